@@ -1,0 +1,127 @@
+"""What was seen when a plan ran: the common currency of checks, diagnosis and figures.
+
+The same types describe the reference, a known mistake and a student's code. They hold facts only: tensors,
+shapes, exceptions. Whether a fact is right is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from torch import Tensor
+
+
+class Stage(StrEnum):
+    """Where in the student's code an exception was raised."""
+
+    LOAD = "load"  # while the file was executed, or the entry point looked up
+    CONSTRUCT = "construct"
+    TRANSFER = "transfer"  # while the weights were matched and copied in
+    CALL = "call"
+    BACKWARD = "backward"
+
+
+class Blame(StrEnum):
+    """What kind of exception it was; each gets a sentence of its own in the report."""
+
+    ERROR = "error"  # the code raised
+    FORBIDDEN = "forbidden"  # the code called a ready-made operation
+    ARGUMENT = "argument"  # the code does not take an argument that the case needs
+    WEIGHTS = "weights"  # the module's parameters cannot be matched with the contract's
+    ENTRY = "entry"  # the entry point is missing
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception: at which stage, its type's name, its message, and the line of the submission (1-based)."""
+
+    stage: Stage
+    blame: Blame
+    type: str
+    message: str
+    line: int | None = None
+
+
+class Presence(StrEnum):
+    """What came in place of a tensor that was asked for."""
+
+    TENSOR = "tensor"
+    MISSHAPEN = "misshapen"  # a tensor of another shape or an unusual dtype; its values are not sent
+    NONE = "none"  # no gradient: the tensor is not connected to the output
+    OTHER = "other"  # something that is no plain tensor, or nothing at all; `what` says it
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """One slot of a call: the tensor, or what was there instead.
+
+    Attributes:
+        tensor: the values, contiguous, on the CPU, detached; only where `presence` is TENSOR.
+        shape, dtype: as the student's code gave them (`dtype` by torch's name, without `torch.`).
+        what: for OTHER, a short description such as `list of 2` or `nothing`.
+    """
+
+    presence: Presence
+    tensor: Tensor | None = None
+    shape: tuple[int, ...] = ()
+    dtype: str = ""
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallSeen:
+    """What one call gave: a `Seen` per slot of the plan, or the exception that ended it.
+
+    A call whose forward pass returned but whose backward pass raised has both.
+    `modified` names the arguments that the call changed in place.
+    """
+
+    name: str
+    slots: Mapping[str, Seen] = field(default_factory=dict)
+    raised: Raised | None = None
+    modified: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSeen:
+    """What constructing a module gave.
+
+    Attributes:
+        mapping: canonical weight name to the place where it was found, in words (`attn.q_proj.weight, transposed`).
+        unused: parameters of the module that no canonical weight claimed (`name (shape)`).
+        zeroed: superfluous biases that were set to zero.
+        buffers: names of the module's registered buffers.
+        loose: names of plain tensor attributes, neither parameter nor buffer.
+    """
+
+    name: str
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    raised: Raised | None = None
+    unused: tuple[str, ...] = ()
+    zeroed: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
+
+
+Event = Raised | BuildSeen | CallSeen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observations:
+    """All that was seen, by name; a call that was never reached is absent. `loading` is the error that ended it all."""
+
+    calls: Mapping[str, CallSeen] = field(default_factory=dict)
+    builds: Mapping[str, BuildSeen] = field(default_factory=dict)
+    loading: Raised | None = None
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Observations:
+        """Collect the events of one run, in whatever order they came."""
+        found = list(events)
+        return cls(
+            calls={event.name: event for event in found if isinstance(event, CallSeen)},
+            builds={event.name: event for event in found if isinstance(event, BuildSeen)},
+            loading=next((event for event in found if isinstance(event, Raised)), None),
+        )

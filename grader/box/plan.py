@@ -1,0 +1,161 @@
+"""What the sandbox is asked to do: build these modules, make these calls, send these tensors back.
+
+A plan holds inputs and announced shapes, never an expected value. The reference, every known mistake and the
+student's code run the same plan through the same `observe`. `codec` says how a plan travels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import torch
+from torch import Tensor
+
+Scalar = bool | int | float | str | None
+Argument = Tensor | Scalar
+
+DTYPES: Mapping[str, torch.dtype] = {
+    "float64": torch.float64,
+    "float32": torch.float32,
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+}
+
+
+class Kind(StrEnum):
+    """How an entry point is driven."""
+
+    FUNCTION = "function"
+    MODULE = "module"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The entry point of an exercise: the name to look up, and the argument names of its contract."""
+
+    name: str
+    kind: Kind
+    arguments: tuple[str, ...]
+    constructor: tuple[str, ...] = ()
+    defaults: Mapping[str, Scalar] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One canonical projection and its value.
+
+    Attributes:
+        name: the contract's name, `W_query`.
+        matrix: (in, out), whatever layout the student's module keeps it in.
+        bias: (out,), or None where the contract has none for this build.
+        heads: equal blocks along `out`; a module-per-head layout holds one block a head.
+    """
+
+    name: str
+    matrix: Tensor
+    bias: Tensor | None = None
+    heads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One construction of a module; its instance serves every call that names it.
+
+    `refused` asks for the opposite: the constructor must raise, and no call follows.
+    """
+
+    name: str
+    arguments: Mapping[str, Scalar]
+    weights: tuple[Weight, ...] = ()
+    dtype: str = "float64"
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A tensor that a call gives: `output:context`, `input:x` or `weight:W_query`, with its axes and shape."""
+
+    key: str
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of the entry point, or of the instance of a build, and what to send back from it.
+
+    Attributes:
+        name: unique in the plan, `case/variant`.
+        build: the build whose instance is called; None for a function.
+        arguments: by canonical name, in float64; `observe` casts floating-point tensors to `dtype`.
+        outputs: one slot per returned tensor, in the contract's order.
+        upstream: a gradient for each output (None: that output gets none); empty: no backward pass.
+        wants: the tensor arguments whose gradients are sent back.
+        dtype: torch's default dtype while the call runs.
+        training: `module.train()` instead of `module.eval()`.
+        strided: hand over the same values in memory that is not contiguous.
+        seed: torch's generator is seeded with it just before the call.
+    """
+
+    name: str
+    build: str | None
+    arguments: Mapping[str, Argument]
+    outputs: tuple[Slot, ...]
+    upstream: tuple[Tensor | None, ...] = ()
+    wants: tuple[str, ...] = ()
+    dtype: str = "float64"
+    training: bool = False
+    strided: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that one grading asks of the sandbox.
+
+    `forbidden` names groups of ready-made operations (`attention`, `softmax`, …) that are trapped while it runs.
+    """
+
+    entry: Entry
+    builds: tuple[Build, ...]
+    calls: tuple[Call, ...]
+    forbidden: tuple[str, ...] = ()
+
+    def build_of(self, call: Call) -> Build | None:
+        """Return the build that `call` runs on, None for a function."""
+        return next((build for build in self.builds if build.name == call.build), None)
+
+    def slots(self, call: Call) -> tuple[Slot, ...]:
+        """Return all tensors that `call` may give, in wire order: outputs, input gradients, weight gradients."""
+        if not call.upstream:
+            return call.outputs
+        build = self.build_of(call)
+        inputs = [_slot(f"input:{name}", call.arguments[name]) for name in call.wants]
+        weights = [slot for weight in (build.weights if build else ()) for slot in _weight_slots(weight)]
+        return (*call.outputs, *inputs, *weights)
+
+    def only(self, names: frozenset[str]) -> Plan:
+        """Return the plan reduced to the calls called `names`, with the builds that they need."""
+        calls = tuple(call for call in self.calls if call.name in names)
+        used = {call.build for call in calls}
+        return replace(self, calls=calls, builds=tuple(b for b in self.builds if b.name in used))
+
+    def in_dtype(self, dtype: str) -> Plan:
+        """Return the same plan with every float64 build and call run in `dtype`."""
+        builds = (replace(b, dtype=dtype) if b.dtype == "float64" else b for b in self.builds)
+        calls = (replace(c, dtype=dtype) if c.dtype == "float64" else c for c in self.calls)
+        return replace(self, builds=tuple(builds), calls=tuple(calls))
+
+
+def _slot(key: str, value: Argument) -> Slot:
+    assert isinstance(value, Tensor), f"a gradient is wanted of `{key}`, which is no tensor"
+    return Slot(key, (), tuple(value.shape))
+
+
+def _weight_slots(weight: Weight) -> list[Slot]:
+    slots = [_slot(f"weight:{weight.name}", weight.matrix)]
+    if weight.bias is not None:
+        slots.append(_slot(f"weight:{weight.name}.bias", weight.bias))
+    return slots

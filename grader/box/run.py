@@ -1,0 +1,73 @@
+"""The port to whatever runs a plan: the sandbox, a plain subprocess at a desk, or this very process.
+
+Nothing is implemented here. `grader.sandbox` has the walls; `grader.box.inline` runs trusted code in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from grader.box.observations import Observations
+from grader.box.plan import Plan
+
+
+class Ending(StrEnum):
+    """How a run ended, as seen from outside the student's process."""
+
+    FINISHED = "finished"  # every event arrived
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    OUTPUT = "output"  # printed more than the cap
+    CRASHED = "crashed"  # the process ended before its last event: signal, exit, abort
+    PROTOCOL = "protocol"  # the answer broke the wire format
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use."""
+
+    cpu_seconds: float = 5.0
+    wall_seconds: float = 8.0
+    memory_bytes: int = 1 << 30  # over the process's size at rest
+    output_bytes: int = 64 << 10
+    source_bytes: int = 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One finished run.
+
+    Attributes:
+        observations: everything that arrived before the end, also of a run that crashed.
+        ending: how it ended; `detail` adds a word for the student (`SIGSEGV`, `exit code 3`).
+        output: what the code printed, cut at the cap, as sent (clean it before showing).
+        wall_seconds, cpu_seconds, memory_bytes: measured by the parent (memory: largest resident set).
+    """
+
+    observations: Observations
+    ending: Ending
+    detail: str = ""
+    output: str = ""
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    memory_bytes: int = 0
+
+
+Progress = Callable[[str], None]  # called with the name of each call that has finished
+
+
+class Box(Protocol):
+    """Runs a plan on a source text and says what was seen.
+
+    Raises:
+        GraderFault: the machinery failed; never because of anything in the source.
+    """
+
+    name: str  # what the report calls it: `sandbox (tier A)`, `plain subprocess`, …
+
+    def run(self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None) -> Run:
+        """Run `plan` on the entry point defined by `source`."""
+        ...

@@ -1,0 +1,61 @@
+"""Every error of the grader, in one tree.
+
+Two families answer the first question of any failure, *whose fault is it?*
+
+- `SubmissionFault`: the submission's. Its text is written to the student, is shown, and may cost points.
+- `GraderFault`: ours. Its text goes to the log under an id; the student gets an apology, and it never costs points.
+"""
+
+from __future__ import annotations
+
+
+class GraderError(Exception):
+    """The root of the tree; never raised itself."""
+
+
+class SubmissionFault(GraderError):
+    """What the student handed in cannot be graded as it stands; the text says why, to them."""
+
+
+class Rejected(SubmissionFault):
+    """The source is refused before any check runs: empty, too long, not text, not Python, no entry point."""
+
+
+class Ungradable(SubmissionFault):
+    """The code runs, but its weights cannot be matched with the contract's; uses up no attempt."""
+
+
+class ArgumentMismatch(SubmissionFault):
+    """The code lacks an argument that the case at hand needs."""
+
+
+class ForbiddenCall(SubmissionFault):
+    """The code reached for a ready-made answer; `what` is the name of the operation it called."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is not allowed in this exercise: write that step yourself")
+        self.what = what
+
+
+class BadAnswer(SubmissionFault):
+    """What came out of the sandbox is not what the wire format allows."""
+
+
+class NotAllowed(SubmissionFault):
+    """A person asked for something that their role or the rules of the class do not permit."""
+
+
+class GraderFault(GraderError):
+    """Something of ours broke; retried, and never held against the student."""
+
+
+class SandboxUnavailable(GraderFault):
+    """This machine lacks a wall that the sandbox cannot do without."""
+
+
+class AuthorError(GraderFault):
+    """An exercise is written wrongly; the text names the file, the thing in backticks, and the remedy."""
+
+
+class SettingsError(GraderFault):
+    """A setting has a value that cannot be used; the text names the variable, the value and the expected form."""

@@ -1,0 +1,170 @@
+"""The report: what a student, the store, the command line and pytest are told about one submission.
+
+A report holds text, numbers and lists of them, nothing else: no tensor, no dictionary that came out of the sandbox.
+Every string may quote the student's code, so each face escapes it in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import TypeAdapter
+
+
+class Dimension(StrEnum):
+    """What points are given for."""
+
+    SHAPES = "shapes"
+    NUMERICS = "numerics"
+    MASKING = "masking"
+    GRADIENTS = "gradients"
+
+
+class Status(StrEnum):
+    """What became of the submission as a whole. All but `REJECTED` and `UNGRADABLE` use up an attempt."""
+
+    GRADED = "graded"
+    REJECTED = "rejected"
+    UNGRADABLE = "ungradable"
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+    CRASHED = "crashed"
+
+
+class Verdict(StrEnum):
+    """What became of one check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"  # because something it builds on failed
+    BROKEN = "broken"  # our fault
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check on one case. `name` is `case: check`, unique in the report; points have two decimals."""
+
+    name: str
+    dimension: Dimension
+    status: Verdict
+    earned: float
+    possible: float
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A likely cause, in words to the student.
+
+    Attributes:
+        mistake: its id, the name of the function in `mistakes.py`.
+        title: one line.
+        message: what happened, why it is wrong, where to look.
+        certain: the observations agree with this mistake on every case, and with no other.
+    """
+
+    mistake: str
+    title: str
+    message: str
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Points of one dimension."""
+
+    earned: float
+    possible: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heatmap:
+    """A matrix to draw: `values[row][column]`, the expected one beside it, and the cells that are wrong.
+
+    `role` is `attention` (weights, 0 to 1) or `influence` (how far row's output moved when column's input changed).
+    """
+
+    role: Literal["attention", "influence"]
+    title: str
+    rows: str
+    columns: str
+    values: tuple[tuple[float, ...], ...]
+    expected: tuple[tuple[float, ...], ...]
+    wrong: tuple[tuple[int, int], ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: a gradient's largest magnitude, the student's and the expected; None where there was none."""
+
+    name: str
+    value: float | None
+    expected: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The pictures of a report."""
+
+    heatmaps: tuple[Heatmap, ...] = ()
+    gradients: tuple[Bar, ...] = ()
+    gradients_note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole verdict on one submission.
+
+    Attributes:
+        score: 0 to 100, two decimals; exactly 100 only if every check passed.
+        reason: for any status but `graded`, what happened, in words to the student.
+        advice: remarks that cost nothing.
+        mapping: where each weight of the contract was found in the student's module.
+        output: what the code printed, cleaned of control characters.
+        box: which sandbox it ran in.
+        seconds: from taking the submission up to the verdict.
+        incident: the id under which a fault of ours was logged; empty without one.
+    """
+
+    exercise: str
+    status: Status
+    score: float
+    seed: int
+    device: str
+    seconds: float
+    dimensions: Mapping[Dimension, Points] = field(default_factory=dict)
+    checks: tuple[CheckResult, ...] = ()
+    diagnosis: tuple[Diagnosis, ...] = ()
+    advice: tuple[str, ...] = ()
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    figures: Figures = Figures()
+    reason: str = ""
+    output: str = ""
+    box: str = ""
+    dtype: str = "float64"
+    incident: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether every check ran and passed."""
+        return bool(self.checks) and all(check.status is Verdict.PASSED for check in self.checks)
+
+    def to_json(self) -> str:
+        """Return the report as one line of JSON."""
+        return _ADAPTER.dump_json(self).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Report:
+        """Read a report back.
+
+        Raises:
+            pydantic.ValidationError: the text is no report.
+        """
+        return _ADAPTER.validate_json(text)
+
+
+_ADAPTER = TypeAdapter(Report)
