@@ -1,0 +1,21 @@
+"""Inputs with a purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from grader.exercise.inputs import Case
+
+
+def readable_weights(case: Case, generator: torch.Generator) -> Case:
+    """Choose x and W_value so that the values are orthonormal, and the dropped weights can be read off the output.
+
+    With values V (T, d_out) of orthonormal rows, output @ Vᵀ gives back the weights after dropout, one by one.
+    """
+    x = case.arguments["x"][:1]  # (1, T, d_in): every batch row gets the same tokens
+    time, d_out = x.shape[1], case.sizes["d_out"]
+    basis = torch.linalg.qr(torch.randn(d_out, time, generator=generator)).Q.T  # (T, d_out), orthonormal rows
+    weights = case.with_matrix("W_value", torch.linalg.pinv(x[0]) @ basis)
+    return replace(case, arguments={"x": x.expand(case.sizes["batch"], -1, -1).clone()}, weights=weights, decode=basis.T)

@@ -1,0 +1,1 @@
+"""The answers, each in small named steps; torch only."""
