@@ -1,0 +1,76 @@
+"""The customary names: one table for arguments, one for weights. Add a name here and nowhere else.
+
+In each group the first name is the contract's; the others are understood where a submission uses them.
+"""
+
+from __future__ import annotations
+
+ARGUMENTS: tuple[tuple[str, ...], ...] = (
+    ("d_in", "input_dim", "in_dim", "in_features"),
+    ("d_out", "output_dim", "out_dim", "out_features"),
+    ("d_model", "embed_dim", "hidden_dim", "model_dim", "dim"),
+    ("num_heads", "n_heads", "nhead", "n_head", "h", "heads"),
+    ("context_length", "block_size", "max_len", "seq_len", "max_seq_len", "max_length"),
+    ("qkv_bias", "bias"),
+    ("dropout", "dropout_rate", "p", "attn_dropout", "dropout_p"),
+    ("pad_idx", "pad_id"),
+    ("query", "q", "Q", "queries"),
+    ("key", "k", "K", "keys"),
+    ("value", "v", "V", "values"),
+    ("mask", "attn_mask", "attention_mask"),
+    ("d_out_kq", "d_kq", "d_k"),
+    ("d_out_v", "d_v"),
+    ("x_1", "x1"),
+    ("x_2", "x2"),
+)
+
+_PROJECTIONS = {
+    "W_query": ("query", "q", "Q", "queries"),
+    "W_key": ("key", "k", "K", "keys"),
+    "W_value": ("value", "v", "V", "values"),
+}
+_PATTERNS = (
+    "W_{}", "weight_{}", "{}_weight", "w_{}", "{}_proj", "{}", "to_{}", "W{}", "w{}", "{}_linear", "linear_{}",
+    "{}_layer", "{}_projection", "proj_{}", "{}_weights", "{}s", "fc_{}", "{}_net", "lin_{}", "{}_lin", "{}_w", "{}_W",
+)  # fmt: skip
+_BIAS_PATTERNS = ("b_{}", "bias_{}", "{}_bias", "b{}", "{}_b")
+
+OUT = (
+    "W_out", "W_o", "W_O", "output_projection", "out_proj", "proj", "c_proj", "to_out", "w_o", "wo", "Wo", "WO",
+    "o_proj", "out", "output", "out_linear", "linear_out", "output_proj", "output_linear", "output_layer", "out_layer",
+    "w_out", "weight_out", "out_weight", "fc", "fc_out", "fc_o", "o", "projection", "final", "final_linear",
+    "out_projection", "final_proj", "combine", "combine_heads", "unify_heads", "unifyheads", "head_proj", "o_linear",
+)  # fmt: skip
+OUT_BIASES = ("b_out", "b_o", "bias_out", "out_bias", "bo", "bias_o", "output_bias")
+
+FUSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        ("W_query", "W_key", "W_value"),
+        ("qkv", "c_attn", "in_proj", "to_qkv", "W_qkv", "qkv_proj", "in_proj_weight", "w_qkv", "Wqkv", "qkv_linear",
+         "qkv_layer", "qkv_projection", "proj_qkv", "W_QKV", "wqkv", "query_key_value"),
+    ),
+    (("W_key", "W_value"), ("kv", "to_kv", "W_kv", "kv_proj", "w_kv", "c_kv", "kv_linear", "Wkv")),
+)  # fmt: skip
+FUSED_BIASES = {"in_proj_weight": "in_proj_bias"}
+
+
+def argument_names(name: str) -> tuple[str, ...]:
+    """Return the names under which the contract's argument `name` is understood, the contract's first."""
+    group = next((group for group in ARGUMENTS if name in group), (name,))
+    return (name, *(other for other in group if other != name))
+
+
+def weight_names(name: str) -> tuple[str, ...]:
+    """Return the names under which the contract's weight `name` is looked for, the contract's first."""
+    if name == "W_out":
+        return OUT
+    words = _PROJECTIONS.get(name, ())
+    names = (pattern.format(word) for pattern in _PATTERNS for word in words)
+    return tuple(dict.fromkeys((name, *names)))
+
+
+def bias_names(name: str) -> tuple[str, ...]:
+    """Return the names of a bias that is a parameter of its own beside the weight `name`."""
+    if name == "W_out":
+        return OUT_BIASES
+    return tuple(pattern.format(word) for pattern in _BIAS_PATTERNS for word in _PROJECTIONS.get(name, ()))

@@ -1,0 +1,111 @@
+"""Hands the contract's arguments to the student's function under the names that it uses.
+
+Exact names first, then aliases within the contract's own groups; `**kwargs` receives canonical names; what takes
+exactly one argument is bound by position whatever the argument is called.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from inspect import Parameter
+from typing import Any
+
+from grader.box.aliases import argument_names
+from grader.box.plan import Argument, Scalar
+from grader.errors import ArgumentMismatch
+
+
+def call_with(
+    function: Callable[..., Any],
+    given: Mapping[str, Argument],
+    *,
+    order: tuple[str, ...],
+    defaults: Mapping[str, Scalar],
+    described: str,
+) -> Any:
+    """Call `function` with the arguments `given` by canonical name and return what it returns.
+
+    Args:
+        order: the contract's arguments, in its order.
+        defaults: the contract's default values.
+        described: what the function is called in messages.
+
+    Raises:
+        ArgumentMismatch: the function lacks an argument that is given and differs from its default.
+        Anything that `function` raises.
+    """
+    parameters = _parameters(function)
+    if parameters is None or _takes_anything(parameters):
+        return function(*(given[name] for name in order if name in given))
+    if len(given) == 1 and (single := _only_parameter(parameters)) is not None:
+        return _call_single(function, single, *given.values())
+    arguments = _match(parameters, given, order=order, defaults=defaults, described=described)
+    positional = [arguments.pop(p.name) for p in parameters if p.kind is Parameter.POSITIONAL_ONLY and p.name in arguments]
+    return function(*positional, **arguments)
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
+    try:
+        return tuple(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # some builtins have no signature
+        return None
+
+
+def _takes_anything(parameters: tuple[Parameter, ...]) -> bool:
+    """Whether the signature starts with `*args`: then only positions say what is what."""
+    return bool(parameters) and parameters[0].kind is Parameter.VAR_POSITIONAL
+
+
+def _only_parameter(parameters: tuple[Parameter, ...]) -> Parameter | None:
+    plain = [p for p in parameters if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)]
+    required = [p for p in plain if p.default is Parameter.empty]
+    if len(required) == 1:
+        return required[0]
+    return plain[0] if plain and not required else None
+
+
+def _call_single(function: Callable[..., Any], parameter: Parameter, value: Argument) -> Any:
+    if parameter.kind is Parameter.KEYWORD_ONLY:
+        return function(**{parameter.name: value})
+    return function(value)
+
+
+def _match(
+    parameters: tuple[Parameter, ...],
+    given: Mapping[str, Argument],
+    *,
+    order: tuple[str, ...],
+    defaults: Mapping[str, Scalar],
+    described: str,
+) -> dict[str, Argument]:
+    named = {p.name: p for p in parameters if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)}
+    open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+    arguments: dict[str, Argument] = {}
+    for name in order:
+        found = _find(name, named, order)
+        if name in given and (found or open_ended):
+            arguments[found or name] = given[name]
+        elif name in given and not _is_default(name, given[name], defaults):
+            raise ArgumentMismatch(_lacking(name, described, tuple(named)))
+        elif found and name in defaults and named[found].default is Parameter.empty:
+            arguments[found] = defaults[name]
+    return arguments
+
+
+def _find(name: str, named: Mapping[str, Parameter], order: tuple[str, ...]) -> str | None:
+    """Return the parameter that stands for `name`; an alias never takes a name that the contract itself uses."""
+    if name in named:
+        return name
+    return next((alias for alias in argument_names(name) if alias in named and alias not in order), None)
+
+
+def _is_default(name: str, value: Argument, defaults: Mapping[str, Scalar]) -> bool:
+    return name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
+
+
+def _lacking(name: str, described: str, names: tuple[str, ...]) -> str:
+    takes = ", ".join(names) or "nothing"
+    also = ", ".join(argument_names(name)[1:])
+    hint = f" (understood as well: {also})" if also else ""
+    return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}"

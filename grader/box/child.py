@@ -1,0 +1,55 @@
+"""The child's whole duty: read a job, run the student's code, write down what was seen.
+
+Covered: the trap for ready-made operations, and every exception of the student's. Not covered, because it is not to
+be had in here: any verdict. The walls around this process are `grader.sandbox`'s business and stand before `main`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from grader.box import traps
+from grader.box.codec import decode_job
+from grader.box.faults import SUBMISSION
+from grader.box.frames import END
+from grader.box.observe import observe
+from grader.box.packing import pack
+
+
+def main(job: int, result: int) -> None:
+    """Read a job from descriptor `job` up to its end, run it, and write its frames to descriptor `result`."""
+    plan, source = decode_job(_read_all(job))
+    traps.install(plan.forbidden)
+    for event in observe(plan, lambda: execute(source)):
+        _write_all(result, pack(event, plan))
+    _write_all(result, END)
+
+
+def execute(source: str) -> Mapping[str, Any]:
+    """Execute a submission as the module `submission` and return its namespace.
+
+    Raises:
+        Anything that the code raises, SyntaxError included.
+    """
+    module = ModuleType("submission")
+    sys.modules["submission"] = module  # dataclasses and typing look a class's module up by name
+    code = compile(source, SUBMISSION, "exec", dont_inherit=True)
+    exec(code, module.__dict__)  # noqa: S102 - running it is what the box is for
+    return module.__dict__
+
+
+def _read_all(descriptor: int) -> bytes:
+    chunks = []
+    while chunk := os.read(descriptor, 1 << 20):
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

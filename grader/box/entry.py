@@ -1,0 +1,36 @@
+"""Finds the entry point in a submission's namespace."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from grader.box.plan import Entry, Kind
+from grader.errors import Rejected
+
+
+def look_up(entry: Entry, namespace: Mapping[str, Any]) -> Any:
+    """Return the object called `entry.name`.
+
+    Raises:
+        Rejected: it is not there, or is not what the contract says; a near miss is named.
+    """
+    kind = "class" if entry.kind is Kind.MODULE else "function"
+    found = namespace.get(entry.name)
+    if found is None:
+        raise Rejected(f"your file must define a {kind} called `{entry.name}`; {_instead(entry.name, namespace)}")
+    if entry.kind is Kind.MODULE and not isinstance(found, type):
+        raise Rejected(f"`{entry.name}` must be a class; yours is a {type(found).__name__}")
+    if not callable(found):
+        raise Rejected(f"`{entry.name}` must be a function; yours is a {type(found).__name__}")
+    return found
+
+
+def _instead(name: str, namespace: Mapping[str, Any]) -> str:
+    own = [key for key, value in namespace.items() if getattr(value, "__module__", None) == "submission"]
+    lowered = {key.lower(): key for key in own}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1)
+    if near:
+        return f"it defines `{lowered[near[0]]}`, which may be it under another name"
+    return f"it defines {', '.join(f'`{key}`' for key in own[:8])}" if own else "it defines nothing of its own"

@@ -1,0 +1,47 @@
+"""Turns an exception of the student's code into a fact: where, which kind, what it said."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from grader.box.observations import Blame, Raised, Stage
+from grader.errors import ArgumentMismatch, ForbiddenCall, Rejected, Ungradable
+
+SUBMISSION = "<submission>"  # the file name that the student's code is compiled under
+_BLAME = {
+    ForbiddenCall: Blame.FORBIDDEN,
+    ArgumentMismatch: Blame.ARGUMENT,
+    Ungradable: Blame.WEIGHTS,
+    Rejected: Blame.ENTRY,
+}
+
+
+def describe(error: BaseException, stage: Stage) -> Raised:
+    """Return the facts of `error`.
+
+    Raises:
+        KeyboardInterrupt: `error` is one; at a desk that is the person, not the code.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    line = error.lineno if isinstance(error, SyntaxError) else _line(error.__traceback__)
+    return Raised(stage, _BLAME.get(type(error), Blame.ERROR), type(error).__name__, _text(error), line)
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return str(error.msg)
+    try:
+        return str(error)[:2000]
+    except BaseException:  # a submission's own __str__ may raise anything
+        return "(its message could not be read)"
+
+
+def _line(trace: TracebackType | None) -> int | None:
+    """Return the innermost line of the submission in a traceback."""
+    line = None
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == SUBMISSION:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line

@@ -1,0 +1,43 @@
+"""The frames in which observations leave the sandbox.
+
+A stream of frames, each a fixed header of 8 bytes and a body whose length the header gives:
+
+    kind u8 | code u8 | call u16 | length u32          (little endian)
+
+    TENSOR   body: slot u16, then the raw values.      code: dtype. The shape is the one the plan announced.
+    SEEN     body: slot u16, then JSON.                code: presence; anything but a tensor as announced
+    CALLED   body: JSON.                               ends a call: its exception, what it modified
+    BUILT    body: JSON.                               one construction
+    LOADING  body: JSON.                               the error that ended it all
+    END      no body.                                  the last frame
+
+`packing` writes them, in the child; `wire` reads them, in the parent, as if written by an enemy.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+
+from grader.box.observations import Presence
+from grader.box.plan import DTYPES
+
+HEADER = struct.Struct("<BBHI")
+SLOT = struct.Struct("<H")
+TEXT_LIMIT = 64 << 10  # bytes of one JSON body
+DTYPE_NAMES = tuple(DTYPES)
+PRESENCES = tuple(Presence)
+
+
+class Frame(IntEnum):
+    """What a frame holds."""
+
+    TENSOR = 1
+    SEEN = 2
+    CALLED = 3
+    BUILT = 4
+    LOADING = 5
+    END = 6
+
+
+END = HEADER.pack(Frame.END, 0, 0, 0)

@@ -1,0 +1,95 @@
+"""How a module may lay a projection out: views of parameters as columns of the canonical matrix, and their paths.
+
+The same view that a weight is written through reads its gradient, so a layout is said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from grader.box.aliases import FUSED_BIASES
+
+View = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Columns `start` to `stop` of a canonical tensor, as a view of one parameter of the module."""
+
+    path: str
+    parameter: Tensor
+    view: View
+    start: int
+    stop: int
+    note: str = ""
+
+
+def as_is(parameter: Tensor) -> Tensor:
+    """Show (in, out) as it lies."""
+    return parameter
+
+
+def transposed(parameter: Tensor) -> Tensor:
+    """Show (out, in), as nn.Linear keeps it, as (in, out)."""
+    return parameter.T
+
+
+def head(index: int) -> View:
+    """Show one head of (heads, in, width) as (in, width)."""
+    return lambda parameter: parameter[index]
+
+
+def rows(start: int, count: int) -> View:
+    """Show a part of a fused nn.Linear weight (all parts, in) as (in, count)."""
+    return lambda parameter: parameter[start : start + count].T
+
+
+def columns(start: int, count: int) -> View:
+    """Show a part of a fused (in, all parts), or of a fused bias, as its last `count` columns."""
+    return lambda parameter: parameter[..., start : start + count]
+
+
+def bias_blocks(size: int, found: list[tuple[str, Tensor]]) -> tuple[Piece, ...]:
+    """Return the pieces of a bias of `size` entries that is kept in equal blocks, one per head, or in one."""
+    width = size // len(found)
+    return tuple(
+        Piece(path, parameter, lambda p: p.reshape(-1), number * width, (number + 1) * width)
+        for number, (path, parameter) in enumerate(found)
+    )
+
+
+def stem(path: str, leaf: str) -> str | None:
+    """Return the name that says what a parameter is: `attn.heads.0.q_proj.weight` is a `q_proj`.
+
+    `leaf` is `weight` or `bias`; a path that ends in the other one has no stem. A trailing number is a head's.
+    """
+    parts = path.split(".")
+    if parts[-1] in ("weight", "bias"):
+        if parts.pop() != leaf:
+            return None
+    while parts and parts[-1].isdigit():
+        parts.pop()
+    return parts[-1] if parts else None
+
+
+def block_index(path: str) -> int | None:
+    """Return the last number in a path, which is the head's where there is one module per head."""
+    numbers = [int(part) for part in path.split(".") if part.isdigit()]
+    return numbers[-1] if numbers else None
+
+
+def bias_path(path: str) -> str:
+    """Return where the bias beside the weight at `path` would be."""
+    owner, dot, last = path.rpartition(".")
+    return f"{owner}{dot}{FUSED_BIASES[last]}" if last in FUSED_BIASES else f"{owner}.bias"
+
+
+def unregistered(module: nn.Module) -> str:
+    """Return a hint where layers are kept in a plain list, which hides them from PyTorch; empty otherwise."""
+    for name, value in vars(module).items():
+        if isinstance(value, list | tuple) and any(isinstance(item, nn.Module) for item in value):
+            return f" `self.{name}` is a plain list of layers, which PyTorch does not register: use nn.ModuleList."
+    return ""

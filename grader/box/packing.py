@@ -1,0 +1,74 @@
+"""Writes what was seen as frames; see `frames` for the format."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+
+from grader.box.frames import DTYPE_NAMES, HEADER, PRESENCES, SLOT, Frame
+from grader.box.observations import BuildSeen, CallSeen, Event, Raised, Seen
+from grader.box.plan import Plan
+
+
+def pack(event: Event, plan: Plan) -> bytes:
+    """Return the frames of one event."""
+    if isinstance(event, CallSeen):
+        return _pack_call(event, plan)
+    if isinstance(event, BuildSeen):
+        index = next(i for i, build in enumerate(plan.builds) if build.name == event.name)
+        return _text(Frame.BUILT, 0, index, _build_out(event))
+    return _text(Frame.LOADING, 0, 0, _raised_out(event))
+
+
+def _pack_call(seen: CallSeen, plan: Plan) -> bytes:
+    index = next(i for i, call in enumerate(plan.calls) if call.name == seen.name)
+    frames = []
+    for number, slot in enumerate(plan.slots(plan.calls[index])):
+        if (found := seen.slots.get(slot.key)) is not None:
+            frames.append(_pack_slot(index, number, found))
+    last = {"raised": _raised_out(seen.raised), "modified": list(seen.modified)}
+    return b"".join([*frames, _text(Frame.CALLED, 0, index, last)])
+
+
+def _pack_slot(call: int, number: int, seen: Seen) -> bytes:
+    if seen.tensor is not None:
+        raw = seen.tensor.contiguous().view(torch.uint8).numpy().tobytes() if seen.tensor.numel() else b""
+        body = SLOT.pack(number) + raw
+        return HEADER.pack(Frame.TENSOR, DTYPE_NAMES.index(seen.dtype), call, len(body)) + body
+    data = {"shape": list(seen.shape), "dtype": seen.dtype, "what": seen.what}
+    body = SLOT.pack(number) + json.dumps(data).encode()
+    return HEADER.pack(Frame.SEEN, PRESENCES.index(seen.presence), call, len(body)) + body
+
+
+def _text(kind: Frame, code: int, index: int, data: Any) -> bytes:
+    body = json.dumps(data).encode()
+    return HEADER.pack(kind, code, index, len(body)) + body
+
+
+def _raised_out(raised: Raised | None) -> Any:
+    if raised is None:
+        return None
+    return {
+        "stage": raised.stage.value,
+        "blame": raised.blame.value,
+        "type": raised.type[:100],
+        "message": raised.message[:2000],
+        "line": raised.line,
+    }
+
+
+def _build_out(seen: BuildSeen) -> Any:
+    return {
+        "mapping": {name: place[:200] for name, place in list(seen.mapping.items())[:100]},
+        "raised": _raised_out(seen.raised),
+        "unused": _short(seen.unused),
+        "zeroed": _short(seen.zeroed),
+        "buffers": _short(seen.buffers),
+        "loose": _short(seen.loose),
+    }
+
+
+def _short(names: tuple[str, ...]) -> list[str]:
+    return [name[:200] for name in names[:50]]

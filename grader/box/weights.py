@@ -1,0 +1,204 @@
+"""Gives the student's module the contract's weights, whatever it calls them and however it lays them out.
+
+A canonical projection is a matrix (in, out) with an optional bias (out,). It is looked for as
+
+- `nn.Linear`: weight (out, in);
+- `nn.Parameter`: (in, out), transposed only where its shape forces that, or (heads, in, out / heads);
+- one module or parameter per head, `heads.0.W_query`, `W_query.0`: block i is head i;
+- a slice of one fused projection, `qkv`: query, key, value along the output.
+
+Every layout comes down to pieces: a view of a parameter that shows some columns of the canonical matrix. The same
+view that the weight is written through reads its gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from grader.box import layouts
+from grader.box.aliases import FUSED, bias_names, weight_names
+from grader.box.layouts import Piece, stem
+from grader.box.plan import Weight
+from grader.errors import Ungradable
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Where each canonical tensor (`W_query`, `W_query.bias`) lives in a module.
+
+    `zeroed` are biases that the contract does not have, set to zero; `unused` are parameters it does not know.
+    """
+
+    pieces: Mapping[str, tuple[Piece, ...]]
+    zeroed: tuple[str, ...]
+    unused: tuple[str, ...]
+
+    def describe(self) -> dict[str, str]:
+        """Return canonical name to place, in words."""
+        return {
+            name: ", ".join(piece.path + (f" ({piece.note})" if piece.note else "") for piece in pieces)
+            for name, pieces in self.pieces.items()
+        }
+
+    def gradient(self, name: str, shape: tuple[int, ...]) -> Tensor | None:
+        """Return the gradient of canonical tensor `name`, None where any piece of it has none."""
+        grads = [piece.parameter.grad for piece in self.pieces[name]]
+        if any(grad is None for grad in grads):
+            return None
+        whole = torch.empty(shape, dtype=next(grad.dtype for grad in grads if grad is not None))
+        for piece, grad in zip(self.pieces[name], grads, strict=True):
+            assert grad is not None
+            whole[..., piece.start : piece.stop] = piece.view(grad)
+        return whole
+
+
+def bind(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
+    """Find every weight in `module` and copy the contract's values in.
+
+    Raises:
+        Ungradable: a weight cannot be found, is ambiguous, or has a shape that fits no layout.
+    """
+    finder = _Finder(module, weights)
+    pieces: dict[str, tuple[Piece, ...]] = {}
+    for weight in weights:
+        pieces[weight.name] = finder.matrix(weight)
+        if weight.bias is not None:
+            pieces[f"{weight.name}.bias"] = finder.bias(weight, pieces[weight.name])
+    _write(pieces, weights)
+    claimed = {piece.path for found in pieces.values() for piece in found}
+    zeroed = tuple(_zero_biases(finder.parameters, claimed))
+    rest = (path for path in finder.parameters if path not in claimed and path not in zeroed)
+    unused = tuple(f"{path} {tuple(finder.parameters[path].shape)}" for path in rest)
+    return Binding(pieces, zeroed, unused)
+
+
+def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...]) -> None:
+    values = {weight.name: weight.matrix for weight in weights}
+    values |= {f"{weight.name}.bias": weight.bias for weight in weights if weight.bias is not None}
+    with torch.no_grad():
+        for name, found in pieces.items():
+            for piece in found:
+                piece.view(piece.parameter).copy_(values[name][..., piece.start : piece.stop])
+
+
+def _zero_biases(parameters: Mapping[str, Tensor], claimed: set[str]) -> Iterator[str]:
+    """Set to zero the biases beside claimed weights that the contract does not have."""
+    for path, parameter in parameters.items():
+        owner, _, last = path.rpartition(".")
+        if last == "bias" and path not in claimed and f"{owner}.weight" in claimed:
+            with torch.no_grad():
+                parameter.zero_()
+            yield path
+
+
+class _Finder:
+    """Looks weights up by stem: the last name of a path that is neither `weight`, `bias` nor a number."""
+
+    def __init__(self, module: nn.Module, weights: tuple[Weight, ...]) -> None:
+        self.parameters: dict[str, Tensor] = dict(module.named_parameters(remove_duplicate=False))
+        self._linear = {name for name, part in module.named_modules() if isinstance(part, nn.Linear)}
+        self._weights = {weight.name: weight for weight in weights}
+        self._hint = layouts.unregistered(module)
+
+    def matrix(self, weight: Weight) -> tuple[Piece, ...]:
+        """Return the pieces that hold the matrix of `weight`."""
+        for name in weight_names(weight.name):
+            if paths := self._paths(name, "weight"):
+                return self._pieces(weight, paths)
+        if (fused := self._fused(weight, "weight")) is not None:
+            return fused
+        raise Ungradable(self._missing(weight))
+
+    def bias(self, weight: Weight, matrix: tuple[Piece, ...]) -> tuple[Piece, ...]:
+        """Return the pieces that hold the bias of `weight`, beside its matrix or under a name of its own."""
+        beside = [layouts.bias_path(piece.path) for piece in matrix]
+        if all(path in self.parameters for path in beside):
+            offsets = [self._fused_offset(weight, piece) for piece in matrix]
+            return tuple(
+                Piece(path, self.parameters[path], layouts.columns(offset, piece.stop - piece.start), piece.start, piece.stop)
+                for path, offset, piece in zip(beside, offsets, matrix, strict=True)
+            )
+        for name in bias_names(weight.name):
+            if paths := self._paths(name, "bias"):
+                return layouts.bias_blocks(weight.matrix.shape[1], [(path, self.parameters[path]) for path in paths])
+        raise Ungradable(
+            f"`{weight.name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
+            "does your constructor use its bias argument?"
+        )
+
+    def _paths(self, name: str, leaf: str) -> list[str]:
+        """Return the paths under `name`: one, or one per head in order."""
+        found = [path for path in self.parameters if stem(path, leaf) == name]
+        if len(found) > 1 and len({layouts.block_index(path) for path in found}) < len(found):
+            raise Ungradable(f"`{name}` is there more than once: {', '.join(found)}; keep one of each")
+        return sorted(found, key=lambda path: layouts.block_index(path) or 0)
+
+    def _pieces(self, weight: Weight, paths: list[str]) -> tuple[Piece, ...]:
+        size_in, size_out = weight.matrix.shape
+        width = size_out // len(paths)
+        if width * len(paths) != size_out:
+            raise Ungradable(f"`{weight.name}` has {size_out} columns, which {len(paths)} parts cannot share equally")
+        pieces: list[Piece] = []
+        for number, path in enumerate(paths):
+            pieces += self._layout(weight, path, (size_in, width), number * width)
+        return tuple(pieces)
+
+    def _layout(self, weight: Weight, path: str, shape: tuple[int, int], start: int) -> list[Piece]:
+        parameter, (size_in, width) = self.parameters[path], shape
+        found, linear = tuple(parameter.shape), self._is_linear(path)
+        if found == (width, size_in) and (linear or size_in != width):
+            return [Piece(path, parameter, layouts.transposed, start, start + width, "" if linear else "transposed")]
+        if found == (size_in, width) and not linear:
+            return [Piece(path, parameter, layouts.as_is, start, start + width)]
+        heads = weight.heads
+        if found == (heads, size_in, width // max(heads, 1)):
+            step = width // heads
+            return [Piece(path, parameter, layouts.head(i), i * step, (i + 1) * step, f"head {i}") for i in range(heads)]
+        raise Ungradable(
+            f"`{weight.name}` maps {size_in} features to {width} here, so it must be an nn.Linear({size_in}, {width}) or an "
+            f"nn.Parameter of shape ({size_in}, {width}); `{path}` has shape {found}"
+        )
+
+    def _fused(self, weight: Weight, leaf: str) -> tuple[Piece, ...] | None:
+        for members, names in FUSED:
+            paths = [path for path in self.parameters if stem(path, leaf) in names]
+            if weight.name in members and all(member in self._weights for member in members) and len(paths) == 1:
+                return (self._fused_piece(weight, members, paths[0]),)
+        return None
+
+    def _fused_piece(self, weight: Weight, members: tuple[str, ...], path: str) -> Piece:
+        widths = {name: self._weights[name].matrix.shape[1] for name in members}
+        size_in, width, total = weight.matrix.shape[0], widths[weight.name], sum(widths.values())
+        offset = sum(widths[name] for name in members[: members.index(weight.name)])
+        parameter, linear = self.parameters[path], self._is_linear(path) or path.endswith("in_proj_weight")
+        rows = f"part {members.index(weight.name) + 1} of {len(members)}"
+        if tuple(parameter.shape) == (total, size_in) and (linear or total != size_in):
+            return Piece(path, parameter, layouts.rows(offset, width), 0, width, rows)
+        if tuple(parameter.shape) == (size_in, total) and not linear:
+            return Piece(path, parameter, layouts.columns(offset, width), 0, width, rows)
+        raise Ungradable(
+            f"`{path}` must map {size_in} features to {total} ({' + '.join(members)}); it has shape {tuple(parameter.shape)}"
+        )
+
+    def _fused_offset(self, weight: Weight, piece: Piece) -> int:
+        """Return where in the bias beside `piece` the weight's part starts."""
+        for members, names in FUSED:
+            if weight.name in members and stem(piece.path, "weight") in names:
+                before = members[: members.index(weight.name)]
+                return sum(self._weights[name].matrix.shape[1] for name in before)
+        return 0
+
+    def _is_linear(self, path: str) -> bool:
+        return path.rpartition(".")[0] in self._linear
+
+    def _missing(self, weight: Weight) -> str:
+        found = ", ".join(f"{path} {tuple(p.shape)}" for path, p in self.parameters.items()) or "no parameters"
+        size_in, size_out = weight.matrix.shape
+        return (
+            f"`{weight.name}` ({size_in} to {size_out} features) was not found in your module; it holds: {found}. "
+            f"Name it `{weight.name}`, or one of {', '.join(weight_names(weight.name)[1:6])}.{self._hint}"
+        )

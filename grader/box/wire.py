@@ -1,0 +1,193 @@
+"""Reads the frames of a run as they arrive, as if an enemy had written them; see `frames` for the format.
+
+The reader knows the plan, so it knows every slot, every shape and the largest stream that can be honest. Whatever
+else arrives is a `BadAnswer`; nothing is allocated on the word of a header before its size was checked.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import torch
+
+from grader.box.frames import DTYPE_NAMES, END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, Frame
+from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Presence, Raised, Seen, Stage
+from grader.box.packing import pack
+from grader.box.plan import DTYPES, Plan, Slot
+from grader.errors import BadAnswer
+
+__all__ = ["END", "Reader", "pack"]
+
+Member = TypeVar("Member", bound=StrEnum)
+
+
+class Reader:
+    """Reads the stream of one run as it arrives.
+
+    `finished` is True once the END frame was read; from then on any further byte is a `BadAnswer`.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self.finished = False
+        self._plan = plan
+        self._buffer = bytearray()
+        self._open: dict[int, dict[str, Seen]] = {}
+        self._closed: set[str] = set()
+        self._slots = [plan.slots(call) for call in plan.calls]
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Take bytes and return the events that they complete.
+
+        Raises:
+            BadAnswer: the bytes break the format.
+        """
+        self._buffer += data
+        events: list[Event] = []
+        while not self.finished and len(self._buffer) >= HEADER.size:
+            kind, code, index, length = HEADER.unpack_from(self._buffer)
+            self._expect_sane(kind, index, length)
+            if len(self._buffer) < HEADER.size + length:
+                break
+            body = bytes(self._buffer[HEADER.size : HEADER.size + length])
+            del self._buffer[: HEADER.size + length]
+            if (event := self._read(Frame(kind), code, index, body)) is not None:
+                events.append(event)
+        if self.finished and self._buffer:
+            raise BadAnswer("the answer went on after its end")
+        return events
+
+    def _expect_sane(self, kind: int, index: int, length: int) -> None:
+        if kind not in Frame.__members__.values():
+            raise BadAnswer(f"the answer holds a frame of unknown kind {kind}")
+        limit = TEXT_LIMIT
+        if kind == Frame.TENSOR:
+            limit = max((math.prod(s.shape) for s in self._slots_of(index)), default=0) * 8 + SLOT.size
+        if kind == Frame.END:
+            limit = 0
+        if length > limit:
+            raise BadAnswer(f"a frame claims {length} bytes where at most {limit} are possible")
+
+    def _slots_of(self, index: int) -> tuple[Slot, ...]:
+        if index >= len(self._slots):
+            raise BadAnswer(f"the answer names call {index} of {len(self._slots)}")
+        return self._slots[index]
+
+    def _read(self, kind: Frame, code: int, index: int, body: bytes) -> Event | None:
+        if kind is Frame.END:
+            self.finished = True
+            return None
+        if kind in (Frame.TENSOR, Frame.SEEN):
+            self._read_slot(kind, code, index, body)
+            return None
+        data = _parse(body)
+        if kind is Frame.CALLED:
+            return self._close_call(index, data)
+        if kind is Frame.BUILT:
+            return self._close_build(index, data)
+        return _raised_in(data)
+
+    def _read_slot(self, kind: Frame, code: int, index: int, body: bytes) -> None:
+        slots = self._slots_of(index)
+        if len(body) < SLOT.size or (number := SLOT.unpack_from(body)[0]) >= len(slots):
+            raise BadAnswer("a frame names no slot of its call")
+        slot, rest = slots[number], body[SLOT.size :]
+        found = self._open.setdefault(index, {})
+        if slot.key in found or self._plan.calls[index].name in self._closed:
+            raise BadAnswer(f"`{slot.key}` was sent twice")
+        found[slot.key] = _tensor_in(slot, code, rest) if kind is Frame.TENSOR else _seen_in(code, _parse(rest))
+
+    def _close_call(self, index: int, data: dict[str, Any]) -> CallSeen:
+        self._slots_of(index)
+        call = self._plan.calls[index]
+        self._close(call.name)
+        raised = data.get("raised")
+        return CallSeen(
+            call.name, self._open.pop(index, {}), _raised_in(raised) if raised else None, _names(data.get("modified"))
+        )
+
+    def _close_build(self, index: int, data: dict[str, Any]) -> BuildSeen:
+        if index >= len(self._plan.builds):
+            raise BadAnswer(f"the answer names construction {index} of {len(self._plan.builds)}")
+        build = self._plan.builds[index]
+        self._close(f"build {build.name}")
+        raised, mapping = data.get("raised"), data.get("mapping", {})
+        if not isinstance(mapping, dict):
+            raise BadAnswer("a mapping of weights is no mapping")
+        return BuildSeen(
+            name=build.name,
+            mapping={str(key)[:100]: str(place)[:200] for key, place in mapping.items()},
+            raised=_raised_in(raised) if raised else None,
+            unused=_names(data.get("unused")),
+            zeroed=_names(data.get("zeroed")),
+            buffers=_names(data.get("buffers")),
+            loose=_names(data.get("loose")),
+        )
+
+    def _close(self, name: str) -> None:
+        if name in self._closed:
+            raise BadAnswer(f"`{name}` was reported twice")
+        self._closed.add(name)
+
+
+def _parse(body: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswer("a frame that should be JSON is none") from error
+    if not isinstance(data, dict):
+        raise BadAnswer("a frame that should hold an object holds something else")
+    return data
+
+
+def _tensor_in(slot: Slot, code: int, raw: bytes) -> Seen:
+    if code >= len(DTYPE_NAMES):
+        raise BadAnswer(f"`{slot.key}` has dtype number {code}, which does not exist")
+    dtype = DTYPES[DTYPE_NAMES[code]]
+    size = math.prod(slot.shape) * dtype.itemsize
+    if len(raw) != size:
+        raise BadAnswer(f"`{slot.key}` has {len(raw)} bytes where {size} were announced")
+    tensor = torch.frombuffer(bytearray(raw), dtype=dtype) if size else torch.empty(0, dtype=dtype)
+    return Seen(Presence.TENSOR, tensor.view(slot.shape), slot.shape, DTYPE_NAMES[code])
+
+
+def _seen_in(code: int, data: dict[str, Any]) -> Seen:
+    if code >= len(PRESENCES) or PRESENCES[code] is Presence.TENSOR:
+        raise BadAnswer(f"a slot is present in a way ({code}) that does not exist")
+    shape = data.get("shape")
+    if not isinstance(shape, list) or len(shape) > 64 or not all(isinstance(size, int) for size in shape):
+        raise BadAnswer("a shape is no list of integers")
+    return Seen(
+        PRESENCES[code],
+        shape=tuple(shape),
+        dtype=str(data.get("dtype", ""))[:40],
+        what=str(data.get("what", ""))[:200],
+    )
+
+
+def _raised_in(data: Any) -> Raised:
+    if not isinstance(data, dict):
+        raise BadAnswer("an exception is no object")
+    line = data.get("line")
+    return Raised(
+        stage=_member(Stage, data.get("stage")),
+        blame=_member(Blame, data.get("blame")),
+        type=str(data.get("type", ""))[:100],
+        message=str(data.get("message", ""))[:2000],
+        line=line if type(line) is int and 0 < line < 1_000_000 else None,
+    )
+
+
+def _member(kind: type[Member], value: Any) -> Member:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise BadAnswer(f"{str(value)[:40]!r} is no {kind.__name__.lower()}") from error
+
+
+def _names(data: Any) -> tuple[str, ...]:
+    if not isinstance(data, list) or len(data) > 100:
+        raise BadAnswer("a list of names is none, or too long")
+    return tuple(str(name)[:200] for name in data)
