@@ -1,0 +1,54 @@
+"""The few kernel calls that Python 3.11 does not wrap, by ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(value: int, what: str) -> int:
+    if value < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return value
+
+
+def prctl(option: int, *arguments: int) -> int:
+    """Call prctl(2) with up to four whole-number arguments.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    padded = (*arguments, 0, 0, 0, 0)[:4]
+    return _checked(_libc().prctl(option, *(ctypes.c_ulong(value) for value in padded)), f"prctl {option}")
+
+
+def syscall(number: int, *arguments: int | ctypes.c_void_p | None) -> int:
+    """Make a system call by its number.
+
+    Raises:
+        OSError: the kernel refused.
+    """
+    wide = [ctypes.c_long(value) if isinstance(value, int) else value for value in arguments]
+    return _checked(_libc().syscall(ctypes.c_long(number), *wide), f"system call {number}")
+
+
+def unshare(flags: int) -> None:
+    """Move this process (or, for process ids, its next child) into new namespaces."""
+    _checked(_libc().unshare(flags), "unshare")
+
+
+def setns(descriptor: int, kind: int) -> None:
+    """Move this process (or, for process ids, its next child) into the namespace behind `descriptor`."""
+    _checked(_libc().setns(descriptor, kind), "setns")
+
+
+def capset(header: ctypes.Array[ctypes.c_uint32], data: ctypes.Array[ctypes.c_uint32]) -> None:
+    """Set this process's capabilities, in the kernel's version-3 layout."""
+    _checked(_libc().capset(header, data), "capset")

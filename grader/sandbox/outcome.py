@@ -1,0 +1,67 @@
+"""How a run ended, told from facts that the student's process cannot forge."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import dataclass
+
+from grader.box.run import Ending, Limits
+from grader.sandbox.zygote import OUT_OF_MEMORY
+
+_NEAR = 0.8  # of the budget: where a death is put down to memory
+_ALMOST = 0.95  # of the processor time: the kernel stops a process a tick early or late
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the runner and the kernel know about a run that is over.
+
+    Attributes:
+        finished: the last frame of the answer was read.
+        broken: what the answer did against the wire format, or nothing.
+        overflow: more was printed than is kept.
+        late: the wall clock ran out.
+        status: the wait status of the child.
+        cpu_seconds: processor time that it used.
+        grown_bytes: its largest resident set, over that of a child that does nothing.
+    """
+
+    finished: bool = False
+    broken: str = ""
+    overflow: bool = False
+    late: bool = False
+    status: int = 0
+    cpu_seconds: float = 0.0
+    grown_bytes: int = 0
+
+
+def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
+    """Return how a run ended and a word for the student.
+
+    An exception for lack of memory that the student's code raised is an observation of a finished run. MEMORY is for a
+    process that ended early and either had nearly all of its budget, or could not even report the exception, or was
+    killed by the kernel with processor time to spare.
+    """
+    if facts.broken:
+        return Ending.PROTOCOL, facts.broken
+    if facts.overflow:
+        return Ending.OUTPUT, f"more than {limits.output_bytes} bytes"
+    if facts.finished:
+        return Ending.FINISHED, ""
+    if facts.late:
+        return Ending.TIMEOUT, f"more than {limits.wall_seconds:g} s"
+    return _early(facts, limits)
+
+
+def _early(facts: Facts, limits: Limits) -> tuple[Ending, str]:
+    """Explain a process that ended by itself, or by the kernel's hand, before its answer was complete."""
+    code = os.waitstatus_to_exitcode(facts.status)
+    killed = code in (-signal.SIGKILL, -signal.SIGXCPU)
+    if killed and facts.cpu_seconds >= _ALMOST * limits.cpu_seconds:
+        return Ending.TIMEOUT, f"more than {limits.cpu_seconds:g} s of processor time"
+    if killed or code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes:
+        return Ending.MEMORY, f"more than {limits.memory_bytes >> 20} MiB"
+    if code < 0:
+        return Ending.CRASHED, signal.Signals(-code).name
+    return Ending.CRASHED, f"exit code {code}"

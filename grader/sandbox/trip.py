@@ -1,0 +1,154 @@
+"""One run as the runner sees it: reads the answer and the prints, minds the clock, and ends the child."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from grader.box.observations import CallSeen, Event, Observations
+from grader.box.plan import Plan
+from grader.box.run import Limits, Progress, Run
+from grader.box.wire import Reader
+from grader.errors import BadAnswer
+from grader.sandbox import outcome
+from grader.sandbox.keeper import Started, ZygoteLost
+
+_CHUNK = 1 << 18
+_DYING_SECONDS = 5.0
+_WORTH_WAITING = 0.01  # seconds
+_STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than this many times its wall limit
+
+
+class Trip:
+    """Watches one child until it is dead; `watch` returns the run."""
+
+    def __init__(self, plan: Plan, limits: Limits, progress: Progress | None) -> None:
+        self._limits = limits
+        self._progress = progress
+        self._reader = Reader(plan)
+        self._most_events = len(plan.calls) + len(plan.builds) + 1
+        self._events: list[Event] = []
+        self._output = bytearray()
+        self._broken = ""
+        self._late = False
+        self._killed = False
+        self._deadline = 0.0
+        self._granted = 0.0
+
+    def watch(self, child: Started, *, result: int, output: int) -> Run:
+        """Watch `child` to its end, whatever ends it.
+
+        Args:
+            result, output: the read ends of its pipes.
+
+        Raises:
+            ZygoteLost: the machinery went away under the run.
+        """
+        started = time.monotonic()
+        try:
+            end = self._until_dead(child, result, output)
+        finally:
+            child.kill()
+        if not child.resident:
+            raise ZygoteLost(f"a wall did not go up: {self._text()}")
+        facts = outcome.Facts(
+            finished=self._reader.finished,
+            broken=self._broken,
+            overflow=len(self._output) > self._limits.output_bytes,
+            late=self._late,
+            status=end["status"],
+            cpu_seconds=end["cpu"],
+            grown_bytes=end["resident"] - child.resident,
+        )
+        ending, detail = outcome.ending(facts, self._limits)
+        return Run(
+            observations=Observations.of(self._events),
+            ending=ending,
+            detail=detail,
+            output=self._text(),
+            wall_seconds=time.monotonic() - started,
+            cpu_seconds=end["cpu"],
+            memory_bytes=end["resident"],
+        )
+
+    def _until_dead(self, child: Started, result: int, output: int) -> dict[str, Any]:
+        takers = {output: self._take_output, result: self._take_result}  # in this order, so that a flood is a flood
+        poller = select.poll()
+        for descriptor in (*takers, child.report.fileno()):
+            os.set_blocking(descriptor, False)
+            poller.register(descriptor, select.POLLIN)
+        self._deadline = time.monotonic() + self._limits.wall_seconds
+        while True:
+            ready = {descriptor for descriptor, _ in poller.poll(1000 * max(0.0, self._deadline - time.monotonic()))}
+            for descriptor in [known for known in takers if known in ready]:
+                if takers[descriptor](descriptor):
+                    poller.unregister(descriptor)
+            if child.report.fileno() in ready and (end := child.next_message()) is not None:
+                self._drain(takers)
+                return end
+            self._enforce(child)
+
+    def _enforce(self, child: Started) -> None:
+        """Kill the child where it is done, broke a rule or ran out of time."""
+        if self._killed:
+            if time.monotonic() > self._deadline:
+                raise ZygoteLost(f"a run did not end within {_DYING_SECONDS:g} s of being killed")
+            return
+        over = self._reader.finished or self._broken or len(self._output) > self._limits.output_bytes
+        if not over and time.monotonic() < self._deadline:
+            return
+        if not over and self._starved(child):
+            return
+        self._late = not over
+        self._killed = True
+        self._deadline = time.monotonic() + _DYING_SECONDS
+        child.kill()
+
+    def _starved(self, child: Started) -> bool:
+        """Extend the deadline by the time in which other programs had the cores: that is our load, not their code."""
+        allowed = min(child.seconds_without_core(), (_STARVED_FACTOR - 1) * self._limits.wall_seconds)
+        missing = allowed - self._granted
+        if missing < _WORTH_WAITING:
+            return False
+        self._granted = allowed
+        self._deadline += missing
+        return True
+
+    def _take_result(self, descriptor: int) -> bool:
+        """Take what is there of the answer; return whether it ended."""
+        chunk = os.read(descriptor, _CHUNK)
+        if not chunk or self._broken:
+            return not chunk
+        try:
+            events = self._reader.feed(chunk)
+        except BadAnswer as error:
+            self._broken = str(error)
+            return False
+        self._events += events
+        if len(self._events) > self._most_events:
+            self._broken = f"the answer holds more than the {self._most_events} events that the plan can give"
+        for event in events:
+            if self._progress is not None and isinstance(event, CallSeen):
+                self._progress(event.name)
+        return False
+
+    def _take_output(self, descriptor: int) -> bool:
+        """Take what is there of the prints; return whether they ended."""
+        chunk = os.read(descriptor, _CHUNK)
+        room = self._limits.output_bytes + 1 - len(self._output)
+        self._output += chunk[:room]
+        return not chunk
+
+    def _drain(self, takers: Mapping[int, Callable[[int], bool]]) -> None:
+        """Take what a dead child left in its pipes."""
+        for descriptor, take in takers.items():
+            with contextlib.suppress(BlockingIOError):  # the zygote may hold the other end a moment longer
+                while not take(descriptor):
+                    continue
+
+    def _text(self) -> str:
+        return self._output[: self._limits.output_bytes].decode(errors="replace")

@@ -1,0 +1,84 @@
+"""What the zygote imports and runs once, so that no child has to: a child cannot open a file any more.
+
+Whatever is not imported here ends in a clean ModuleNotFoundError inside a run.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+# Standard library and torch modules that submissions import, and those that torch imports at its first use.
+_MODULES = (
+    "abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses", "decimal", "enum",
+    "fractions", "functools", "heapq", "inspect", "itertools", "json", "linecache", "logging", "math", "numbers",
+    "operator", "random", "re", "statistics", "string", "textwrap", "time", "traceback", "types", "typing",
+    "typing_extensions", "unittest", "warnings", "weakref", "encodings.idna", "encodings.latin_1",
+    "numpy", "safetensors.torch",
+    "torch._dynamo", "torch._refs", "torch.func", "torch.optim", "torch.utils.checkpoint", "torch.nn.attention",
+    "torch.nn.attention.flex_attention", "torch.nn.attention.bias", "torch.nn.utils.parametrizations", "torch.fx",
+    "torch.distributions", "torch.sparse", "torch.masked", "torch.testing",
+)  # fmt: skip
+_OPTIONAL = ("einops", "einops.layers.torch", "jaxtyping")
+
+
+def warm_up() -> None:
+    """Import and run whatever sets itself up at its first use."""
+    torch.set_num_threads(1)
+    for name in _MODULES:
+        importlib.import_module(name)
+    for name in _OPTIONAL:
+        if importlib.util.find_spec(name.partition(".")[0]) is not None:
+            importlib.import_module(name)
+    for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
+        _attend(dtype)
+    _transform()
+    _raise_and_format()
+
+
+def _attend(dtype: torch.dtype) -> None:
+    """Run a tiny attention block forwards and backwards, and one optimiser step."""
+    layer = torch.nn.Linear(4, 4).to(dtype)
+    x = torch.ones(2, 3, 4, dtype=dtype, requires_grad=True)
+    q, k, v = layer(x), layer(x), layer(x)
+    scores = torch.einsum("bqd,bkd->bqk", q, k).masked_fill(torch.ones(3, 3).triu(1).bool(), float("-inf"))
+    weights = functional.dropout(torch.softmax(scores, dim=-1), 0.1, training=True)
+    heads = functional.layer_norm((weights @ v).view(2, 3, 2, 2).transpose(1, 2).reshape(2, 3, 4), (4,))
+    mixed = functional.gelu(heads) + functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+    mixed.pow(2).mean().backward()
+    torch.optim.AdamW(layer.parameters()).step()
+
+
+class _Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: object, value: Tensor) -> Tensor:  # noqa: ARG004
+        return value * 2
+
+    @staticmethod
+    def backward(ctx: object, upstream: Tensor) -> Tensor:  # type: ignore[override]  # noqa: ARG004
+        return upstream * 2
+
+
+def _transform() -> None:
+    """Run what lives beside plain autograd: functions of one's own, torch.func, checkpoints, complex numbers."""
+    x = torch.ones(2, 4, requires_grad=True)
+    _Double.apply(x).sum().backward()  # type: ignore[no-untyped-call]
+    torch.func.vmap(torch.func.grad(lambda row: row.softmax(-1).sum()))(x.detach())
+    torch.utils.checkpoint.checkpoint(torch.tanh, x, use_reentrant=False).sum().backward()
+    turned = torch.view_as_complex(x.detach().view(2, 2, 2)) * torch.polar(torch.ones(2), torch.ones(2))
+    torch.view_as_real(turned).numpy()
+    torch.nn.MultiheadAttention(4, 2, batch_first=True)(x[None], x[None], x[None])
+    repr(x)
+
+
+def _raise_and_format() -> None:
+    """Format an exception once: it imports, and reads the source files that later tracebacks name."""
+    import traceback
+
+    try:
+        torch.ones(2, 3) @ torch.ones(2, 3)
+    except RuntimeError:
+        traceback.format_exc()

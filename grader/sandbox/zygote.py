@@ -1,0 +1,118 @@
+"""The process that is warm with torch and forks a locked-in child for each run.
+
+It is started by exec in an environment of its own, holds no secret, has one thread, and never reads a job: descriptors
+go straight through to the child. Its control socket carries one message a run, `{"cpu": …, "memory": …}` with four
+descriptors: job, result, output, report. On the report socket it answers `{"pid": …}` with the child's pidfd, the
+child adds `{"up": …}`, its resident set, once its walls are up, and at the end comes `{"status": …, "cpu": …,
+"resident": …}`. Sizes are in bytes.
+The end of the control socket is the end of the zygote, and with it of every child.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import socket
+import traceback
+from dataclasses import dataclass
+from typing import NoReturn
+
+from grader.sandbox.lockdown import namespaces, rlimits
+from grader.sandbox.lockdown.descriptors import JOB, REPORT, RESULT
+from grader.sandbox.lockdown.walls import Openings, Walls, prepare, put_up
+
+MESSAGE_BYTES = 4096
+OUT_OF_MEMORY, FELL_OUT = 70, 71  # exit codes of a child that ended by an exception outside the student's code
+
+
+@dataclass(frozen=True, slots=True)
+class _Child:
+    pid: int
+    report: socket.socket
+
+
+def main(control_descriptor: int) -> NoReturn:
+    """Warm up, say so, and serve until the control socket ends."""
+    control = socket.socket(fileno=control_descriptor)
+    namespaced = namespaces.enter()
+    # After the namespaces, which want a small process; before the walls, since a child cannot open a file.
+    from grader.box import child  # noqa: F401
+    from grader.sandbox.interior import furnish  # noqa: F401
+    from grader.sandbox.warmup import warm_up
+
+    warm_up()
+    walls = prepare(namespaced)
+    gc.collect()
+    gc.freeze()
+    _send(control, {"tier": walls.tier, "threads": len(os.listdir("/proc/self/task"))})
+    _serve(control, walls)
+    os._exit(0)
+
+
+def _serve(control: socket.socket, walls: Walls) -> None:
+    children: dict[int, _Child] = {}
+    poller = select.poll()
+    poller.register(control, select.POLLIN)
+    while True:
+        for descriptor, _ in poller.poll():
+            if descriptor in children:
+                poller.unregister(descriptor)
+                _bury(descriptor, children.pop(descriptor))
+                continue
+            message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 4)
+            if not message:
+                return
+            pidfd, child = _start(json.loads(message), descriptors, walls)
+            children[pidfd] = child
+            poller.register(pidfd, select.POLLIN)
+
+
+def _start(limits: dict[str, float], descriptors: list[int], walls: Walls) -> tuple[int, _Child]:
+    pid = namespaces.fork_alone(walls.home)
+    if pid == 0:
+        _live(Openings(*descriptors), walls, limits)
+    *passed_on, report_descriptor = descriptors
+    for descriptor in passed_on:
+        os.close(descriptor)
+    report = socket.socket(fileno=report_descriptor)
+    pidfd = os.pidfd_open(pid)
+    _send(report, {"pid": pid}, pidfd)
+    return pidfd, _Child(pid, report)
+
+
+def _live(openings: Openings, walls: Walls, limits: dict[str, float]) -> NoReturn:
+    """Be the child: walls, then the job, then the end without any exit handler."""
+    code = FELL_OUT
+    try:
+        put_up(walls, openings, cpu_seconds=limits["cpu"], memory_bytes=int(limits["memory"]))
+        from grader.box import child
+        from grader.sandbox.interior import furnish
+
+        furnish(output=1)
+        os.write(REPORT, json.dumps({"up": rlimits.largest_resident()}).encode())
+        os.close(REPORT)
+        child.main(JOB, RESULT)
+        code = 0
+    except MemoryError:
+        code = OUT_OF_MEMORY
+    except BaseException:  # the fork must never return into the zygote's loop, whatever comes up from below
+        os.write(1, traceback.format_exc().encode(errors="replace"))
+    finally:
+        os._exit(code)
+
+
+def _bury(pidfd: int, child: _Child) -> None:
+    _, status, usage = os.wait4(child.pid, 0)
+    os.close(pidfd)
+    cpu = usage.ru_utime + usage.ru_stime
+    _send(child.report, {"status": status, "cpu": cpu, "resident": usage.ru_maxrss * 1024})
+    child.report.close()
+
+
+def _send(channel: socket.socket, message: dict[str, object], *descriptors: int) -> None:
+    try:
+        socket.send_fds(channel, [json.dumps(message).encode()], list(descriptors))
+    except OSError:  # nobody listens any more: the runner gave this run up, or has ended
+        return
