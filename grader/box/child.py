@@ -7,17 +7,13 @@ be had in here: any verdict. The walls around this process are `grader.sandbox`'
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Mapping
-from types import ModuleType
-from typing import Any
 
 from grader.box import traps
 from grader.box.codec import decode_job
-from grader.box.faults import SUBMISSION
 from grader.box.frames import END
 from grader.box.observe import observe
 from grader.box.packing import pack
+from grader.box.source import execute
 
 
 def main(job: int, result: int) -> None:
@@ -27,19 +23,6 @@ def main(job: int, result: int) -> None:
     for event in observe(plan, lambda: execute(source)):
         _write_all(result, pack(event, plan))
     _write_all(result, END)
-
-
-def execute(source: str) -> Mapping[str, Any]:
-    """Execute a submission as the module `submission` and return its namespace.
-
-    Raises:
-        Anything that the code raises, SyntaxError included.
-    """
-    module = ModuleType("submission")
-    sys.modules["submission"] = module  # dataclasses and typing look a class's module up by name
-    code = compile(source, SUBMISSION, "exec", dont_inherit=True)
-    exec(code, module.__dict__)  # noqa: S102 - running it is what the box is for
-    return module.__dict__
 
 
 def _read_all(descriptor: int) -> bytes:

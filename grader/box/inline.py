@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from grader.box.child import execute
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.observe import Load, observe
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.source import execute
 
 
 def observe_all(plan: Plan, load: Load) -> Observations:

@@ -85,7 +85,7 @@ class CaseSpec(_Frozen):
     Attributes:
         name, title: for tables and for people (`large_logits`, `logits fifty times larger`).
         sizes: the size of each axis name; constructor arguments of the same name take it.
-        construct: further constructor arguments.
+        constructor: further constructor arguments, `construct` in the file.
         arguments: scalar arguments of the call (`dim = -1`); what is left out stays at the contract's default.
         inputs: for this case only, other fields of an input (`mask = {kind = "causal"}`).
         make: a function of the exercise's `inputs.py` that has the last word on the tensors.
@@ -95,7 +95,7 @@ class CaseSpec(_Frozen):
     name: str
     title: str
     sizes: Sizes = Field(default_factory=dict)
-    construct: dict[str, Scalar] = Field(default_factory=dict)
+    constructor: dict[str, Scalar] = Field(default_factory=dict, alias="construct")
     arguments: dict[str, Scalar] = Field(default_factory=dict)
     inputs: dict[str, dict[str, str | float | list[str]]] = Field(default_factory=dict)
     make: str | None = None

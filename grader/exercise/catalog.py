@@ -1,0 +1,144 @@
+"""All exercises, read from `exercises/` and `reference/`."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from grader.errors import AuthorError
+from grader.exercise import mistakes
+from grader.exercise.inputs import Case, make_case
+from grader.exercise.mistakes import Mistake
+from grader.exercise.spec import Spec, read_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: its folder's name, its specification, its texts, and on demand its code."""
+
+    id: str
+    spec: Spec
+    folder: Path
+    reference_path: Path
+
+    @property
+    def title(self) -> str:
+        """The title of the exercise."""
+        return self.spec.title
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """Hints, from gentle to plain."""
+        return self.spec.hints
+
+    @cached_property
+    def statement(self) -> str:
+        """The statement, Markdown with formulas between `$` or `$$`."""
+        return _read(self.folder / "statement.md")
+
+    @cached_property
+    def starter(self) -> str:
+        """What a student begins with."""
+        return _read(self.folder / "starter.py")
+
+    @cached_property
+    def version(self) -> str:
+        """A hash over all that decides a grade here; 12 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for path in (*sorted(self.folder.glob("*")), self.reference_path):
+            if path.is_file():
+                digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        return digest.hexdigest()[:12]
+
+    @cached_property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The known mistakes, in the order of `mistakes.py`."""
+        return mistakes.collect(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"))
+
+    def reference(self, *wrong: Mistake) -> Callable[[], Mapping[str, Any]]:
+        """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""
+        return lambda: mistakes.apply(self._reference_code, wrong)
+
+    def cases(self, seed: int) -> dict[str, Case]:
+        """Draw every case's tensors from `seed`."""
+        return {
+            case.name: make_case(self.spec, case, seed=seed, make=self._maker(case.make)) for case in self.spec.cases
+        }
+
+    @cached_property
+    def _reference_code(self) -> CodeType:
+        return compile(_read(self.reference_path), str(self.reference_path), "exec", dont_inherit=True)
+
+    @cached_property
+    def _inputs(self) -> ModuleType:
+        return _load(self.folder / "inputs.py", f"exercises.{self.id}.inputs")
+
+    def _maker(self, name: str | None) -> Callable[..., Case] | None:
+        if name is None:
+            return None
+        if (maker := getattr(self._inputs, name, None)) is None:
+            raise AuthorError(f"`{self.folder / 'inputs.py'}` defines no function `{name}`, which a case asks for")
+        return maker  # type: ignore[no-any-return]  # an author's module is untyped to us
+
+
+class Catalog(Mapping[str, Exercise]):
+    """The exercises by id, in the order of the catalogue."""
+
+    def __init__(self, exercises: list[Exercise]) -> None:
+        ordered = sorted(exercises, key=lambda exercise: (exercise.spec.order, exercise.id))
+        self._exercises = {exercise.id: exercise for exercise in ordered}
+
+    @classmethod
+    def load(cls, root: Path = ROOT) -> Catalog:
+        """Read every exercise below `root`.
+
+        Raises:
+            AuthorError: an exercise is written wrongly.
+        """
+        folders = sorted(path.parent for path in (root / "exercises").glob("*/exercise.toml"))
+        return cls([read_exercise(folder, root) for folder in folders])
+
+    def __getitem__(self, name: str) -> Exercise:
+        return self._exercises[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._exercises)
+
+    def __len__(self) -> int:
+        return len(self._exercises)
+
+
+def read_exercise(folder: Path, root: Path = ROOT) -> Exercise:
+    """Read the exercise in `folder`; its id is the folder's name.
+
+    Raises:
+        AuthorError: its `exercise.toml` is wrong, or its reference is missing.
+    """
+    reference = root / "reference" / f"{folder.name}.py"
+    if not reference.is_file():
+        raise AuthorError(f"`{reference}` is missing; write the reference of `{folder.name}` there")
+    return Exercise(folder.name, read_spec(folder / "exercise.toml"), folder, reference)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise AuthorError(f"`{path}` cannot be read: {error.strerror}") from error
+
+
+def _load(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise AuthorError(f"`{path}` is missing")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
