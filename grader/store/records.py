@@ -43,7 +43,11 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One submission as stored; `report` is there when `state` is DONE or BROKEN."""
+    """One submission as stored; `report` is there when `state` is DONE or BROKEN.
+
+    `raw` is what was handed in, byte for byte, and is what gets graded; `source` is the same as text to show, with a
+    mark in place of what is no UTF-8.
+    """
 
     id: SubmissionId
     user: UserId
@@ -57,6 +61,7 @@ class Submission:
     created: float
     finished: float | None = None
     report: Report | None = None
+    raw: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,153 @@
+"""The way of a job through the submission table: taken, put back, finished, each by one guarded statement.
+
+A statement names the state it expects and, from the first try on, the token of the claim. Whoever comes too late
+changes nothing and is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import CursorResult, Update, func, select, update
+from sqlalchemy.orm import Session
+
+from grader.judge.report import Report
+from grader.store import boards
+from grader.store.records import State, SubmissionId, UserId
+from grader.store.submissions import UNFINISHED
+from grader.store.tables import ReportRow, SubmissionRow
+
+QUEUED, RUNNING = State.QUEUED.value, State.RUNNING.value
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One try of one job; `token` tells it from every other try."""
+
+    id: SubmissionId
+    token: str
+    tries: int
+    faults: int
+    started: float
+
+
+def hand_over(session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
+    """Put a stored submission into a queue."""
+    _change(session, _row(id, QUEUED).values(queue=queue, priority=priority))
+
+
+def take(session: Session, queue: str, *, worker: str, token: str, now: float) -> Claim | None:
+    """Take the next job of a queue; None if none is ready."""
+    row = SubmissionRow
+    first = (
+        select(row.id)
+        .where(row.state == QUEUED, row.queue == queue, row.ready <= now)
+        .order_by(row.priority, row.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    found = session.execute(
+        update(row)
+        .where(row.id == first, row.state == QUEUED)
+        .values(state=RUNNING, worker=worker, claim=token, started=now, tries=row.tries + 1)
+        .returning(row.id, row.tries, row.faults)
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    return None if found is None else Claim(SubmissionId(found[0]), token, found[1], found[2], now)
+
+
+def finish(session: Session, claim: Claim, report: Report, *, state: State, now: float) -> bool:
+    """Store the verdict of a try; False, and nothing stored, if the job is no longer in its hands."""
+    row = SubmissionRow
+    held = session.execute(
+        _held(claim).values(state=state.value, finished=now, worker=None).returning(row.user_id, row.exercise)
+    ).one_or_none()
+    if held is None:
+        return False
+    session.add(
+        ReportRow(
+            submission_id=claim.id,
+            attempt=claim.tries,
+            status=report.status.value,
+            score=report.score,
+            created=now,
+            body=report.to_json(),
+        )
+    )
+    session.flush()
+    if state is State.DONE:
+        boards.count(session, UserId(held[0]), held[1], report=report, now=now)
+    return True
+
+
+def put_back(session: Session, claim: Claim, *, ready: float) -> bool:
+    """Queue a try that ended in a fault of ours again, not to be taken before `ready`."""
+    values = {"state": QUEUED, "worker": None, "claim": None, "ready": ready, "faults": SubmissionRow.faults + 1}
+    return _change(session, _held(claim).values(**values)) == 1
+
+
+def withdraw(session: Session, id: SubmissionId, *, now: float) -> bool:
+    """Cancel an unfinished job; a try under way keeps running but finds its claim gone."""
+    open_row = update(SubmissionRow).where(SubmissionRow.id == id, SubmissionRow.state.in_(UNFINISHED))
+    return _change(session, open_row.values(state=State.CANCELLED.value, finished=now, worker=None, claim=None)) == 1
+
+
+def release(session: Session, worker: str, *, keep: Collection[str] = ()) -> int:
+    """Queue again what a worker holds, but for the claims in `keep`."""
+    row = SubmissionRow
+    held = update(row).where(row.state == RUNNING, row.worker == worker, row.claim.not_in(keep))
+    return _change(session, held.values(state=QUEUED, worker=None, claim=None))
+
+
+def adopt(session: Session) -> int:
+    """Hand over what was stored but never reached a queue."""
+    row = SubmissionRow
+    lost = update(row).where(row.state == QUEUED, row.queue.is_(None))
+    return _change(session, lost.values(queue=row.device, priority=row.created * 1000))
+
+
+def holders(session: Session) -> dict[str, set[str]]:
+    """Return the claims that each worker holds."""
+    row = SubmissionRow
+    held: dict[str, set[str]] = {}
+    for worker, token in session.execute(select(row.worker, row.claim).where(row.state == RUNNING)):
+        held.setdefault(worker or "", set()).add(token or "")
+    return held
+
+
+def depth(session: Session, *, ready: float | None = None) -> dict[str, int]:
+    """Count the waiting jobs of each queue; with `ready`, only those that may be taken at that time."""
+    row = SubmissionRow
+    query = select(row.queue, func.count()).where(row.state == QUEUED, row.queue.is_not(None)).group_by(row.queue)
+    if ready is not None:
+        query = query.where(row.ready <= ready)
+    return {str(queue): count for queue, count in session.execute(query)}
+
+
+def positions(session: Session) -> dict[SubmissionId, int]:
+    """Return for each waiting job how many will be taken before it."""
+    row = SubmissionRow
+    query = select(row.id, row.queue).where(row.state == QUEUED).order_by(row.queue, row.priority, row.id)
+    ahead: dict[SubmissionId, int] = {}
+    seen: dict[str | None, int] = {}
+    for id, queue in session.execute(query):
+        ahead[SubmissionId(id)] = seen.get(queue, 0)
+        seen[queue] = seen.get(queue, 0) + 1
+    return ahead
+
+
+def _row(id: SubmissionId, state: str) -> Update:
+    return update(SubmissionRow).where(SubmissionRow.id == id, SubmissionRow.state == state)
+
+
+def _held(claim: Claim) -> Update:
+    held = _row(claim.id, RUNNING).where(SubmissionRow.claim == claim.token)
+    return held.execution_options(synchronize_session=False)
+
+
+def _change(session: Session, statement: Update) -> int:
+    done = session.execute(statement.execution_options(synchronize_session=False))
+    return cast(CursorResult[Any], done).rowcount

@@ -1,0 +1,172 @@
+"""The engine that needs no server: the submission table is the queue, threads of this process are the slots.
+
+A job starts as soon as its transaction is committed, because the commit rings a bell. Every half second a keeper looks
+after what no bell tells: workers of other processes that died, jobs that had to wait before the next try, and jobs
+that another process has stored.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+from grader.jobs import claims
+from grader.jobs.bell import Bell
+from grader.jobs.engine import Grade
+from grader.jobs.live import Live
+from grader.jobs.presence import Presence
+from grader.jobs.slot import Retries, Slot
+from grader.store.engine import Database
+from grader.store.records import SubmissionId
+
+LOG = logging.getLogger(__name__)
+KEEPER_SECONDS = 0.5
+
+
+class EmbeddedEngine:
+    """Runs the jobs of one database file in this process, beside other processes that do the same."""
+
+    def __init__(
+        self,
+        database: Database,
+        grade: Grade,
+        *,
+        workers: Path,
+        live: Live | None = None,
+        retries: Retries | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Prepare to grade; nothing runs before `run`.
+
+        Args:
+            database: where the submissions are.
+            grade: gives the report on one submission; whatever it raises is a fault of ours.
+            workers: the directory in which the processes show each other that they live.
+            live: where watchers hear of what happens.
+            retries: what to do after a fault of ours.
+            clock: gives the seconds since the epoch.
+        """
+        self.live = live or Live()
+        self._database = database
+        self._grade = grade
+        self._workers = workers
+        self._retries = retries or Retries()
+        self._clock = clock
+        self._bells: dict[str, Bell] = {}
+        self._stop = threading.Event()
+        self._presence: Presence | None = None
+        self._slots: list[Slot] = []
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
+        """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
+        claims.hand_over(session, id, queue=queue, priority=priority)
+
+        def announce(_session: Session) -> None:
+            self.live.moved(id)
+            self._bell(queue).ring()
+
+        event.listen(session, "after_commit", announce, once=True)
+
+    def run(self, slots: Mapping[str, int]) -> None:
+        """Start that many slots for each queue and return."""
+        self._stop.clear()
+        self._presence = Presence(self._workers)
+        self.reconcile()
+        self._slots = [self._slot(queue, self._presence) for queue, number in slots.items() for _ in range(number)]
+        self._threads = [threading.Thread(target=slot.serve, daemon=True, name="grading slot") for slot in self._slots]
+        self._threads.append(threading.Thread(target=self._keep, daemon=True, name="job keeper"))
+        for thread in self._threads:
+            thread.start()
+
+    def cancel(self, id: SubmissionId) -> bool:
+        """Take an unfinished submission back; False if it is finished already."""
+        with self._database.write() as session:
+            withdrawn = claims.withdraw(session, id, now=self._clock())
+        if withdrawn:
+            self.live.withdraw(id)
+            self.live.moved(id)
+        return withdrawn
+
+    def depth(self) -> dict[str, int]:
+        """Count the waiting submissions of each queue."""
+        with self._database.read() as session:
+            return claims.depth(session)
+
+    def reconcile(self) -> int:
+        """Hand over again what is open and in nobody's hands; return how many those were."""
+        with self._database.read() as session:
+            lost = [worker for worker, tokens in claims.holders(session).items() if self._lost(worker, tokens)]
+        with self._database.write() as session:
+            found = claims.adopt(session) + sum(claims.release(session, w, keep=self._held(w)) for w in lost)
+        if found:
+            LOG.warning("%d open submissions were in nobody's hands; they are graded again", found)
+        return found
+
+    def drain(self, seconds: float) -> bool:
+        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
+        presence, self._presence = self._presence, None
+        if presence is None:
+            return True
+        self._stop.set()
+        for bell in self._bells.values():
+            bell.ring(len(self._slots))
+        end = time.monotonic() + seconds
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+        with self._database.write() as session:
+            left = claims.release(session, presence.id)
+        presence.close()
+        return left == 0
+
+    def _slot(self, queue: str, presence: Presence) -> Slot:
+        return Slot(
+            queue=queue,
+            database=self._database,
+            grade=self._grade,
+            live=self.live,
+            bell=self._bell(queue),
+            worker=presence.id,
+            stop=self._stop,
+            retries=self._retries,
+            clock=self._clock,
+        )
+
+    def _bell(self, queue: str) -> Bell:
+        return self._bells.setdefault(queue, Bell())
+
+    def _keep(self) -> None:
+        while not self._stop.wait(KEEPER_SECONDS):
+            try:
+                self._look_after()
+            except Exception:  # the keeper must outlive a full disk or a lost connection, and look again
+                LOG.exception("looking after the queue failed")
+
+    def _look_after(self) -> None:
+        with self._database.read() as session:
+            held = claims.holders(session)
+            ready = claims.depth(session, ready=self._clock())
+        if any(self._lost(worker, tokens) for worker, tokens in held.items()):
+            self.reconcile()
+        for queue, number in ready.items():
+            self._bell(queue).ring(number)
+        self.live.settle()
+
+    def _lost(self, worker: str, tokens: set[str]) -> bool:
+        presence = self._presence
+        if presence is None:
+            return False
+        if worker == presence.id:
+            return not tokens <= self._held(worker)
+        return presence.dead(worker)
+
+    def _held(self, worker: str) -> set[str]:
+        if self._presence is None or worker != self._presence.id:
+            return set()
+        return {slot.token for slot in self._slots}

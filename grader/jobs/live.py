@@ -1,0 +1,147 @@
+"""What is going on in this process right now: the steps of each grading, and who is watching.
+
+Nothing here is stored; a watcher of another process's grading sees its states, not its steps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from grader.jobs.engine import Withdrawn
+from grader.store.records import SubmissionId
+
+CALM = 0.2  # seconds; those who only wait are told at most this often that the queue has moved
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """How far a grading is."""
+
+    step: str = ""
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Ear:
+    """One watcher: an event of its loop, to be set from any thread."""
+
+    id: SubmissionId
+    loop: asyncio.AbstractEventLoop
+    event: asyncio.Event
+
+    def ring(self) -> None:
+        """Wake the watcher."""
+        try:
+            self.loop.call_soon_threadsafe(self.event.set)
+        except RuntimeError:
+            pass  # its loop is closed: nobody listens any more
+
+
+class LiveTracker:
+    """The tracker of one grading under way."""
+
+    def __init__(self, live: Live, id: SubmissionId) -> None:
+        """Start at no step."""
+        self._live = live
+        self._id = id
+        self.steps = Steps()
+        self.withdrawn = False
+
+    def __call__(self, step: str) -> None:
+        """Note that `step` is done.
+
+        Raises:
+            Withdrawn: the submission was cancelled meanwhile.
+        """
+        if self.withdrawn:
+            raise Withdrawn(f"submission {self._id} was cancelled while it was being graded")
+        self.steps = Steps(step, self.steps.done + 1, self.steps.total)
+        self._live.changed(self._id)
+
+    def expect(self, total: int) -> None:
+        """Say how many steps there will be."""
+        self.steps = Steps(self.steps.step, self.steps.done, total)
+
+
+class Live:
+    """The trackers and the watchers of this process; every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        """Start with nobody."""
+        self._lock = threading.Lock()
+        self._trackers: dict[SubmissionId, LiveTracker] = {}
+        self._ears: set[Ear] = set()
+        self._told = 0.0
+        self._untold = False
+        self.turn = 0  # grows whenever the queue has moved
+
+    @contextmanager
+    def grading(self, id: SubmissionId) -> Iterator[LiveTracker]:
+        """Track a grading for the length of the block."""
+        tracker = LiveTracker(self, id)
+        with self._lock:
+            self._trackers[id] = tracker
+        try:
+            yield tracker
+        finally:
+            with self._lock:
+                # A second try may have taken the place already, after this one was cancelled or released.
+                if self._trackers.get(id) is tracker:
+                    del self._trackers[id]
+
+    def steps(self, id: SubmissionId) -> Steps:
+        """Return how far a grading is."""
+        with self._lock:
+            tracker = self._trackers.get(id)
+        return tracker.steps if tracker else Steps()
+
+    def withdraw(self, id: SubmissionId) -> None:
+        """Let a grading under way end at its next step."""
+        with self._lock:
+            tracker = self._trackers.get(id)
+        if tracker:
+            tracker.withdrawn = True
+
+    def changed(self, id: SubmissionId) -> None:
+        """Wake those who watch this submission."""
+        with self._lock:
+            ears = [ear for ear in self._ears if ear.id == id]
+        for ear in ears:
+            ear.ring()
+
+    def moved(self, id: SubmissionId) -> None:
+        """Say that this submission entered, left or ended its wait: its watchers at once, the others soon."""
+        with self._lock:
+            self.turn += 1
+            self._untold = True
+        self.changed(id)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wake everybody if the queue has moved and they were not told for a while."""
+        with self._lock:
+            now = time.monotonic()
+            if not self._untold or now - self._told < CALM:
+                return
+            self._untold, self._told = False, now
+            ears = list(self._ears)
+        for ear in ears:
+            ear.ring()
+
+    @contextmanager
+    def listening(self, id: SubmissionId) -> Iterator[asyncio.Event]:
+        """Give an event of the running loop that is set whenever the submission may have changed."""
+        ear = Ear(id, asyncio.get_running_loop(), asyncio.Event())
+        with self._lock:
+            self._ears.add(ear)
+        try:
+            yield ear.event
+        finally:
+            with self._lock:
+                self._ears.discard(ear)

@@ -1,0 +1,54 @@
+"""Which workers are alive: each holds a file locked, and the kernel lets go of the lock when its process dies.
+
+Covered: any death of a process on this machine, SIGKILL included. Not covered: other machines.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from pathlib import Path
+
+
+class Presence:
+    """This worker's sign of life, and the look at the others'."""
+
+    def __init__(self, directory: Path) -> None:
+        """Sign in under a fresh id, and sweep the files of the dead."""
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        self.id = secrets.token_hex(8)
+        draft = directory / f"{self.id}.draft"
+        self._handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        # Named only once it is locked: nobody can find it unlocked and take this worker for dead.
+        draft.rename(self._file(self.id))
+        for file in directory.glob("*.lock"):
+            if self.dead(file.stem):
+                file.unlink(missing_ok=True)
+
+    def dead(self, worker: str) -> bool:
+        """Tell whether that worker's process has ended."""
+        if worker == self.id:
+            return False
+        try:
+            handle = os.open(self._file(worker), os.O_RDWR)
+        except FileNotFoundError:
+            return True
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        else:
+            return True
+        finally:
+            os.close(handle)
+
+    def close(self) -> None:
+        """Sign out."""
+        self._file(self.id).unlink(missing_ok=True)
+        os.close(self._handle)
+
+    def _file(self, worker: str) -> Path:
+        return self._directory / f"{worker}.lock"

@@ -1,0 +1,74 @@
+"""Lets people watch a submission on its way without asking the database over and over."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+
+from grader.jobs import claims
+from grader.jobs.live import Live
+from grader.store import submissions
+from grader.store.engine import Database
+from grader.store.records import State, SubmissionId, Watch
+
+FINAL = frozenset({State.DONE, State.CANCELLED, State.BROKEN})
+LOOK_SECONDS = 1.0  # the safety net: another process may be grading, and cannot wake us
+
+
+class Watching:
+    """Turns what is stored and what is live into `Watch` values."""
+
+    def __init__(self, database: Database, live: Live, *, clock: Callable[[], float] = time.time) -> None:
+        """Watch the submissions of `database`."""
+        self._database = database
+        self._live = live
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._positions: dict[SubmissionId, int] = {}
+        self._turn = -1
+        self._read = 0.0
+
+    async def watch(self, id: SubmissionId) -> AsyncIterator[Watch]:
+        """Yield at once and then at each change, up to a final state."""
+        last: Watch | None = None
+        with self._database.read() as session:
+            created = submissions.created(session, id)
+        with self._live.listening(id) as event:
+            while last is None or last.state not in FINAL:
+                event.clear()
+                seen = await asyncio.to_thread(self._look, id, created)
+                if last is None or replace(seen, elapsed=last.elapsed) != last:
+                    last = seen
+                    yield seen
+                if last.state not in FINAL:
+                    await _heard(event)
+
+    def _look(self, id: SubmissionId, created: float) -> Watch:
+        ahead = self._ahead(id)
+        if ahead is not None:
+            return Watch(State.QUEUED, ahead=ahead, elapsed=self._clock() - created)
+        steps = self._live.steps(id)
+        with self._database.read() as session:
+            state, finished, report = submissions.outcome(session, id)
+        end = self._clock() if finished is None else finished
+        return Watch(state, 0, steps.step, steps.done, steps.total, elapsed=end - created, report=report)
+
+    def _ahead(self, id: SubmissionId) -> int | None:
+        with self._lock:
+            turn, now = self._live.turn, time.monotonic()
+            if turn != self._turn or now - self._read > LOOK_SECONDS:
+                with self._database.read() as session:
+                    self._positions = claims.positions(session)
+                self._turn, self._read = turn, now
+            return self._positions.get(id)
+
+
+async def _heard(event: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            await event.wait()
+    except TimeoutError:
+        pass  # look again

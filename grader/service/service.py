@@ -1,0 +1,256 @@
+"""The service: everything that the pages and the command line can ask for, in plain values.
+
+Each method checks by itself whether the person may; a face only passes on what it was asked. All but `watch` block for
+a moment, `register` and `sign_in` for about a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+
+from argon2 import PasswordHasher
+
+from grader.errors import NotAllowed
+from grader.exercise.catalog import Catalog
+from grader.jobs.engine import Engine, virtual_deadline
+from grader.jobs.watching import Watching
+from grader.service.accounts import Accounts
+from grader.store import accounts, boards, keys, submissions
+from grader.store.engine import Database
+from grader.store.records import Attempt, Role, Standing, State, Submission, SubmissionId, User, UserId, Watch
+
+NOT_YOURS = "There is no such submission among yours."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What an installation allows, and what it keeps to itself.
+
+    Attributes:
+        class_code: what somebody who registers has to know.
+        secret: what seeds are drawn from.
+        slots: how many submissions are graded at once on each device.
+        source_bytes: the longest source that is taken.
+        session_seconds: how long a session lasts.
+        drain_seconds: how long a stop waits for what is being graded.
+    """
+
+    class_code: str
+    secret: bytes
+    slots: Mapping[str, int]
+    source_bytes: int = 256 << 10
+    session_seconds: float = 12 * 3600.0
+    drain_seconds: float = 20.0
+
+    def __repr__(self) -> str:
+        return f"Rules(slots={dict(self.slots)})"
+
+
+class Service:
+    """One class, its exercises, and what it has handed in."""
+
+    def __init__(
+        self,
+        database: Database,
+        catalog: Catalog,
+        engine: Engine,
+        *,
+        watching: Watching,
+        rules: Rules,
+        box_name: str,
+        hasher: PasswordHasher | None = None,
+        clock: Callable[[], float] = time.time,
+        closing: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Wire the parts; nothing runs before `start`.
+
+        Args:
+            database: where everything is stored, with its migrations applied.
+            catalog: the exercises.
+            engine: delivers what is submitted to be graded.
+            watching: follows a submission on its way.
+            rules: what this installation allows.
+            box_name: what the grading runs in, in words.
+            hasher: makes and checks the hashes of passwords.
+            clock: gives the seconds since the epoch.
+            closing: called last at a stop.
+        """
+        self.catalog = catalog
+        self.box_name = box_name
+        self._database = database
+        self._engine = engine
+        self._watching = watching
+        self._rules = rules
+        self._clock = clock
+        self._closing = closing
+        self._accounts = Accounts(
+            database, class_code=rules.class_code, session_seconds=rules.session_seconds, hasher=hasher, clock=clock
+        )
+
+    @property
+    def class_code(self) -> str:
+        """What somebody who registers has to know; for the console of whoever starts the service."""
+        return self._rules.class_code
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices on which this installation grades."""
+        return tuple(self._rules.slots)
+
+    def start(self) -> None:
+        """Begin to grade, first of all what a former run has left behind."""
+        self._engine.run(self._rules.slots)
+
+    def stop(self) -> None:
+        """Finish what is being graded, hand back the rest, and close everything."""
+        self._engine.drain(self._rules.drain_seconds)
+        self._closing()
+        self._database.close()
+
+    def register(self, name: str, password: str, class_code: str) -> User:
+        """Make an account for a student.
+
+        Raises:
+            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short.
+        """
+        return self._accounts.register(name, password, class_code)
+
+    def add_user(self, name: str, password: str, role: Role) -> User:
+        """Make an account for anybody; for the command line, which asks no class code.
+
+        Raises:
+            NotAllowed: the name is taken or odd, the password is too short.
+        """
+        return self._accounts.add(name, password, role)
+
+    def sign_in(self, name: str, password: str, address: str) -> str:
+        """Return the token of a new session.
+
+        Raises:
+            NotAllowed: the name or the password is wrong, or there were too many tries.
+        """
+        return self._accounts.sign_in(name, password, address)
+
+    def user_of(self, token: str | None) -> User | None:
+        """Return who is signed in with that token; None if nobody is."""
+        return self._accounts.user_of(token)
+
+    def sign_out(self, token: str | None) -> None:
+        """End the session of that token, if there is one."""
+        self._accounts.sign_out(token)
+
+    def submit(self, user: User, exercise: str, source: str | bytes, device: str = "cpu") -> SubmissionId:
+        """Store a submission and put it into the queue; once this has returned, nothing loses it.
+
+        Raises:
+            NotAllowed: another one of theirs on this exercise is unfinished, or the source is too long, or the
+                exercise or the device is unknown.
+        """
+        raw = self._checked(exercise, source, device)
+        id, now = SubmissionId(secrets.token_hex(12)), self._clock()
+        submission = Submission(
+            id=id,
+            user=user.id,
+            exercise=exercise,
+            exercise_version=self.catalog[exercise].version,
+            source="",
+            seed=keys.seed_of(self._rules.secret, id),
+            device=device,
+            state=State.QUEUED,
+            number=0,
+            created=now,
+            raw=raw,
+        )
+        with self._database.write() as session:
+            others = submissions.waiting(session, user.id)
+            submissions.add(session, submission)
+            self._engine.submit(session, id, queue=device, priority=virtual_deadline(now, others))
+        return id
+
+    def cancel(self, user: User, id: SubmissionId) -> None:
+        """Take a submission back; it uses up no attempt. One that is finished stays as it is.
+
+        Raises:
+            NotAllowed: it is another person's.
+        """
+        self._permit(user, id)
+        self._engine.cancel(id)
+
+    def submission(self, user: User, id: SubmissionId) -> Submission:
+        """Return a submission with its report.
+
+        Raises:
+            NotAllowed: it is another person's, and the one who asks is no instructor.
+        """
+        self._permit(user, id)
+        with self._database.read() as session:
+            found = submissions.get(session, id)
+        if found is None:
+            raise NotAllowed(NOT_YOURS)
+        return found
+
+    def unfinished(self, user: User, exercise: str) -> SubmissionId | None:
+        """Return the person's submission on the exercise that still waits or runs."""
+        with self._database.read() as session:
+            return submissions.unfinished(session, user.id, exercise)
+
+    def watch(self, user: User, id: SubmissionId) -> AsyncIterator[Watch]:
+        """Yield how far a submission is, at once and at each change, up to its end.
+
+        Raises:
+            NotAllowed: it is another person's, and the one who asks is no instructor.
+        """
+        self._permit(user, id)
+        return self._watching.watch(id)
+
+    def attempts(self, user: User, exercise: str | None = None) -> list[Attempt]:
+        """Return the person's submissions, newest first."""
+        with self._database.read() as session:
+            return submissions.attempts(session, user.id, exercise)
+
+    def best(self, user: User) -> dict[str, float]:
+        """Return the person's best score on each exercise they have an attempt on."""
+        with self._database.read() as session:
+            return boards.best(session, user.id)
+
+    def leaderboard(self, exercise: str | None = None) -> list[Standing]:
+        """Return the students in order, on one exercise or over all."""
+        with self._database.read() as session:
+            return boards.leaderboard(session, exercise)
+
+    def keep_draft(self, user: User, exercise: str, source: str) -> None:
+        """Store what the person is typing; one that is too long to be submitted is not kept."""
+        if len(source) <= self._rules.source_bytes:
+            with self._database.write() as session:
+                accounts.keep_draft(session, user.id, exercise, source=_storable(source), now=self._clock())
+
+    def draft(self, user: User, exercise: str) -> str | None:
+        """Return what the person was typing last."""
+        with self._database.read() as session:
+            return accounts.draft(session, user.id, exercise)
+
+    def _checked(self, exercise: str, source: str | bytes, device: str) -> bytes:
+        raw = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")
+        if exercise not in {known.id for known in self.catalog}:
+            raise NotAllowed(f"There is no exercise called {exercise!r}.")
+        if device not in self._rules.slots:
+            raise NotAllowed(f"Nothing is graded on {device!r} here; choose one of: {', '.join(self.devices)}.")
+        limit = self._rules.source_bytes
+        if len(raw) > limit:
+            raise NotAllowed(
+                f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are taken."
+            )
+        return raw
+
+    def _permit(self, user: User, id: SubmissionId) -> None:
+        with self._database.read() as session:
+            owner: UserId | None = submissions.owner(session, id)
+        if owner is None or (owner != user.id and user.role is not Role.INSTRUCTOR):
+            raise NotAllowed(NOT_YOURS)
+
+
+def _storable(text: str) -> str:
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,161 @@
+"""The settings, read once from the environment and handed down; the only reader of the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from grader.errors import SettingsError
+
+PREFIX = "ATTENTION_GYM_"
+SPACE_MARK = "SPACE_ID"  # set on a hosting Space
+SPACE_DATA = Path("/data")  # the disk of a Space that outlives a restart
+WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that an installation may choose.
+
+    Attributes:
+        data: the directory for the database, the secret and the class code; made by whoever first writes there.
+        database_url: where the store is; may hold a password.
+        host, port: where the page is served.
+        slots: how many submissions are graded at once on the CPU.
+        gpu_slots: how many at once on the GPU, where there is one.
+        class_code: what somebody who registers has to know; None for the one kept in `data`.
+        secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
+        allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
+        cookie_secure: whether a browser may send the session over HTTPS only.
+        source_kib: the longest source that is taken, in KiB.
+        session_hours: how long a session lasts.
+        drain_seconds: how long a stop waits for what is being graded.
+    """
+
+    data: Path = Path("var")
+    database_url: str = field(default="", repr=False)
+    host: str = "127.0.0.1"
+    port: int = 7860
+    slots: int = 1
+    gpu_slots: int = 1
+    class_code: str | None = field(default=None, repr=False)
+    secret: str | None = field(default=None, repr=False)
+    allow_one_wall: bool = False
+    cookie_secure: bool = False
+    source_kib: int = 256
+    session_hours: float = 12.0
+    drain_seconds: float = 20.0
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
+        """Read the settings from variables that begin with ATTENTION_GYM_; touches nothing.
+
+        Args:
+            environment: the variables; those of this process if left out.
+
+        Raises:
+            SettingsError: a value cannot be used, or a variable with our prefix is none of ours.
+        """
+        read = _Reader(os.environ if environment is None else environment)
+        hosted = read.present(SPACE_MARK)
+        data = read("DATA", "a directory", Path, default=_data())
+        settings = cls(
+            data=data,
+            database_url=read("DATABASE_URL", "sqlite:///… or postgresql://…", _url, default=_file_in(data)),
+            host=read("HOST", "an address such as 127.0.0.1", str, default="0.0.0.0" if hosted else "127.0.0.1"),
+            port=read("PORT", "an integer from 1 to 65535", _integer(1, 65535), default=7860),
+            slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
+            gpu_slots=read("GPU_SLOTS", "an integer from 0 to 64", _integer(0, 64), default=1),
+            class_code=read("CLASS_CODE", "4 characters or more", _longer_than(3), default=None),
+            secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
+            allow_one_wall=read("ALLOW_ONE_WALL", "yes or no", _word, default=False),
+            cookie_secure=read("COOKIE_SECURE", "yes or no", _word, default=hosted),
+            source_kib=read("SOURCE_KIB", "an integer from 1 to 256", _integer(1, 256), default=256),
+            session_hours=read("SESSION_HOURS", "a number from 0.1 to 720", _number(0.1, 720.0), default=12.0),
+            drain_seconds=read("DRAIN_SECONDS", "a number from 0 to 600", _number(0.0, 600.0), default=20.0),
+        )
+        read.refuse_unknown()
+        return settings
+
+
+class _Reader:
+    """Reads one variable after the other and remembers which."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._known: set[str] = set()
+
+    def __call__(self, name: str, form: str, parse: Callable[[str], Value], *, default: Value) -> Value:
+        variable = PREFIX + name
+        self._known.add(variable)
+        text = self._environment.get(variable, "").strip()
+        if not text:
+            return default
+        try:
+            return parse(text)
+        except (ValueError, KeyError) as cause:
+            shown = "(not shown)" if name in {"SECRET", "CLASS_CODE", "DATABASE_URL"} else repr(text)
+            raise SettingsError(f"{variable} is {shown}; expected: {form}") from cause
+
+    def present(self, variable: str) -> bool:
+        return bool(self._environment.get(variable))
+
+    def refuse_unknown(self) -> None:
+        for variable in self._environment:
+            if variable.startswith(PREFIX) and variable not in self._known:
+                names = ", ".join(sorted(self._known))
+                raise SettingsError(f"{variable} is no setting; expected: one of {names}")
+
+
+def _data() -> Path:
+    return SPACE_DATA if os.access(SPACE_DATA, os.W_OK | os.X_OK) else Path("var")
+
+
+def _file_in(data: Path) -> str:
+    return f"sqlite:///{data.absolute() / 'attention_gym.sqlite3'}"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _url(text: str) -> str:
+    if not text.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
+        raise ValueError(text)
+    return text
+
+
+def _integer(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not low <= int(text) <= high:
+            raise ValueError(text)
+        return int(text)
+
+    return parse
+
+
+def _number(low: float, high: float) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        if not low <= float(text) <= high:
+            raise ValueError(text)
+        return float(text)
+
+    return parse
+
+
+def _longer_than(length: int) -> Callable[[str], str | None]:
+    def parse(text: str) -> str | None:
+        if len(text) <= length:
+            raise ValueError(text)
+        return text
+
+    return parse
+
+
+def _word(text: str) -> bool:
+    return WORDS[text.lower()]

@@ -1,0 +1,95 @@
+"""People, their sessions and their drafts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import delete, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.errors import NotAllowed
+from grader.store.records import Role, User, UserId
+from grader.store.tables import DraftRow, SessionRow, UserRow
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A person together with the hash of their password."""
+
+    user: User
+    password: str
+
+    def __repr__(self) -> str:
+        return f"Credentials(user={self.user!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A signed-in person and when that ends."""
+
+    user: User
+    expires: float
+
+
+def add(session: Session, user: User, *, key: str, password: str, now: float) -> User:
+    """Store a new person and return them with their id; `user.id` is not read.
+
+    Raises:
+        NotAllowed: the name is taken.
+    """
+    row = UserRow(name=user.name, key=key, password=password, role=user.role.value, created=now)
+    session.add(row)
+    try:
+        session.flush()
+    except IntegrityError as clash:
+        raise NotAllowed(f"The name {user.name} is taken; please choose another one.") from clash
+    return _user(row)
+
+
+def credentials(session: Session, key: str) -> Credentials | None:
+    """Return the person of that folded name."""
+    row = session.scalar(select(UserRow).where(UserRow.key == key))
+    return None if row is None else Credentials(_user(row), row.password)
+
+
+def replace_password(session: Session, user: UserId, password: str) -> None:
+    """Store another hash for a person."""
+    row = session.get_one(UserRow, user)
+    row.password = password
+
+
+def open_session(session: Session, user: UserId, *, digest: str, now: float, expires: float) -> None:
+    """Store a session under the hash of its token, and sweep those that have ended."""
+    session.execute(delete(SessionRow).where(SessionRow.expires <= now))
+    session.add(SessionRow(digest=digest, user_id=user, created=now, expires=expires))
+
+
+def visit(session: Session, digest: str, now: float) -> Visit | None:
+    """Return who is signed in under that hash; None if nobody is any more."""
+    found = session.execute(
+        select(UserRow, SessionRow.expires)
+        .join(SessionRow, SessionRow.user_id == UserRow.id)
+        .where(SessionRow.digest == digest, SessionRow.expires > now)
+    ).one_or_none()
+    return None if found is None else Visit(_user(found[0]), found[1])
+
+
+def close_session(session: Session, digest: str) -> None:
+    """Forget a session."""
+    session.execute(delete(SessionRow).where(SessionRow.digest == digest))
+
+
+def keep_draft(session: Session, user: UserId, exercise: str, *, source: str, now: float) -> None:
+    """Store what a person is typing, in place of what was kept before."""
+    session.merge(DraftRow(user_id=user, exercise=exercise, source=source, saved=now))
+
+
+def draft(session: Session, user: UserId, exercise: str) -> str | None:
+    """Return what a person was typing last."""
+    row = session.get(DraftRow, (user, exercise))
+    return None if row is None else row.source
+
+
+def _user(row: UserRow) -> User:
+    return User(UserId(row.id), row.name, Role(row.role))

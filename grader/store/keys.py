@@ -1,0 +1,55 @@
+"""What the service must remember and nobody may read: the secret behind the seeds, and the class code."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from grader.store.records import SubmissionId
+
+ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that reads like something else
+SEED_BITS = 48  # every tool on the way, JavaScript included, holds such an integer exactly
+
+
+def secret(directory: Path) -> bytes:
+    """Return the secret of this installation, made at the first call."""
+    return bytes.fromhex(_kept(directory / "secret", secrets.token_hex(32)))
+
+
+def class_code(directory: Path) -> str:
+    """Return the class code of this installation, drawn at the first call."""
+    return _kept(directory / "class_code", "-".join(_letters(4) for _ in range(3)))
+
+
+def seed_of(secret: bytes, id: SubmissionId) -> int:
+    """Return the seed of a submission: nobody without the secret can foretell it, and it is always the same."""
+    digest = hmac.digest(secret, f"seed:{id}".encode(), hashlib.sha256)
+    return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
+
+
+def _letters(number: int) -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(number))
+
+
+def _kept(path: Path, fresh: str) -> str:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _create(path, fresh)
+    return path.read_text().strip()
+
+
+def _create(path: Path, text: str) -> None:
+    # Linked into place when complete, so that another process never reads half of it and the first one wins.
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass  # another process was first; its text counts
+    finally:
+        draft.unlink()

@@ -1,0 +1,155 @@
+"""What was handed in, read and written; the way of a job through the queue is in `grader.jobs.claims`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlalchemy import func, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from grader.errors import NotAllowed
+from grader.judge.report import Report, Status
+from grader.store.records import Attempt, State, Submission, SubmissionId, UserId
+from grader.store.tables import ReportRow, SubmissionRow
+
+STILL_OPEN = "Your last submission to this exercise has not been graded yet. Wait for its result, or cancel it, and submit again."
+UNFINISHED = (State.QUEUED.value, State.RUNNING.value)
+
+
+def add(session: Session, submission: Submission) -> Submission:
+    """Store a new submission, numbered after the person's others on the exercise; `number` is not read.
+
+    It is not in the queue before the engine has taken it over, in the same transaction.
+
+    Raises:
+        NotAllowed: the person has an unfinished one on this exercise.
+    """
+    mine = (SubmissionRow.user_id == submission.user, SubmissionRow.exercise == submission.exercise)
+    number = (session.scalar(select(func.max(SubmissionRow.number)).where(*mine)) or 0) + 1
+    session.add(_row(submission, number))
+    try:
+        session.flush()
+    except IntegrityError as clash:
+        raise NotAllowed(STILL_OPEN) from clash
+    return replace(submission, number=number)
+
+
+def get(session: Session, id: SubmissionId) -> Submission | None:
+    """Return a submission with its report."""
+    found = session.execute(
+        select(SubmissionRow, ReportRow.body)
+        .outerjoin(ReportRow, ReportRow.submission_id == SubmissionRow.id)
+        .where(SubmissionRow.id == id)
+    ).one_or_none()
+    if found is None:
+        return None
+    row, body = found
+    return _submission(row, None if body is None else Report.from_json(body))
+
+
+def owner(session: Session, id: SubmissionId) -> UserId | None:
+    """Return whose submission it is."""
+    user = session.scalar(select(SubmissionRow.user_id).where(SubmissionRow.id == id))
+    return None if user is None else UserId(user)
+
+
+def created(session: Session, id: SubmissionId) -> float:
+    """Return when it was handed in.
+
+    Raises:
+        sqlalchemy.exc.NoResultFound: there is no such submission.
+    """
+    return session.scalars(select(SubmissionRow.created).where(SubmissionRow.id == id)).one()
+
+
+def outcome(session: Session, id: SubmissionId) -> tuple[State, float | None, Report | None]:
+    """Return its state, when it came to an end, and its report.
+
+    Raises:
+        sqlalchemy.exc.NoResultFound: there is no such submission.
+    """
+    state, finished, body = session.execute(
+        select(SubmissionRow.state, SubmissionRow.finished, ReportRow.body)
+        .outerjoin(ReportRow, ReportRow.submission_id == SubmissionRow.id)
+        .where(SubmissionRow.id == id)
+    ).one()
+    return State(state), finished, None if body is None else Report.from_json(body)
+
+
+def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | None:
+    """Return the one of the person's submissions on the exercise that still waits or runs."""
+    found = session.scalar(
+        select(SubmissionRow.id).where(
+            SubmissionRow.user_id == user, SubmissionRow.exercise == exercise, SubmissionRow.state.in_(UNFINISHED)
+        )
+    )
+    return None if found is None else SubmissionId(found)
+
+
+def waiting(session: Session, user: UserId) -> int:
+    """Count the person's unfinished submissions on all exercises."""
+    mine = select(func.count()).where(SubmissionRow.user_id == user, SubmissionRow.state.in_(UNFINISHED))
+    return session.scalar(mine) or 0
+
+
+def attempts(session: Session, user: UserId, exercise: str | None = None) -> list[Attempt]:
+    """Return the person's submissions, newest first."""
+    row, report = SubmissionRow, ReportRow
+    query = (
+        select(row.id, row.exercise, row.number, row.created, row.state, report.status, report.score)
+        .outerjoin(report, report.submission_id == row.id)
+        .where(row.user_id == user)
+        .order_by(row.created.desc(), row.number.desc())
+    )
+    if exercise is not None:
+        query = query.where(row.exercise == exercise)
+    return [
+        Attempt(
+            id=SubmissionId(id),
+            exercise=name,
+            number=number,
+            created=created,
+            state=State(state),
+            status=None if status is None else Status(status),
+            score=score,
+        )
+        for id, name, number, created, state, status, score in session.execute(query)
+    ]
+
+
+def _row(submission: Submission, number: int) -> SubmissionRow:
+    return SubmissionRow(
+        id=submission.id,
+        user_id=submission.user,
+        exercise=submission.exercise,
+        exercise_version=submission.exercise_version,
+        source=submission.raw,
+        seed=submission.seed,
+        device=submission.device,
+        state=State.QUEUED.value,
+        number=number,
+        created=submission.created,
+        priority=0,
+        ready=submission.created,
+        tries=0,
+        faults=0,
+    )
+
+
+def _submission(row: SubmissionRow, report: Report | None) -> Submission:
+    return Submission(
+        id=SubmissionId(row.id),
+        user=UserId(row.user_id),
+        exercise=row.exercise,
+        exercise_version=row.exercise_version,
+        source=row.source.decode(errors="replace"),
+        raw=row.source,
+        seed=row.seed,
+        device=row.device,
+        state=State(row.state),
+        number=row.number,
+        created=row.created,
+        finished=row.finished,
+        report=report,
+    )
