@@ -30,7 +30,7 @@ class ZygoteLost(GraderFault):
 class Started:
     """One child: its process descriptor, and the line on which its zygote tells how it fares.
 
-    `resident` is its resident set in bytes when its walls were up, 0 before; until then no line of the student's has run.
+    `resident` is its resident set in bytes when its walls were up, 0 before: until then nothing of the student's runs.
     """
 
     def __init__(self, report: socket.socket) -> None:
@@ -55,7 +55,7 @@ class Started:
             return
 
     def seconds_without_core(self) -> float:
-        """Return how long the child was ready to run but other programs had the cores; 0 where the kernel keeps no count."""
+        """Return how long the child could have run but other programs had the cores; 0 where nobody counts it."""
         try:
             facts = Path(f"/proc/self/fdinfo/{self._pidfd}").read_text()
             pid = next(line.split()[1] for line in facts.splitlines() if line.startswith("Pid:"))

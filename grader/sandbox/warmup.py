@@ -54,11 +54,11 @@ def _attend(dtype: torch.dtype) -> None:
 
 class _Double(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: object, value: Tensor) -> Tensor:  # noqa: ARG004
+    def forward(ctx: object, value: Tensor) -> Tensor:
         return value * 2
 
     @staticmethod
-    def backward(ctx: object, upstream: Tensor) -> Tensor:  # type: ignore[override]  # noqa: ARG004
+    def backward(ctx: object, upstream: Tensor) -> Tensor:  # type: ignore[override]
         return upstream * 2
 
 

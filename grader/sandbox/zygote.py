@@ -97,7 +97,7 @@ def _live(openings: Openings, walls: Walls, limits: dict[str, float]) -> NoRetur
         code = 0
     except MemoryError:
         code = OUT_OF_MEMORY
-    except BaseException:  # the fork must never return into the zygote's loop, whatever comes up from below
+    except BaseException:  # noqa: BLE001  # the fork must never return into the zygote's loop, whatever comes up from below
         os.write(1, traceback.format_exc().encode(errors="replace"))
     finally:
         os._exit(code)

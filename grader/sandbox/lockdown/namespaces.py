@@ -19,8 +19,8 @@ def enter() -> bool:
     """Move the calling process into fresh namespaces; return whether the kernel granted it.
 
     On success the caller returns as process 1 of its own world, a child of what it was; the process it was waits for
-    it and ends with it. A kernel kills everything in such a world when its process 1 dies: no child outlives the zygote.
-    Must be called with one thread.
+    it and ends with it. A kernel kills everything in such a world when its process 1 dies: no child outlives the
+    zygote. Must be called with one thread.
     """
     user, group = os.geteuid(), os.getegid()
     try:
