@@ -83,6 +83,7 @@ _ATTENTION = Group(
 
 _SOFTMAX = Group(
     operators={
+        **_ATTENTION.operators,  # attention over an identity is a softmax, in a kernel that calls no other
         "softmax.int": "torch.softmax",
         "softmax.int_out": "torch.softmax",
         "_softmax": "torch.softmax",
@@ -148,9 +149,12 @@ _DROPOUT = Group(
 
 GROUPS: Mapping[str, Group] = {"attention": _ATTENTION, "softmax": _SOFTMAX, "dropout": _DROPOUT}
 
-# Plain tensors with and without autograd; composed operators, also asked for by key; under vmap; and the layouts
-# whose kernels give plain numbers back.
-_KEYS = ("CPU", "AutogradCPU", "CompositeImplicitAutograd", "FuncTorchBatched", "SparseCPU", "NestedTensorCPU")
+# Plain tensors with and without autograd; composed operators, also asked for by key; two ways of vmap; and the
+# layouts whose kernels give plain numbers back.
+_KEYS = (
+    *("CPU", "AutogradCPU", "CompositeImplicitAutograd", "FuncTorchBatched", "FuncTorchVmapMode"),
+    *("SparseCPU", "NestedTensorCPU"),
+)
 
 
 def install(groups: tuple[str, ...]) -> None:

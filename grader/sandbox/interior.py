@@ -33,4 +33,4 @@ def _as_it_is(model: Callable[..., Any] | None = None, **_options: object) -> An
 def _unbuffered(descriptor: int) -> io.TextIOWrapper:
     """Return a text file that writes through, since a run may end without flushing anything."""
     raw = io.FileIO(descriptor, "w", closefd=False)
-    return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
+    return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)

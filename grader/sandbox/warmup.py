@@ -48,7 +48,7 @@ def _attend(dtype: torch.dtype) -> None:
     weights = functional.dropout(torch.softmax(scores, dim=-1), 0.1, training=True)
     heads = functional.layer_norm((weights @ v).view(2, 3, 2, 2).transpose(1, 2).reshape(2, 3, 4), (4,))
     mixed = functional.gelu(heads) + functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-    mixed.pow(2).mean().backward()
+    mixed.pow(2).mean().backward()  # type: ignore[no-untyped-call]
     torch.optim.AdamW(layer.parameters()).step()
 
 
@@ -58,7 +58,7 @@ class _Double(torch.autograd.Function):
         return value * 2
 
     @staticmethod
-    def backward(ctx: object, upstream: Tensor) -> Tensor:  # type: ignore[override]
+    def backward(ctx: object, upstream: Tensor) -> Tensor:
         return upstream * 2
 
 
