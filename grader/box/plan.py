@@ -148,6 +148,14 @@ class Plan:
         calls = (replace(c, dtype=dtype) if c.dtype == "float64" else c for c in self.calls)
         return replace(self, builds=tuple(builds), calls=tuple(calls))
 
+    def in_double(self) -> Plan:
+        """Return the same plan with every build and call run in float64."""
+        return replace(
+            self,
+            builds=tuple(replace(build, dtype="float64") for build in self.builds),
+            calls=tuple(replace(call, dtype="float64") for call in self.calls),
+        )
+
 
 def _slot(key: str, value: Argument) -> Slot:
     assert isinstance(value, Tensor), f"a gradient is wanted of `{key}`, which is no tensor"

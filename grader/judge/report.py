@@ -13,14 +13,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-
-class Dimension(StrEnum):
-    """What points are given for."""
-
-    SHAPES = "shapes"
-    NUMERICS = "numerics"
-    MASKING = "masking"
-    GRADIENTS = "gradients"
+from grader.checks.finding import Verdict as Verdict
+from grader.exercise.spec import Dimension as Dimension
 
 
 class Status(StrEnum):
@@ -32,15 +26,6 @@ class Status(StrEnum):
     TIMEOUT = "timeout"
     MEMORY = "memory"
     CRASHED = "crashed"
-
-
-class Verdict(StrEnum):
-    """What became of one check."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    SKIPPED = "skipped"  # because something it builds on failed
-    BROKEN = "broken"  # our fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""Compares two tensors element by element, and says where they differ first."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.box.plan import Slot
+
+
+def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot: Slot) -> str:
+    """Return where and by how much `seen` differs from `expected`; empty where no element differs by over `bound`.
+
+    Infinite elements must be equal; NaN equals nothing. Both tensors have the slot's shape.
+    """
+    seen, expected = seen.double(), expected.double()
+    wrong = ~(((seen - expected).abs() <= bound) | (seen == expected))
+    count = int(wrong.sum())
+    if not count:
+        return ""
+    index = _worst(seen, expected, wrong)
+    got, want = float(seen[index]), float(expected[index])
+    text = f"`{label}` at {where(index, slot)}: expected {want:.6g}, got {got:.6g}"
+    if abs(got - want) < 1e-3 * max(abs(want), 1e-300):
+        text = f"`{label}` at {where(index, slot)}: expected {want:.12g}, got {got:.12g}"
+    text += f" (allowed difference {bound:.1g}); {count} of {seen.numel()} numbers differ"
+    return text + _ratio(seen, expected)
+
+
+def where(index: tuple[int, ...], slot: Slot) -> str:
+    """Return `(batch 0, time 3)`: an index under its axis names where the names fit."""
+    if len(slot.axes) != len(index):
+        return str(index)
+    return "(" + ", ".join(f"{axis} {i}" for axis, i in zip(slot.axes, index, strict=True)) + ")"
+
+
+def _worst(seen: Tensor, expected: Tensor, wrong: Tensor) -> tuple[int, ...]:
+    """Return the first element that is not finite where it should be, else the one that is furthest off."""
+    broken = wrong & ~torch.isfinite(seen)
+    if broken.any():
+        flat = int(broken.flatten().to(torch.uint8).argmax())
+    else:
+        flat = int(torch.where(wrong, (seen - expected).abs(), -1.0).nan_to_num(0.0).flatten().argmax())
+    return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), seen.shape))
+
+
+def _ratio(seen: Tensor, expected: Tensor) -> str:
+    """Return a remark where all of `seen` is one multiple of `expected`."""
+    usable = expected.abs() > 1e-6 * expected.abs().max()
+    ratios = (seen / expected)[usable & torch.isfinite(seen) & torch.isfinite(expected)]
+    if ratios.numel() < 2 or not bool(torch.isfinite(ratios).all()):
+        return ""
+    factor = float(ratios.median())
+    if factor == 0.0 or float((ratios - factor).abs().max()) > 1e-6 * abs(factor):
+        return ""
+    return f"; all of yours are {factor:.4g} times the expected ones"

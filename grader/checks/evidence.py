@@ -1,0 +1,170 @@
+"""What a check is given to judge: the student's observations, the expected ones, and how exact they must agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol
+
+import torch
+from torch import Tensor
+
+from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised, Seen
+from grader.box.plan import Argument, Build, Call, Plan, Slot
+from grader.checks.finding import Finding, failed, skipped
+from grader.checks.trouble import explain
+from grader.exercise.inputs import Case
+from grader.exercise.spec import CheckSpec, Dimension
+
+# Relative to a tensor's largest magnitude. Correct float64 variants differ by under 4e-15, the subtlest known bug by
+# over 2e-8; the others are a few units in the last place times the length of the sums in these exercises.
+FLOORS: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
+ROUNDING_MARGIN = 8.0  # a right answer may round this many times worse than the reference does
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """One check on one case: a line of the report."""
+
+    spec: CheckSpec
+    case: Case
+    name: str
+    points: float
+
+
+class Check(Protocol):
+    """A kind of check.
+
+    Attributes:
+        title: its name in the report, unless the exercise gives another.
+        needs: kinds that must have passed on the same case; else this one is skipped.
+    """
+
+    dimension: ClassVar[Dimension]
+    title: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+
+    def calls(self, item: Item) -> list[Call]:
+        """Return what must be run for it."""
+        ...
+
+    def builds(self, item: Item) -> list[Build]:
+        """Return constructions that must be tried for it beside those of its calls."""
+        ...
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Decide, from what was seen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """All that was seen of one submission, and of the reference on the same plan.
+
+    `expected` was seen in float64; `rounded` holds the reference's calls in lower precision, whose distance from
+    `expected` says how far rounding alone may lead.
+    """
+
+    plan: Plan
+    observed: Observations
+    expected: Observations
+    rounded: Observations
+
+    def call(self, item: Item, variant: str) -> Call:
+        """Return the planned call `variant` of the item's case."""
+        name = f"{item.case.name}/{variant}"
+        return next(call for call in self.plan.calls if call.name == name)
+
+    def trouble(self, call: Call) -> Finding | None:
+        """Return why `call` cannot be judged at all: it raised, was never reached, or gave wrong shapes."""
+        seen = self.observed.calls.get(call.name)
+        built = self.observed.builds.get(call.build) if call.build else None
+        raised: Raised | None = built.raised if built is not None else None
+        if raised is None and seen is not None and not any(slot.key in seen.slots for slot in call.outputs):
+            raised = seen.raised
+        if raised is not None:
+            return failed(explain(raised))
+        if seen is None:
+            return skipped("because the run ended before it got here")
+        return next((failed(text) for slot in call.outputs if (text := misfit(slot, seen, call))), None)
+
+    def seen(self, call: Call) -> CallSeen:
+        """Return what was seen of a call that had no trouble."""
+        return self.observed.calls[call.name]
+
+    def built(self, call: Call) -> BuildSeen | None:
+        """Return what was seen of the construction of a call."""
+        return self.observed.builds.get(call.build) if call.build else None
+
+    def output(self, call: Call, slot: Slot) -> Tensor:
+        """Return the student's output in float64; the call had no trouble."""
+        return _values(self.observed.calls[call.name].slots[slot.key])
+
+    def truth(self, call: Call, key: str) -> Tensor | None:
+        """Return the expected tensor in float64, None where the reference gives none (no gradient)."""
+        seen = self.expected.calls[call.name].slots[key]
+        return None if seen.tensor is None else seen.tensor
+
+    def bound(self, call: Call, key: str) -> float:
+        """Return by how much an element may differ, in absolute terms."""
+        truth = self.truth(call, key)
+        if truth is None or not truth.numel():
+            return 0.0
+        bound = FLOORS[call.dtype] * scale_of(truth)
+        rounded = self.rounded.calls.get(call.name)
+        if rounded is not None and (seen := rounded.slots.get(key)) is not None and seen.tensor is not None:
+            error = (seen.tensor.double() - truth).abs().nan_to_num(0.0, 0.0, 0.0)
+            bound += ROUNDING_MARGIN * float(error.max())
+        return bound
+
+
+def base_call(case: Case, *, backward: bool = False) -> Call:
+    """Return the plain call of a case, in evaluation mode; with `backward`, gradients are sent back too."""
+    build = case.build()
+    return Call(
+        name=f"{case.name}/base",
+        build=build.name if build else None,
+        arguments=case.arguments,
+        outputs=case.outputs,
+        upstream=case.upstream if backward else (),
+        wants=case.wants if backward else (),
+        dtype=case.dtype,
+    )
+
+
+def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] | None = None) -> Call:
+    """Return a further call of a case, without gradients; `arguments` replaces some of its arguments."""
+    return replace(base_call(case), name=f"{case.name}/{variant}", arguments={**case.arguments, **(arguments or {})})
+
+
+def scale_of(tensor: Tensor) -> float:
+    """Return the largest finite magnitude; 1 where there is none."""
+    finite = tensor[torch.isfinite(tensor)].abs()
+    largest = float(finite.max()) if finite.numel() else 0.0
+    return largest or 1.0
+
+
+def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
+    """Return in what way an output is not the tensor that the contract wants; empty if it is."""
+    found = seen.slots.get(slot.key)
+    label = slot.key.partition(":")[2]
+    wanted = f"`{label}` must be a tensor of shape {named_shape(slot)}"
+    if found is None or found.presence is Presence.OTHER:
+        return f"{wanted}; you returned {found.what if found else 'nothing'}"
+    if found.shape != slot.shape:
+        return f"{wanted}; yours has shape {found.shape}"
+    if found.presence is not Presence.TENSOR:
+        return f"`{label}` must be {call.dtype}, as the input is; yours is {found.dtype}"
+    return ""
+
+
+def named_shape(slot: Slot) -> str:
+    """Return `(batch 2, time 5)`: sizes under their axis names where the names fit."""
+    if len(slot.axes) != len(slot.shape):
+        return str(slot.shape)
+    return "(" + ", ".join(f"{axis} {size}" for axis, size in zip(slot.axes, slot.shape, strict=True)) + ")"
+
+
+def _values(seen: Seen) -> Tensor:
+    assert seen.tensor is not None
+    return seen.tensor.double()

@@ -1,0 +1,36 @@
+"""What a check says about one case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What became of one check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"  # because something it builds on failed
+    BROKEN = "broken"  # our fault
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verdict and, unless it passed, the reason in words to the student."""
+
+    verdict: Verdict
+    message: str = ""
+
+
+PASSED = Finding(Verdict.PASSED)
+
+
+def failed(message: str) -> Finding:
+    """Return a failure with its reason."""
+    return Finding(Verdict.FAILED, message)
+
+
+def skipped(message: str) -> Finding:
+    """Return a skipped check with its reason, a clause that starts with `because`."""
+    return Finding(Verdict.SKIPPED, message)

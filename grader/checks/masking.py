@@ -1,0 +1,167 @@
+"""Masking: what must not be seen is not seen.
+
+Tested by perturbation: one index of one axis of the inputs is changed, and the outputs that move are compared with
+those that move in the reference. So a leak is found however it comes about, and so is an answer that sees too little.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from grader.box.plan import Argument, Build, Call
+from grader.checks.evidence import FLOORS, Evidence, Item, base_call, scale_of, variant_call
+from grader.checks.finding import PASSED, Finding, failed
+from grader.exercise.inputs import Case
+from grader.exercise.spec import Dimension
+
+# Relative to the output's scale and to the dtype's floor (1e-9 in float64): a reference that stands still moves by
+# less than `_STILL`; an answer that moves there by more than `_MOVED` leaks; the reference's `_CLEAR` moves must show.
+_STILL, _MOVED, _CLEAR = 1e-4, 1e-3, 1e3
+
+
+class Influence:
+    """The same outputs move as in the reference when one index of `axis` changes in the inputs `of`.
+
+    Options: `of`, input names; `axis`, the axis of theirs that is stepped through; `output`, the output that is
+    watched; `rows`, the axis of it up to which positions are told apart.
+    """
+
+    dimension: ClassVar = Dimension.MASKING
+    title: ClassVar[str] = "who sees whom"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once per index of the axis, each time with that index changed."""
+        changed = (
+            variant_call(item.case, variant, arguments=_changed(item, index))
+            for index, variant in enumerate(_variants(item))
+        )
+        return [base_call(item.case), *changed]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare who moved with who should have."""
+        for variant in ("base", *_variants(item)):
+            if (trouble := evidence.trouble(evidence.call(item, variant))) is not None:
+                return trouble
+        seen, expected, scale = influence(item, evidence)
+        floor = FLOORS[evidence.call(item, "base").dtype]
+        leaks = (seen > _MOVED * floor * scale) & (expected < _STILL * floor * scale) | seen.isnan()
+        blind = (seen < _MOVED * floor * scale) & (expected > _CLEAR * floor * scale)
+        if leaks.any():
+            return failed(_leak(item, seen, leaks))
+        return failed(_blindness(item, blind)) if blind.any() else PASSED
+
+
+class Support:
+    """The returned weights are zero exactly where the reference's are."""
+
+    dimension: ClassVar = Dimension.MASKING
+    title: ClassVar[str] = "hidden weights are zero"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once."""
+        return [base_call(item.case)]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Look at the places where the reference's weights are exactly zero."""
+        call = evidence.call(item, "base")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        slot = next(slot for slot in call.outputs if slot.key == f"output:{item.spec.output}")
+        seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
+        assert expected is not None
+        wrong = (expected == 0) & ~(seen.abs() <= _MOVED * FLOORS[call.dtype])
+        if not wrong.any():
+            return PASSED
+        index = tuple(int(i) for i in wrong.nonzero()[0])
+        place = ", ".join(f"{axis} {i}" for axis, i in zip(slot.axes[-len(index) :], index, strict=False))
+        return failed(
+            f"`{item.spec.output}` must be 0 at ({place}), which is hidden; yours is {float(seen[index]):.4g}. "
+            f"{int(wrong.sum())} of {int((expected == 0).sum())} hidden weights are not 0"
+        )
+
+
+def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
+    """Return how far each position moved at each perturbation: (…, rows, indices), the student's and the expected.
+
+    Also returns the scale of the expected output. The calls had no trouble.
+    """
+    base = evidence.call(item, "base")
+    slot = next(slot for slot in base.outputs if slot.key == f"output:{item.spec.output}")
+    keep = slot.axes.index(item.spec.rows) - len(slot.axes) + 1  # axes behind the rows, as a negative count
+    own, truth = evidence.output(base, slot), evidence.truth(base, slot.key)
+    assert truth is not None
+    seen, expected = [], []
+    for variant in _variants(item):
+        call = evidence.call(item, variant)
+        moved_truth = evidence.truth(call, slot.key)
+        assert moved_truth is not None
+        seen.append(_movement(evidence.output(call, slot), own, keep))
+        expected.append(_movement(moved_truth, truth, keep))
+    return torch.stack(seen, dim=-1), torch.stack(expected, dim=-1), scale_of(truth)
+
+
+def _movement(after: Tensor, before: Tensor, keep: int) -> Tensor:
+    """Return the largest change of each position, over the last `-keep` axes; equal infinities have not moved."""
+    change = torch.where(after == before, 0.0, (after - before).abs())
+    return change.flatten(keep).amax(dim=-1) if keep < 0 else change
+
+
+def _variants(item: Item) -> list[str]:
+    """Return a name for each index of the axis."""
+    first = item.case.arguments[item.spec.of[0]]
+    assert isinstance(first, Tensor)
+    size = first.shape[_axis(item.case, item.spec.of[0], item.spec.axis)]
+    return [f"{'+'.join(item.spec.of)}@{item.spec.axis}{index}" for index in range(size)]
+
+
+def _changed(item: Item, index: int) -> dict[str, Argument]:
+    """Return the inputs `of` with one index of the axis changed."""
+    changed: dict[str, Argument] = {}
+    for name in item.spec.of:
+        value = item.case.arguments[name]
+        assert isinstance(value, Tensor)
+        changed[name] = value = value.clone()
+        # Anything clearly different will do.
+        value.select(_axis(item.case, name, item.spec.axis), index).mul_(-2.0).add_(1.0)
+    return changed
+
+
+def _axis(case: Case, name: str, axis: str) -> int:
+    """Return an axis of an input by name, counted from the end because of leading axes."""
+    axes = case.axes[name]
+    return axes.index(axis) - len(axes)
+
+
+def _leak(item: Item, seen: Tensor, leaks: Tensor) -> str:
+    *_, row, index = (int(i) for i in leaks.nonzero()[0])
+    amount = float(seen[leaks].nan_to_num(torch.inf).amax())
+    changed = " and ".join(f"`{name}`" for name in item.spec.of)
+    pairs = int(leaks.flatten(0, -3).any(0).sum()) if leaks.dim() > 2 else int(leaks.sum())
+    moved = "became NaN" if amount == torch.inf else f"moved (by up to {amount:.3g})"
+    return (
+        f"changing {changed} at {item.spec.axis} {index} must leave `{item.spec.output}` at {item.spec.rows} {row} as it "
+        f"was; yours {moved}. {pairs} such pair{'s' if pairs > 1 else ''} in all"
+    )
+
+
+def _blindness(item: Item, blind: Tensor) -> str:
+    *_, row, index = (int(i) for i in blind.nonzero()[0])
+    changed = " and ".join(f"`{name}`" for name in item.spec.of)
+    pairs = int(blind.flatten(0, -3).any(0).sum()) if blind.dim() > 2 else int(blind.sum())
+    return (
+        f"changing {changed} at {item.spec.axis} {index} must move `{item.spec.output}` at {item.spec.rows} {row}, which may "
+        f"see it; yours stays as it was. {pairs} such pair{'s' if pairs > 1 else ''} in all"
+    )

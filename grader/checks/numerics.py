@@ -1,0 +1,187 @@
+"""Numerics: the values are right, stay right when asked again, and dropout does what dropout does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from grader.box.plan import Build, Call
+from grader.checks.compare import difference, where
+from grader.checks.evidence import Evidence, Item, base_call, scale_of, variant_call
+from grader.checks.finding import PASSED, Finding, failed
+from grader.exercise.spec import Dimension
+
+_EXACT = 1e-6  # relative: far above rounding, far below any wrong factor of dropout
+_SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
+
+
+def outputs_differ(call: Call, evidence: Evidence, truth: Call) -> str:
+    """Return how the outputs of `call` differ from those expected of `truth`; empty if they agree."""
+    for slot in call.outputs:
+        expected = evidence.truth(truth, slot.key)
+        assert expected is not None
+        label = slot.key.partition(":")[2]
+        bound = evidence.bound(truth, slot.key)
+        if text := difference(label, evidence.output(call, slot), expected, bound=bound, slot=slot):
+            return text
+    return ""
+
+
+class Values:
+    """Every element of every output equals the reference's, up to rounding."""
+
+    dimension: ClassVar = Dimension.NUMERICS
+    title: ClassVar[str] = "output values"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once."""
+        return [base_call(item.case)]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare element by element."""
+        call = evidence.call(item, "base")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        text = outputs_differ(call, evidence, call)
+        return failed(text) if text else PASSED
+
+
+class Steady:
+    """A second call, and the same numbers in memory that is not contiguous, give the same output."""
+
+    dimension: ClassVar = Dimension.NUMERICS
+    title: ClassVar[str] = "same again"
+    needs: ClassVar[tuple[str, ...]] = ("shape", "values")
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once more, and once with strided inputs."""
+        again = variant_call(item.case, "again")
+        strided = replace(variant_call(item.case, "strided"), strided=True)
+        return [base_call(item.case), again, strided]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare both with the expected output."""
+        base = evidence.call(item, "base")
+        circumstances = {"again": "called a second time", "strided": "given inputs that are not contiguous in memory"}
+        for variant, circumstance in circumstances.items():
+            call = evidence.call(item, variant)
+            if (trouble := evidence.trouble(call)) is not None:
+                return Finding(trouble.verdict, f"{circumstance}: {trouble.message}" if trouble.message else "")
+            if text := outputs_differ(call, evidence, base):
+                return failed(f"{circumstance}, your code gives something else: {text}")
+        return PASSED
+
+
+class Finite:
+    """No output is NaN or infinite: advice for inputs that no contract covers, such as a row with nothing to see."""
+
+    dimension: ClassVar = Dimension.NUMERICS
+    title: ClassVar[str] = "finite everywhere"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once."""
+        return [base_call(item.case)]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Look for the first element that is not finite."""
+        call = evidence.call(item, "base")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        for slot in call.outputs:
+            stray = ~torch.isfinite(evidence.output(call, slot))
+            if stray.any():
+                index = tuple(int(i) for i in stray.nonzero()[0])
+                label = slot.key.partition(":")[2]
+                return failed(f"`{label}` is NaN or infinite at {where(index, slot)}")
+        return PASSED
+
+
+class Dropout:
+    """In training mode each element is dropped with the right probability, and the others are scaled up.
+
+    The elements are those of `output @ decode` where the case has a decoder, else of the output itself.
+    """
+
+    dimension: ClassVar = Dimension.NUMERICS
+    title: ClassVar[str] = "dropout in training"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call twice in training mode, and once in evaluation mode for what would come without dropout."""
+        train = (replace(variant_call(item.case, f"train{n}"), training=True, seed=n) for n in (1, 2))
+        return [base_call(item.case), *train]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Read off which elements were dropped, and by what the others were multiplied."""
+        p = item.case.construct.get("dropout", item.case.arguments.get("p"))
+        assert isinstance(p, float), "a dropout case gives its probability"
+        calls = [evidence.call(item, f"train{n}") for n in (1, 2)]
+        for call in calls:
+            if (trouble := evidence.trouble(call)) is not None:
+                return trouble
+        slot = calls[0].outputs[0]
+        expected = evidence.truth(evidence.call(item, "base"), slot.key)
+        assert expected is not None
+        kept = _decoded(expected, item.case.decode)
+        seen = [_decoded(evidence.output(call, slot), item.case.decode) for call in calls]
+        text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p)
+        if not text and torch.equal(seen[0], seen[1]):
+            text = "two calls in training mode drop the very same elements; each call must draw anew"
+        return failed(text) if text else PASSED
+
+
+def _decoded(output: Tensor, decode: Tensor | None) -> Tensor:
+    return output if decode is None else output @ decode
+
+
+def _misdropped(seen: Tensor, kept: Tensor, p: float) -> str:
+    """Return in what way `seen` is not `kept` after inverted dropout with probability `p`; empty if it is."""
+    scale = scale_of(kept)
+    usable = kept.abs() > _EXACT * scale
+    stray = seen[~usable].abs()
+    if stray.numel() and float(stray.max()) > _EXACT * scale:
+        return "in training mode there is something where the output must be zero; drop after the softmax, not before"
+    ratios = (seen / kept)[usable]
+    dropped = ratios.abs() < _EXACT
+    share, count = float(dropped.double().mean()), ratios.numel()
+    alive = ratios[~dropped]
+    if not bool(dropped.any()) and float((alive - 1).abs().max()) < _EXACT:
+        return f"with dropout {p:g}, training mode must drop elements; yours dropped none"
+    factor = 1 / (1 - p)
+    if alive.numel() and not float((alive / factor - 1).abs().max()) < _EXACT:
+        return _wrong_factor(alive, factor)
+    if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / count):
+        return f"with dropout {p:g}, about {p:.0%} of the elements must be dropped; yours dropped {share:.0%}"
+    return ""
+
+
+def _wrong_factor(alive: Tensor, factor: float) -> str:
+    middle = float(alive.median())
+    if float((alive - middle).abs().max()) < _EXACT * max(abs(middle), 1.0):
+        return f"elements that stay must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
+    return (
+        "in training mode your output is not the attention with some weights dropped and the others multiplied by "
+        f"1/(1 - p) = {factor:.4g}; look at what you drop, and when"
+    )

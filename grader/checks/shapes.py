@@ -1,0 +1,67 @@
+"""Shapes: the right tensors come back, and impossible configurations are refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from grader.box.plan import Build, Call
+from grader.checks.evidence import Evidence, Item, base_call
+from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.exercise.spec import Dimension
+
+
+class Shape:
+    """Every output is a plain tensor of the announced shape, in the input's dtype."""
+
+    dimension: ClassVar = Dimension.SHAPES
+    title: ClassVar[str] = "shape and dtype"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once."""
+        return [base_call(item.case)]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare type, shape and dtype of each output."""
+        call = evidence.call(item, "base")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        for slot in call.outputs:
+            found = evidence.seen(call).slots[slot.key]
+            if found.dtype != call.dtype:
+                label = slot.key.partition(":")[2]
+                return failed(f"`{label}` must be {call.dtype}, as the input is; yours is {found.dtype}")
+        return PASSED
+
+
+class Refusal:
+    """A configuration that cannot work makes the constructor raise; any exception will do."""
+
+    dimension: ClassVar = Dimension.SHAPES
+    title: ClassVar[str] = "refuses what cannot work"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def calls(self, item: Item) -> list[Call]:
+        """No call: the constructor is enough."""
+        return []
+
+    def builds(self, item: Item) -> list[Build]:
+        """Try the construction."""
+        build = item.case.build()
+        assert build is not None, "only a module's constructor can refuse"
+        return [replace(build, name=f"refused: {build.name}", weights=(), refused=True)]
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Look whether anything was raised."""
+        seen = evidence.observed.builds.get(self.builds(item)[0].name)
+        if seen is None:
+            return skipped("because the run ended before it got here")
+        if seen.raised is not None:
+            return PASSED
+        given = ", ".join(f"{name}={value}" for name, value in item.case.construct.items())
+        return failed(f"with {given} your constructor must raise an error; it accepted them")

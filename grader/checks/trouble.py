@@ -1,0 +1,42 @@
+"""Says in words what an exception of the student's code means."""
+
+from __future__ import annotations
+
+from grader.box.observations import Blame, Raised, Stage
+
+_WHERE = {
+    Stage.LOAD: "while your file was being loaded",
+    Stage.CONSTRUCT: "in your constructor",
+    Stage.TRANSFER: "while your weights were being set",
+    Stage.CALL: "in your code",
+    Stage.BACKWARD: "in the backward pass",
+}
+_HINTS = {
+    "NotImplementedError": "this is where your code goes",
+    "ModuleNotFoundError": "torch, numpy and Python's own modules are there; others are not",
+    "RecursionError": "a function calls itself without end",
+}
+
+
+def explain(raised: Raised) -> str:
+    """Return a sentence: what was raised, where, at which line, and what to do about it."""
+    line = f", line {raised.line}" if raised.line else ""
+    if raised.blame in (Blame.ARGUMENT, Blame.WEIGHTS, Blame.ENTRY):
+        return raised.message
+    if raised.blame is Blame.FORBIDDEN:
+        return f"{raised.message}{f' (line {raised.line})' if raised.line else ''}"
+    text = " ".join(raised.message.split())[:300]
+    said = f"{raised.type}: {text}" if text else raised.type
+    hint = _HINTS.get(raised.type) or _hint(raised)
+    return f"{said} ({_WHERE[raised.stage]}{line})" + (f"; {hint}" if hint else "")
+
+
+def _hint(raised: Raised) -> str:
+    message = raised.message.lower()
+    if "allocate memory" in message or raised.type == "MemoryError":
+        return "it asked for more memory than one submission may have"
+    if "view size is not compatible" in message:
+        return "after a transpose, call `.contiguous()` first or use `.reshape`"
+    if raised.stage is Stage.BACKWARD and "modified by an inplace operation" in message:
+        return "a tensor that the backward pass needs was overwritten; make a new one instead"
+    return ""

@@ -1,0 +1,41 @@
+"""Remarks that cost nothing, from what was seen beside the tensors."""
+
+from __future__ import annotations
+
+from grader.box.observations import Observations
+from grader.checks.trouble import explain
+from grader.judge.text import clean
+
+
+def remarks(observed: Observations) -> tuple[str, ...]:
+    """Return advice on habits that happen to work here and hurt elsewhere."""
+    found = [*_modified(observed), *_zeroed(observed), *_unused(observed), *_loose(observed)]
+    return tuple(clean(text, limit=500) for text in dict.fromkeys(found))
+
+
+def _modified(observed: Observations) -> list[str]:
+    names = sorted({name for call in observed.calls.values() for name in call.modified})
+    return [f"your code overwrites its argument `{name}`; whoever called it may need it still" for name in names]
+
+
+def _zeroed(observed: Observations) -> list[str]:
+    names = sorted({name for build in observed.builds.values() for name in build.zeroed})
+    return [f"`{', '.join(names)}`: the contract has no bias here, so it was set to zero"] if names else []
+
+
+def _unused(observed: Observations) -> list[str]:
+    names = sorted({name.partition(" ")[0] for build in observed.builds.values() for name in build.unused})
+    return [f"the contract knows no `{name}`; it kept the values that you gave it" for name in names]
+
+
+def _loose(observed: Observations) -> list[str]:
+    names = sorted({name for build in observed.builds.values() for name in build.loose})
+    return [
+        f"`self.{name}` is a plain tensor: `.to(device)` and `state_dict()` forget it; register it as a buffer"
+        for name in names
+    ]
+
+
+def fault(observed: Observations) -> str:
+    """Return why nothing at all could be graded, in words; empty where something could."""
+    return explain(observed.loading) if observed.loading else ""

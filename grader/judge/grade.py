@@ -1,0 +1,168 @@
+"""Grades one submission: a source text goes in, a report comes out."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from grader.box.inline import observe_all
+from grader.box.observations import Blame, Observations, Stage
+from grader.box.plan import Plan
+from grader.box.run import Box, Ending, Limits, Progress, Run
+from grader.checks.evidence import Evidence
+from grader.checks.trouble import explain
+from grader.errors import AuthorError, Rejected
+from grader.exercise.catalog import Exercise
+from grader.judge import advice, figures, scoring
+from grader.judge.diagnosis import diagnose
+from grader.judge.report import Report, Status
+from grader.judge.sheet import Sheet, draw_up
+from grader.judge.source import names_single_precision, read_source
+from grader.judge.text import clean
+from grader.judge.verdicts import Judged, judge
+
+_STATUS = {
+    Ending.FINISHED: Status.GRADED,
+    Ending.TIMEOUT: Status.TIMEOUT,
+    Ending.MEMORY: Status.MEMORY,
+    Ending.OUTPUT: Status.CRASHED,
+    Ending.CRASHED: Status.CRASHED,
+    Ending.PROTOCOL: Status.CRASHED,
+}
+_SINGLE_ADVICE = (
+    "your code asks for float32 by name, so it was graded in float32, less exactly; "
+    "take dtype and device from the input instead"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Outcome:
+    """One run with its evidence and its verdicts."""
+
+    run: Run
+    evidence: Evidence
+    judged: tuple[Judged, ...]
+    single: bool = False
+
+    @property
+    def score(self) -> float:
+        return scoring.score(self.judged)
+
+
+def grade(
+    exercise: Exercise,
+    source: str | bytes,
+    *,
+    seed: int,
+    box: Box,
+    device: str = "cpu",
+    progress: Progress | None = None,
+) -> Report:
+    """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
+
+    Whatever the submission does is told in the report. `progress` is called with the name of each finished call.
+
+    Raises:
+        GraderFault: something of ours failed; nothing was decided.
+    """
+    start = time.perf_counter()
+    blank = Report(exercise.id, Status.REJECTED, 0.0, seed, device, 0.0, box=box.name)
+    try:
+        text = read_source(source, limit_bytes=Limits().source_bytes)
+    except Rejected as refusal:
+        return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
+    outcome = _run_and_judge(exercise, draw_up(exercise, seed), text, box, progress)
+    report = replace(_write(blank, exercise, outcome), dtype="float32" if outcome.single else "float64")
+    return replace(report, seconds=round(time.perf_counter() - start, 4))
+
+
+def _run_and_judge(exercise: Exercise, sheet: Sheet, text: str, box: Box, progress: Progress | None) -> _Outcome:
+    """Run and judge in float64, and once more in float32 where the code insists on that."""
+    outcome = _attempt(exercise, sheet, text, box, progress)
+    if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
+        single = replace(_attempt(exercise, sheet.in_dtype("float32"), text, box, progress), single=True)
+        outcome = single if single.score > outcome.score else outcome
+    return outcome
+
+
+def _attempt(exercise: Exercise, sheet: Sheet, text: str, box: Box, progress: Progress | None) -> _Outcome:
+    limits = Limits(**exercise.spec.limits.model_dump())
+    with ThreadPoolExecutor(1) as beside:  # the reference runs here while the submission runs in the box
+        running = beside.submit(box.run, sheet.plan, text, limits, progress)
+        expected, rounded = _reference(exercise, sheet.plan)
+        run = running.result()
+    evidence = Evidence(sheet.plan, run.observations, expected, rounded)
+    return _Outcome(run, evidence, judge(sheet.items, evidence))
+
+
+def _reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:
+    """Return what the reference gives: the whole plan in float64, and the calls of lower precision as they are."""
+    lower = frozenset(call.name for call in plan.calls if call.dtype != "float64")
+    expected = observe_all(plan.in_double(), exercise.reference())
+    rounded = observe_all(plan.only(lower), exercise.reference()) if lower else Observations()
+    for event in (*expected.calls.values(), *(b for b in expected.builds.values() if not b.name.startswith("refused"))):
+        if event.raised is not None:
+            raise AuthorError(f"the reference of `{exercise.id}` fails in `{event.name}`: {explain(event.raised)}")
+    if expected.loading is not None:
+        raise AuthorError(f"the reference of `{exercise.id}` cannot be loaded: {explain(expected.loading)}")
+    return expected, rounded
+
+
+def _write(blank: Report, exercise: Exercise, outcome: _Outcome) -> Report:
+    run, observed = outcome.run, outcome.run.observations
+    output = clean(run.output)
+    status, reason = _status(run)
+    if status in (Status.REJECTED, Status.UNGRADABLE):
+        return replace(blank, status=status, reason=reason, output=output)
+    remarks = (*scoring.remarks(outcome.judged), *advice.remarks(observed))
+    if outcome.single:
+        remarks = (_SINGLE_ADVICE, *remarks)
+    return replace(
+        blank,
+        status=status,
+        reason=reason,
+        score=outcome.score,
+        dimensions=scoring.by_dimension(outcome.judged),
+        checks=scoring.results(outcome.judged),
+        diagnosis=diagnose(exercise, outcome.evidence) if outcome.score < 100 else (),
+        advice=remarks,
+        mapping=next((clean_mapping(b.mapping) for b in observed.builds.values() if b.mapping), {}),
+        figures=figures.draw(outcome.judged, outcome.evidence),
+        output=output,
+    )
+
+
+def clean_mapping(mapping: object) -> dict[str, str]:
+    """Return a mapping of weights that is safe to show."""
+    assert isinstance(mapping, dict)
+    return {clean(str(name), limit=100): clean(str(place), limit=200) for name, place in mapping.items()}
+
+
+def _status(run: Run) -> tuple[Status, str]:
+    observed = run.observations
+    if observed.loading is not None:
+        return Status.REJECTED, clean(_loading(observed), limit=1000)
+    unmatched = [b.raised for b in observed.builds.values() if b.raised and b.raised.blame is Blame.WEIGHTS]
+    built = [b for b in observed.builds.values() if b.raised is None and b.mapping]
+    if unmatched and not built:
+        return Status.UNGRADABLE, clean(explain(unmatched[0]), limit=1000)
+    return _STATUS[run.ending], _reason(run)
+
+
+def _loading(observed: Observations) -> str:
+    raised = observed.loading
+    assert raised is not None and raised.stage is Stage.LOAD
+    return explain(raised)
+
+
+def _reason(run: Run) -> str:
+    where = f" ({run.detail})" if run.detail else ""
+    return {
+        Ending.FINISHED: "",
+        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; what was finished before counts",
+        Ending.MEMORY: f"your code was stopped because it used too much memory{where}; what was finished before counts",
+        Ending.OUTPUT: "your code was stopped because it printed too much; what was finished before counts",
+        Ending.CRASHED: f"your code ended its process{where}; what was finished before counts",
+        Ending.PROTOCOL: f"your code disturbed the channel that carries its results{where}; what came before counts",
+    }[run.ending]

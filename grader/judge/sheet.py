@@ -1,0 +1,65 @@
+"""The grading sheet: every line of the report to come, and the plan that gathers the evidence for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from grader.box.plan import Build, Call, Entry, Plan
+from grader.checks.evidence import Item
+from grader.checks.registry import CHECKS
+from grader.errors import AuthorError
+from grader.exercise.catalog import Exercise
+from grader.exercise.inputs import Case
+from grader.exercise.spec import CheckSpec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """What will be judged (`items`), and what must be run for it (`plan`)."""
+
+    items: tuple[Item, ...]
+    plan: Plan
+
+    def in_dtype(self, dtype: str) -> Sheet:
+        """Return the same sheet with every float64 case run in `dtype`."""
+        return replace(self, plan=self.plan.in_dtype(dtype))
+
+
+def draw_up(exercise: Exercise, seed: int) -> Sheet:
+    """Return the sheet of `exercise` with tensors drawn from `seed`.
+
+    Raises:
+        AuthorError: the exercise asks for a check that does not exist.
+    """
+    cases = exercise.cases(seed)
+    items = tuple(item for check in exercise.spec.checks for item in _items(check, cases))
+    calls = _merge(call for item in items for call in CHECKS[item.spec.check].calls(item))
+    builds: dict[str, Build] = {}
+    for item in items:
+        own = item.case.build()
+        wanted = [own] if own is not None and any(call.build == own.name for call in calls) else []
+        for build in (*wanted, *CHECKS[item.spec.check].builds(item)):
+            builds.setdefault(build.name, build)
+    spec = exercise.spec
+    entry = Entry(
+        spec.entry.name, spec.entry.kind, spec.entry.arguments, spec.entry.constructor, dict(spec.entry.defaults)
+    )
+    return Sheet(items, Plan(entry, tuple(builds.values()), calls, spec.forbidden))
+
+
+def _items(check: CheckSpec, cases: dict[str, Case]) -> Iterable[Item]:
+    if check.check not in CHECKS:
+        raise AuthorError(f"there is no check `{check.check}`; there are {', '.join(CHECKS)}")
+    for name in check.cases:
+        title = check.title or CHECKS[check.check].title
+        yield Item(check, cases[name], f"{cases[name].title}: {title}", check.points / len(check.cases))
+
+
+def _merge(calls: Iterable[Call]) -> tuple[Call, ...]:
+    """Return each call once, in the order of first mention; one with a backward pass stands in for one without."""
+    merged: dict[str, Call] = {}
+    for call in calls:
+        if call.name not in merged or (call.upstream and not merged[call.name].upstream):
+            merged[call.name] = call
+    return tuple(merged.values())

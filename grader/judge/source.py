@@ -1,0 +1,45 @@
+"""Decides whether what was handed in is a source text at all, without running or parsing it."""
+
+from __future__ import annotations
+
+import io
+import tokenize
+
+from grader.errors import Rejected
+
+_SINGLE = {"float32", "FloatTensor", "float"}
+
+
+def read_source(source: str | bytes, *, limit_bytes: int) -> str:
+    """Return the text of a submission.
+
+    Raises:
+        Rejected: it is empty, too long, not UTF-8, or holds a NUL; the text says which, and where.
+    """
+    raw = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
+    if len(raw) > limit_bytes:
+        size, limit = len(raw) / 1024, limit_bytes // 1024
+        raise Rejected(f"your file has {size:.0f} KiB; at most {limit} KiB are taken. Leave data and outputs out of it")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Rejected(f"your file is not UTF-8 text (byte {error.start} is {raw[error.start]:#04x}); save it as UTF-8") from error
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise Rejected(f"your file has a NUL character in line {line}, so it is no text; send the .py file itself")
+    if not text.strip():
+        raise Rejected("your file is empty")
+    return text
+
+
+def names_single_precision(text: str) -> bool:
+    """Return whether the code (not its comments or strings) asks for float32 by name."""
+    previous = ""
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NAME and token.string in _SINGLE and previous == ".":
+                return True
+            previous = token.string
+    except (tokenize.TokenError, SyntaxError, RecursionError):
+        return False
+    return False
