@@ -1,0 +1,114 @@
+"""Signing in, registering and signing out: plain HTML forms, so that they work before any script has run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader
+
+from grader.errors import NotAllowed
+from grader.pages.identity import Identity
+from grader.pages.wording import clean
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+Field = Annotated[str, Form(max_length=2000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What an account page shows."""
+
+    title: str
+    text: str
+    register: bool
+    next: str = "/"
+    name: str = ""
+    class_code: str = ""
+    error: str = ""
+
+
+SIGN_IN = Page("Sign in", "Your attempts and scores are kept under your name.", register=False)
+REGISTER = Page(
+    "Register",
+    "The name is shown on the leaderboards, so a nickname is fine. Your instructor has the class code.",
+    register=True,
+)
+
+
+def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
+    """Return the routes `/sign-in`, `/register` and `/sign-out`."""
+    router = APIRouter(include_in_schema=False)
+    forms = Forms(identity, session_seconds)
+    router.add_api_route("/sign-in", forms.show_sign_in, methods=["GET"])
+    router.add_api_route("/register", forms.show_register, methods=["GET"])
+    router.add_api_route("/sign-in", forms.sign_in, methods=["POST"])
+    router.add_api_route("/register", forms.register, methods=["POST"])
+    router.add_api_route("/sign-out", forms.sign_out, methods=["POST"])
+    return router
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The handlers; all of them block for a moment, so FastAPI runs them in threads."""
+
+    identity: Identity
+    session_seconds: int
+
+    def show_sign_in(self, next: str = "/") -> HTMLResponse:
+        """Show the form for signing in."""
+        return _show(replace(SIGN_IN, next=local(next)))
+
+    def show_register(self, next: str = "/") -> HTMLResponse:
+        """Show the form for registering."""
+        return _show(replace(REGISTER, next=local(next)))
+
+    def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
+        """Begin a session, or say why not."""
+        page = replace(SIGN_IN, next=local(next), name=clean(name, 64))
+        return self._enter(request, name, password, page=page)
+
+    def register(
+        self, request: Request, name: Field, password: Field, class_code: Field = "", next: Field = "/"
+    ) -> Response:
+        """Make an account and begin a session, or say why not."""
+        page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))
+        try:
+            self.identity.service.register(name, password, class_code)
+        except NotAllowed as refusal:
+            return _show(replace(page, error=str(refusal)), status=403)
+        return self._enter(request, name, password, page=page)
+
+    def sign_out(self, request: Request) -> Response:
+        """End the session."""
+        self.identity.service.sign_out(self.identity.token(request))
+        response = RedirectResponse("/", status_code=303)
+        self.identity.clear(response)
+        return response
+
+    def _enter(self, request: Request, name: str, password: str, *, page: Page) -> Response:
+        address = request.client.host if request.client else ""
+        try:
+            token = self.identity.service.sign_in(name, password, address)
+        except NotAllowed as refusal:
+            return _show(replace(page, error=str(refusal)), status=403)
+        # The session that the browser had before ends here: nobody can prepare one for somebody else.
+        self.identity.service.sign_out(self.identity.token(request))
+        response = RedirectResponse(page.next, status_code=303)
+        self.identity.set(response, token, self.session_seconds)
+        return response
+
+
+def local(address: str) -> str:
+    """Return an address of ours to go to next; the front page for anything that leads elsewhere."""
+    plain = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return address if plain and address.isprintable() and "\\" not in address and len(address) < 500 else "/"
+
+
+def _show(page: Page, status: int = 200) -> HTMLResponse:
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
+    return HTMLResponse(environment.get_template("account.html").render(page=page), status_code=status)

@@ -1,0 +1,105 @@
+/* The page's own building blocks. Text reaches the document through textContent only, never as markup:
+   names, code, output and messages are written by strangers. */
+(() => {
+  "use strict";
+
+  const gym = (window.gym = { parts: {} });
+
+  gym.h = (tag, attributes, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === null || value === undefined || value === false) continue;
+      if (typeof value === "function") node.addEventListener(name, value);
+      else node.setAttribute(name, value === true ? "" : String(value));
+    }
+    node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+    return node;
+  };
+  const h = gym.h;
+
+  /* Words with `code` in backticks and "line 14", which leads into the editor. */
+  gym.rich = (text) =>
+    String(text).split(/(`[^`\n]+`|\bline \d+\b)/).filter(Boolean).map((piece) => {
+      if (piece.length > 2 && piece.startsWith("`")) return h("code", {}, piece.slice(1, -1));
+      const line = /^line (\d+)$/.exec(piece);
+      if (!line) return piece;
+      return h("button", { type: "button", class: "gym-link", click: () => gym.goTo(Number(line[1])) }, piece);
+    });
+
+  gym.paragraphs = (text) => String(text).split(/\n\s*\n/).map((part) => h("p", {}, gym.rich(part)));
+
+  /* Draws a part of the page again whenever the server sends it a new value, a line of JSON. */
+  gym.mount = (name, element, props, trigger, watch) => {
+    const draw = () => {
+      if (!props.value) return;
+      const drawn = gym.parts[name](JSON.parse(props.value), trigger, element);
+      if (drawn) element.replaceChildren(drawn);
+    };
+    watch("value", draw);
+    draw();
+  };
+
+  gym.ask = (question, yes) =>
+    new Promise((answer) => {
+      const done = (value) => { box.close(); box.remove(); answer(value); };
+      const box = h("dialog", { class: "gym-dialog", "aria-label": question, cancel: (event) => { event.preventDefault(); done(false); } },
+        h("p", {}, question),
+        h("div", { class: "gym-dialog-buttons" },
+          h("button", { type: "button", class: "gym-button", click: () => done(false) }, "Keep it as it is"),
+          h("button", { type: "button", class: "gym-button gym-strong", click: () => done(true) }, yes)));
+      document.body.append(box);
+      box.showModal();
+    });
+
+  gym.store = {
+    get: (key) => { try { return localStorage.getItem(key); } catch { return null; } },
+    set: (key, value) => { try { localStorage.setItem(key, value); } catch { /* storage may be full or switched off */ } },
+    drop: (key) => { try { localStorage.removeItem(key); } catch { /* as above */ } },
+  };
+
+  /* ---- light and dark ---- */
+  const wanted = () => gym.store.get("gym/theme") || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  gym.paint = () => {
+    const dark = wanted() === "dark";
+    document.documentElement.style.colorScheme = dark ? "dark" : "light";
+    for (const node of [document.documentElement, document.body]) node && node.classList.toggle("dark", dark);
+    document.dispatchEvent(new CustomEvent("gym:theme"));
+  };
+  gym.flip = () => {
+    gym.store.set("gym/theme", wanted() === "dark" ? "light" : "dark");
+    gym.paint();
+  };
+  gym.paint();
+  document.addEventListener("DOMContentLoaded", () => {
+    gym.paint();
+    /* Gradio sets the class on <body> once, when it starts; the person's own choice wins. */
+    new MutationObserver(() => {
+      if (document.body.classList.contains("dark") !== (wanted() === "dark")) gym.paint();
+    }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+    for (const button of document.querySelectorAll("[data-flip]")) button.addEventListener("click", gym.flip);
+  });
+
+  /* ---- the header of every page ---- */
+  gym.parts.header = (view) => {
+    document.title = view.title;
+    const links = view.links.map((link) =>
+      h("a", { href: link.href, "aria-current": link.here ? "page" : null }, link.text));
+    const person = view.user
+      ? [h("span", { class: "gym-name", title: view.user }, view.user),
+         h("form", { method: "post", action: "/sign-out" }, h("button", { type: "submit", class: "gym-plain" }, "Sign out"))]
+      : [h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search) }, "Sign in")];
+    return h("header", { class: "gym-header" },
+      view.skip && h("a", { href: "#" + view.skip.to, class: "gym-skip", click: (event) => gym.skip(event, view.skip.to) }, view.skip.text),
+      h("a", { href: "/", class: "gym-brand" }, "Attention Gym"),
+      h("nav", { "aria-label": "Pages" }, links),
+      h("div", { class: "gym-person" },
+        h("button", { type: "button", class: "gym-plain gym-flip", "aria-label": "Switch between light and dark", click: gym.flip }, "◐"), person));
+  };
+
+  gym.skip = (event, target) => {
+    event.preventDefault();
+    const place = document.getElementById(target);
+    const inner = place && (place.querySelector(".cm-content, a[href], button") || place);
+    if (inner) { inner.focus(); inner.scrollIntoView({ block: "center" }); }
+  };
+})();

@@ -1,0 +1,123 @@
+/* Lists and tables: exercises, attempts, leaderboards, gradebook. */
+(() => {
+  "use strict";
+  const gym = window.gym;
+  const h = gym.h;
+
+  const ring = (share, label) => {
+    const node = h("span", { class: "gym-ring", role: "img", "aria-label": label });
+    node.style.setProperty("--share", String(share));
+    if (share >= 100) node.textContent = "✓";
+    return node;
+  };
+
+  gym.parts.exercises = (view) =>
+    h("div", { class: "gym-page" },
+      h("h1", {}, view.title),
+      h("p", { class: "gym-sub" }, view.text),
+      view.tracks.map((track) =>
+        h("section", { class: "gym-track" },
+          h("h2", {}, track.name, h("span", { class: "gym-count" }, track.count)),
+          h("ul", { class: "gym-cards" }, track.exercises.map((one) =>
+            h("li", { class: one.solved ? "gym-solved" : null },
+              h("a", { href: one.href, class: "gym-card" },
+                ring(one.best, one.ring),
+                h("span", { class: "gym-card-text" },
+                  h("strong", {}, one.title), h("span", {}, one.summary), h("small", {}, one.facts)),
+                h("span", { class: "gym-card-score" }, one.score))))))));
+
+  const cell = (column, value) => {
+    const kind = column.kind || "text";
+    if (kind === "text") return h("td", {}, value);
+    if (kind === "score") {
+      const tone = value === null ? "none" : value >= 99.995 ? "good" : value >= 50 ? "fair" : "poor";
+      return h("td", { class: "gym-number" }, h("span", { class: "gym-pill gym-" + tone }, value === null ? "–" : gym.points(value)));
+    }
+    return h("td", { class: "gym-number" }, value === null ? "–" : String(value));
+  };
+
+  gym.points = (value) => String(Math.round(value * 100) / 100);
+
+  const order = (rows, index, down) => [...rows].sort((a, b) => {
+    const [x, y] = [a.cells[index], b.cells[index]];
+    if (x === y) return 0;
+    if (x === null) return 1;
+    if (y === null) return -1;
+    return (typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true })) * (down ? -1 : 1);
+  });
+
+  /* A table with a fixed head and first column; a click on a head sorts, the search box keeps what matches. */
+  gym.table = (view, choose) => {
+    const body = h("tbody");
+    const heads = view.columns.map((column, index) =>
+      h("th", { scope: "col", "aria-sort": "none", class: column.kind ? "gym-number" : null },
+        h("button", { type: "button", click: () => sort(index) }, column.name)));
+    let rows = view.rows;
+    let wanted = "";
+    const show = () => body.replaceChildren(...rows
+      .filter((row) => row.cells.some((value) => String(value).toLowerCase().includes(wanted)))
+      .map((row) => {
+        const line = h("tr", { class: row.you ? "gym-you" : null, tabindex: choose ? "0" : null },
+          view.columns.map((column, index) => cell(column, row.cells[index])));
+        if (row.you) line.querySelector("[data-name], td:nth-child(2)").append(h("em", {}, "you"));
+        if (choose) {
+          line.addEventListener("click", () => choose(row));
+          line.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(row); });
+        }
+        return line;
+      }));
+    const sort = (index) => {
+      const down = heads[index].getAttribute("aria-sort") === "ascending";
+      heads.forEach((head) => head.setAttribute("aria-sort", "none"));
+      heads[index].setAttribute("aria-sort", down ? "descending" : "ascending");
+      rows = order(view.rows, index, down);
+      show();
+    };
+    show();
+    const search = view.rows.length > 10 && h("input", { type: "search", class: "gym-search", placeholder: "Find a name", "aria-label": "Find in this table",
+      input: (event) => { wanted = event.target.value.toLowerCase(); show(); } });
+    return h("div", { class: "gym-table" }, search,
+      h("div", { class: "gym-scroll", tabindex: "0", role: "region", "aria-label": view.label },
+        h("table", {}, h("thead", {}, h("tr", {}, heads)), body)));
+  };
+
+  const empty = (view) => h("p", { class: "gym-empty" }, view.text, view.link && " ", view.link && h("a", { href: view.link.href }, view.link.text));
+
+  gym.parts.board = (view) =>
+    h("div", { class: view.wide ? "gym-page" : "gym-block" },
+      view.wide && h("h1", {}, view.title),
+      view.choices && h("nav", { class: "gym-choices", "aria-label": "Leaderboards" }, view.choices.map((choice) =>
+        h("a", { href: choice.href, "aria-current": choice.here ? "page" : null }, choice.text))),
+      view.rows.length ? gym.table(view) : empty(view),
+      view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
+
+  gym.parts.attempts = (view, trigger) =>
+    h("div", { class: view.wide ? "gym-page" : "gym-block" },
+      view.wide && h("h1", {}, view.title),
+      view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
+        const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
+          h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, row.text)),
+          h("time", { datetime: new Date(row.created * 1000).toISOString() }, ago(row.created))];
+        const open = async () => {
+          if (gym.edited() && !(await gym.ask(row.question, "Open this attempt"))) return;
+          trigger("select", { id: row.id });
+        };
+        return h("li", {}, row.href ? h("a", { href: row.href }, inside) : h("button", { type: "button", click: open }, inside));
+      })) : empty(view));
+
+  const ago = (seconds) => {
+    const past = Math.max(0, Date.now() / 1000 - seconds);
+    if (past < 60) return "just now";
+    if (past < 3600) return Math.floor(past / 60) + " min ago";
+    if (past < 86400) return Math.floor(past / 3600) + " h ago";
+    return new Date(seconds * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+  };
+
+  gym.parts.gradebook = (view) =>
+    h("div", { class: "gym-page" },
+      h("h1", {}, "Gradebook"),
+      h("div", { class: "gym-tools" },
+        h("span", { class: "gym-sub" }, view.text),
+        h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV")),
+      view.rows.length ? gym.table(view) : empty(view));
+})();

@@ -1,0 +1,148 @@
+"""The layout of the exercise page, and which event fills what; what the events do is in `desk`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+
+from grader.pages.desk import Desk
+from grader.pages.panel import idle_view
+from grader.pages.parts import FORMULAS, part
+from grader.pages.wording import pack
+
+SOURCE = "(exercise, source) => [exercise, window.gym.source() ?? source]"  # the editor's text as it is right now
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The left column: everything to read."""
+
+    statement: gr.Markdown
+    hints: gr.Markdown
+    attempts: gr.HTML
+    board: gr.HTML
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """The right column: everything to do, and what came of it."""
+
+    editor: gr.Code
+    run: gr.Button
+    cancel: gr.Button
+    panel: gr.HTML
+    report: gr.HTML
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """What the page remembers: the exercise, the submission being watched, and what the editor is told."""
+
+    exercise: gr.Textbox
+    submission: gr.Textbox
+    paper: gr.HTML
+
+
+def lay_out_exercise(blocks: gr.Blocks, desk: Desk) -> None:
+    """Build the page inside the current route of `blocks`."""
+    header, title = part("header"), part("title")
+    with gr.Row(elem_id="desk", equal_height=False):
+        with gr.Column(scale=5, elem_id="left"):
+            left = _left()
+        with gr.Column(scale=7, elem_id="right"):
+            right = _right()
+    part("bottom", value="{}")
+    hidden = _hidden()
+    _connect_opening(blocks, desk, header=header, title=title, left=left, right=right, hidden=hidden)
+    _connect_running(desk, title=title, left=left, right=right, hidden=hidden)
+
+
+def _left() -> Left:
+    with gr.Tabs():
+        with gr.Tab("Statement"):
+            statement = gr.Markdown(elem_id="statement", latex_delimiters=FORMULAS)
+        with gr.Tab("Hints"):
+            hints = gr.Markdown(elem_id="hints", latex_delimiters=FORMULAS)
+        with gr.Tab("My attempts", elem_id="attempts-tab"):
+            attempts = part("attempts", events=["select"])
+        with gr.Tab("Leaderboard"):
+            board = part("board")
+    return Left(statement, hints, attempts, board)
+
+
+def _right() -> Right:
+    editor = gr.Code(
+        language="python",
+        label="attention.py",
+        elem_id="editor",
+        lines=18,
+        max_lines=28,
+        interactive=True,
+        show_label=False,
+        buttons=[],
+    )
+    with gr.Row(elem_id="buttons"):
+        run = gr.Button("Run checks", variant="primary", elem_id="run")
+        cancel = gr.Button("Cancel", variant="stop", elem_id="cancel")
+        reset = gr.Button("Reset to starter", elem_id="reset")
+        load = gr.Button("Load a .py file", elem_id="load")
+    reset.click(None, js="() => { window.gym.reset(); }", api_visibility="private")
+    load.click(None, js="() => { window.gym.pick(); }", api_visibility="private")
+    with gr.Column(elem_id="result"):
+        panel = part("panel", value=pack(idle_view()))
+        report = part("report")
+    return Right(editor, run, cancel, panel, report)
+
+
+def _hidden() -> Hidden:
+    with gr.Group(elem_classes="gym-quiet"):
+        exercise = gr.Textbox(elem_id="exercise", label="exercise", container=False)
+        submission = gr.Textbox(elem_id="submission", label="submission", container=False)
+        paper = part("paper")
+    return Hidden(exercise, submission, paper)
+
+
+def _connect_opening(
+    blocks: gr.Blocks, desk: Desk, *, header: gr.HTML, title: gr.HTML, left: Left, right: Right, hidden: Hidden
+) -> None:
+    texts = [header, title, left.statement, left.hints]
+    state = [hidden.paper, hidden.exercise, hidden.submission]
+    opened = blocks.load(
+        desk.open, None, [*texts, *state, left.attempts, left.board], api_name="open", show_progress="hidden"
+    )
+    # A submission that was on its way when the page was closed is watched again.
+    opened.then(
+        desk.watch,
+        hidden.submission,
+        [right.panel, right.report],
+        api_visibility="undocumented",
+        api_name="resume",
+        show_progress="hidden",
+    )
+    left.attempts.select(
+        desk.restore,
+        None,
+        [hidden.paper, right.panel, right.report],
+        api_visibility="undocumented",
+        api_name="restore",
+        show_progress="hidden",
+    )
+
+
+def _connect_running(desk: Desk, *, title: gr.HTML, left: Left, right: Right, hidden: Hidden) -> None:
+    submitted = right.run.click(
+        desk.submit,
+        [hidden.exercise, right.editor],
+        [hidden.submission, right.panel],
+        js=SOURCE,
+        api_name="submit",
+        show_progress="hidden",
+    )
+    watched = submitted.then(
+        desk.watch, hidden.submission, [right.panel, right.report], api_name="watch", show_progress="hidden"
+    )
+    watched.then(
+        desk.refresh, hidden.exercise, [title, left.attempts, left.board], api_name="refresh", show_progress="hidden"
+    )
+    right.cancel.click(desk.cancel, hidden.submission, None, api_name="cancel", show_progress="hidden")

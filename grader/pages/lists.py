@@ -1,0 +1,186 @@
+"""Headers, lists and tables as the browser draws them; pure functions from values to values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from urllib.parse import quote
+
+from grader.exercise.catalog import Catalog, Exercise
+from grader.judge.report import Status
+from grader.pages.identity import shown_name
+from grader.pages.render import tone
+from grader.pages.wording import View, clean, count, number
+from grader.store.records import Attempt, Role, Standing, State, User, UserId
+
+FULL = 99.995  # points; scores have two decimals
+_ENDS = {
+    Status.REJECTED: "could not be run",
+    Status.UNGRADABLE: "could not be graded",
+    Status.TIMEOUT: "ran out of time",
+    Status.MEMORY: "ran out of memory",
+    Status.CRASHED: "crashed",
+}
+_ON_THE_WAY = {State.QUEUED: "in line", State.RUNNING: "being checked", State.CANCELLED: "cancelled"}
+
+
+def address(exercise: str) -> str:
+    """Return where an exercise is on this site."""
+    return f"/exercise?ex={quote(exercise, safe='')}"
+
+
+def header_view(user: User | None, title: str, *, here: str, skip: bool = False) -> View:
+    """Return the header of a page.
+
+    Args:
+        user: who is signed in.
+        title: the page's, for the browser's tab.
+        here: the path of the link that is marked.
+        skip: whether to offer the way past everything to the editor.
+    """
+    links = [("Exercises", "/"), ("Leaderboard", "/leaderboard"), ("My work", "/work")]
+    if user is not None and user.role is Role.INSTRUCTOR:
+        links.append(("Gradebook", "/teach/"))
+    return {
+        "title": f"{title} · Attention Gym",
+        "user": shown_name(user) if user else "",
+        "links": [{"text": text, "href": href, "here": href == here} for text, href in links],
+        "skip": {"to": "editor", "text": "Skip to the editor"} if skip else None,
+    }
+
+
+def exercises_view(catalog: Catalog, best: Mapping[str, float]) -> View:
+    """Return the front page: every exercise under its track, with what was reached so far."""
+    solved = sum(best.get(id, 0.0) >= FULL for id in catalog)
+    tracks = groupby(catalog.values(), key=lambda exercise: exercise.spec.track)
+    return {
+        "title": "Exercises",
+        "text": f"Write attention in PyTorch, one step at a time. {solved} of {len(catalog)} solved.",
+        "tracks": [_track(name, list(members), best) for name, members in tracks],
+    }
+
+
+def _track(name: str, exercises: Sequence[Exercise], best: Mapping[str, float]) -> View:
+    solved = sum(best.get(exercise.id, 0.0) >= FULL for exercise in exercises)
+    return {
+        "name": name,
+        "count": f"{solved} of {len(exercises)} solved",
+        "exercises": [_card(exercise, best.get(exercise.id)) for exercise in exercises],
+    }
+
+
+def _card(exercise: Exercise, best: float | None) -> View:
+    spec = exercise.spec
+    return {
+        "href": address(exercise.id),
+        "title": spec.title,
+        "summary": spec.summary,
+        "facts": f"{spec.difficulty.capitalize()} · about {spec.minutes} minutes",
+        "best": best or 0.0,
+        "ring": "not tried yet" if best is None else f"best score {number(best)} of 100",
+        "score": "" if best is None else number(best),
+        "solved": best is not None and best >= FULL,
+    }
+
+
+def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:
+    """Return the title line of an exercise with the way to its neighbours."""
+    spec, names = exercise.spec, list(catalog)
+    place = names.index(exercise.id)
+    facts = [spec.difficulty.capitalize(), count(_number_of_checks(exercise), "check"), f"about {spec.minutes} minutes"]
+    needs = [catalog[name].title if name in catalog else name.replace("_", " ") for name in spec.needs]
+    if needs:
+        facts.append(f"needs {', '.join(needs)}")
+    solved = sum(best.get(id, 0.0) >= FULL for id in catalog)
+    return {
+        "title": f"{place + 1}. {spec.title}",
+        "facts": " · ".join(facts),
+        "solved": best.get(exercise.id, 0.0) >= FULL,
+        "progress": f"{solved} of {len(catalog)} solved",
+        "previous": address(names[place - 1]) if place else None,
+        "next": address(names[place + 1]) if place + 1 < len(names) else None,
+    }
+
+
+def _number_of_checks(exercise: Exercise) -> int:
+    return sum(len(check.cases) for check in exercise.spec.checks)
+
+
+def board_view(standings: Sequence[Standing], you: UserId | None, *, overall: bool = False) -> View:
+    """Return a leaderboard; the reader's own line is marked."""
+    columns = [{"name": "Rank", "kind": "number"}, {"name": "Name"}, {"name": "Score", "kind": "score"}]
+    columns += [{"name": "Solved", "kind": "number"}] if overall else []
+    columns += [{"name": "Attempts", "kind": "number"}]
+    if overall:
+        columns[2]["kind"] = "number"
+    return {
+        "label": "Leaderboard",
+        "columns": columns,
+        "rows": [_standing(standing, you, overall=overall) for standing in standings],
+        "text": "Ranked by score, then fewer attempts, then the earlier date.",
+    }
+
+
+def _standing(standing: Standing, you: UserId | None, *, overall: bool) -> View:
+    score: list[View] = [round(standing.score, 2), standing.solved] if overall else [standing.score]
+    name = clean(standing.name, 64)
+    return {"cells": [standing.rank, name, *score, standing.attempts], "you": standing.user == you}
+
+
+def board_choices(catalog: Catalog, chosen: str | None) -> list[View]:
+    """Return the links between the overall leaderboard and each exercise's."""
+    overall: View = {"text": "Overall", "href": "/leaderboard", "here": chosen is None}
+    return [overall, *(_choice(exercise, chosen) for exercise in catalog.values())]
+
+
+def _choice(exercise: Exercise, chosen: str | None) -> View:
+    href = f"/leaderboard?ex={quote(exercise.id, safe='')}"
+    return {"text": exercise.title, "href": href, "here": exercise.id == chosen}
+
+
+def attempts_view(attempts: Sequence[Attempt]) -> View:
+    """Return a person's attempts at one exercise; a click opens one."""
+    rows = [_attempt(attempt, f"Attempt {attempt.number}") for attempt in attempts]
+    return {"rows": rows, "text": "No attempts yet. Each run of the checks is kept here with its code."}
+
+
+def work_view(attempts: Sequence[Attempt], catalog: Catalog) -> View:
+    """Return everything a person has handed in, newest first."""
+    rows = [
+        {**_attempt(attempt, _title(attempt, catalog)), "href": address(attempt.exercise)}
+        for attempt in attempts
+    ]
+    return {"wide": True, "title": "My work", "rows": rows, "text": "Nothing handed in yet. Pick an exercise and press Run checks."}
+
+
+def guest_list(title: str, path: str, text: str) -> View:
+    """Return a list for somebody who is not signed in: it says what signing in would show."""
+    href = f"/sign-in?next={quote(path, safe='')}"
+    return {"wide": bool(title), "title": title, "rows": [], "text": text, "link": {"href": href, "text": "Sign in"}}
+
+
+def _title(attempt: Attempt, catalog: Catalog) -> str:
+    known = catalog.get(attempt.exercise)
+    return f"{known.title if known else clean(attempt.exercise, 64)}, attempt {attempt.number}"
+
+
+def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
+    return {
+        "id": attempt.id,
+        "title": title,
+        "text": _outcome(attempt),
+        "created": attempt.created,
+        "score": "–" if attempt.score is None else number(attempt.score),
+        "tone": "none" if attempt.score is None else tone(attempt.score, 100.0),
+        "question": f"Replace the code in the editor with {title.lower()}?",
+    }
+
+
+def _outcome(attempt: Attempt) -> str:
+    if attempt.state in _ON_THE_WAY:
+        return _ON_THE_WAY[attempt.state]
+    if attempt.state is State.BROKEN or attempt.status is None:
+        return "our fault, not counted"
+    if attempt.status is Status.GRADED:
+        return "accepted" if (attempt.score or 0.0) >= FULL else "not accepted yet"
+    return _ENDS[attempt.status]

@@ -1,0 +1,105 @@
+"""The run panel: one sentence on what is happening, and a chip per dimension; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
+from grader.pages.render import NAMES, title
+from grader.pages.wording import View, clean, count
+from grader.store.records import State, Watch
+
+
+def idle_view() -> View:
+    """Return the panel before anything was sent."""
+    return _panel("idle", "Press Run checks or Ctrl Enter. Nothing is sent before that.")
+
+
+def guest_view() -> View:
+    """Return the panel that asks a guest to sign in."""
+    return _panel("guest", "Sign in to run the checks; your code stays here.")
+
+
+def refused_view(why: str) -> View:
+    """Return the panel for a request that was not allowed, with the reason."""
+    return _panel("refused", clean(why, 400))
+
+
+def opened_view(number: int) -> View:
+    """Return the panel for an earlier attempt that was opened again."""
+    return _panel("idle", f"This is attempt {number} again. Change it and press Run checks.")
+
+
+def watch_view(watch: Watch) -> View:
+    """Return the panel for a submission on its way or at its end."""
+    if watch.state is State.QUEUED:
+        text = "In line: you are next" if watch.ahead == 0 else f"In line: {watch.ahead} ahead of you"
+        return _panel("queued", text, chip="waiting", busy=True, elapsed=watch.elapsed)
+    if watch.state is State.RUNNING:
+        return _running(watch)
+    if watch.state is State.CANCELLED:
+        return _panel("cancelled", "Cancelled. Nothing was counted.")
+    if watch.report is None:
+        return _panel("broken", "Something broke on our side. This costs you nothing; please try again.")
+    return _finished(watch, watch.report)
+
+
+def _running(watch: Watch) -> View:
+    step = clean(watch.step, 120)
+    detail = f"{watch.done} of {watch.total} done" if watch.total else ""
+    share = 100 * watch.done / watch.total if watch.total else 0
+    text = f"Checking: {step}" if step else "Starting your code"
+    return _panel("running", text, detail=detail, share=share, chip="busy", busy=True, elapsed=watch.elapsed)
+
+
+def _finished(watch: Watch, report: Report) -> View:
+    passed = sum(check.status is Verdict.PASSED for check in report.checks)
+    if watch.state is State.BROKEN or report.incident:
+        phase, text = "broken", "Something broke on our side. This costs you nothing; please try again."
+    elif report.accepted:
+        phase, text = "passed", f"Done: all {count(passed, 'check')} passed"
+    elif report.status is Status.GRADED:
+        phase, text = "failed", f"Done: {passed} of {len(report.checks)} checks passed"
+    else:
+        phase, text = "failed", title(report)
+    return _panel(phase, text, chips=_chips(report.checks), elapsed=watch.elapsed)
+
+
+def _chips(checks: Sequence[CheckResult]) -> list[View]:
+    return [_chip(name, [c for c in checks if c.dimension is dimension]) for dimension, name in NAMES.items()]
+
+
+def _chip(name: str, checks: list[CheckResult]) -> View:
+    passed = sum(check.status is Verdict.PASSED for check in checks)
+    states = {check.status for check in checks}
+    if not checks:
+        state = "waiting"
+    elif passed == len(checks):
+        state = "passed"
+    else:
+        state = next(one.value for one in (Verdict.FAILED, Verdict.BROKEN, Verdict.SKIPPED) if one in states)
+    return {"name": name, "state": state, "text": f"{passed}/{len(checks)}" if checks else "not run"}
+
+
+def _panel(
+    phase: str,
+    text: str,
+    *,
+    detail: str = "",
+    chips: list[View] | None = None,
+    chip: str = "waiting",
+    busy: bool = False,
+    share: float = 0,
+    elapsed: float | None = None,
+) -> View:
+    waiting: list[View] = [{"name": NAMES[dimension], "state": chip, "text": ""} for dimension in Dimension]
+    return {
+        "phase": phase,
+        "text": text,
+        "detail": detail,
+        "chips": chips or waiting,
+        "busy": busy,
+        "share": share,
+        "elapsed": elapsed,
+        "scroll": phase in ("passed", "failed"),
+    }

@@ -1,0 +1,67 @@
+"""The pieces that pages are laid out with: parts drawn by our own scripts, and the look of Gradio's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import gradio as gr
+
+ASSETS = Path(__file__).parent / "assets"
+SCRIPTS = ("gym.js", "tables.js", "report.js", "figures.js", "editor.js")
+FORMULAS = [
+    {"left": "$$", "right": "$$", "display": True},
+    {"left": "$", "right": "$", "display": False},
+]
+
+
+def part(name: str, *, elem_id: str | None = None, events: Sequence[str] = (), value: str | None = None) -> gr.HTML:
+    """Return a piece of the page that `gym.parts[name]` draws from the line of JSON it is sent.
+
+    The template is empty on purpose: Gradio would run what is filled into one as JavaScript.
+
+    Args:
+        name: the drawing function.
+        elem_id: the element's id; the name if left out.
+        events: what the script may trigger.
+        value: what to draw before anything was sent, from `wording.pack`.
+    """
+    # Gradio takes an event for declared if its name stands in the script, in quotes.
+    declared = ", ".join(f"'{event}'" for event in events)
+    script = f"gym.mount('{name}', element, props, trigger, watch); /* triggers: {declared} */"
+    return gr.HTML(
+        value=value, html_template="<div></div>", js_on_load=script, elem_id=elem_id or name, apply_default_css=False
+    )
+
+
+def head() -> str:
+    """Return the markup that brings our stylesheet and scripts into a page's head."""
+    version = max(int(path.stat().st_mtime) for path in ASSETS.iterdir())
+    scripts = "".join(f'<script src="/gym/{name}?{version}"></script>' for name in SCRIPTS)
+    return f'<link rel="stylesheet" href="/gym/gym.css?{version}">{scripts}'
+
+
+def theme() -> gr.themes.Base:
+    """Return Gradio's look: our colours, the system's fonts, nothing fetched from elsewhere."""
+    return gr.themes.Default(
+        primary_hue="indigo",
+        neutral_hue="slate",
+        spacing_size="sm",
+        radius_size="md",
+        font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "DejaVu Sans", "sans-serif"],
+        font_mono=["ui-monospace", "SF Mono", "Menlo", "Consolas", "DejaVu Sans Mono", "monospace"],
+    ).set(
+        body_background_fill="#ffffff",
+        body_background_fill_dark="#0f172a",
+        background_fill_primary_dark="#0f172a",
+        block_background_fill_dark="#0f172a",
+        body_text_color_subdued="*neutral_600",
+        body_text_color_subdued_dark="*neutral_400",
+        button_primary_background_fill="#4f46e5",
+        button_primary_background_fill_hover="#4338ca",
+        button_primary_background_fill_dark="#4f46e5",
+        button_primary_text_color="#ffffff",
+        block_border_width="0px",
+        block_padding="0px",
+        layout_gap="12px",
+    )

@@ -1,0 +1,179 @@
+"""A report turned into what the exercise page draws; pure functions from values to values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby
+
+from grader.judge.report import Bar, CheckResult, Diagnosis, Dimension, Heatmap, Points, Report, Status, Verdict
+from grader.pages.wording import View, clean, count, number
+
+NAMES = {
+    Dimension.SHAPES: "Shapes",
+    Dimension.NUMERICS: "Numerics",
+    Dimension.MASKING: "Masking",
+    Dimension.GRADIENTS: "Gradient flow",
+}
+_TITLES = {
+    Status.GRADED: "Not accepted yet",
+    Status.REJECTED: "Your code could not be run",
+    Status.UNGRADABLE: "Your code could not be graded",
+    Status.TIMEOUT: "Your code ran out of time",
+    Status.MEMORY: "Your code ran out of memory",
+    Status.CRASHED: "Your code crashed",
+}
+_FREE = (Status.REJECTED, Status.UNGRADABLE)
+_FIRST = {Verdict.FAILED: 0, Verdict.BROKEN: 1, Verdict.SKIPPED: 2, Verdict.PASSED: 3}
+_WORDS = {Verdict.FAILED: "failed", Verdict.BROKEN: "our fault", Verdict.SKIPPED: "skipped"}
+_EMPTY: View = {"empty": True}
+
+
+def report_view(report: Report | None, *, number_of_attempt: int = 0, best: float | None = None) -> View:
+    """Return the report part of the page; an empty one without a report."""
+    if report is None:
+        return _EMPTY
+    return {
+        "empty": False,
+        "score": number(report.score),
+        "share": report.score,
+        "tone": tone(report.score, 100.0),
+        "title": title(report),
+        "lines": _lines(report, number_of_attempt, best),
+        "bars": [_bar(NAMES[dimension], points) for dimension, points in sorted_points(report)],
+        "reason": clean(report.reason),
+        "causes": [_cause(diagnosis) for diagnosis in report.diagnosis],
+        "groups": groups(report.checks),
+        "maps": [_map(heatmap) for heatmap in report.figures.heatmaps],
+        "bars_of_gradients": _gradients(report.figures.gradients),
+        "gradients_note": clean(report.figures.gradients_note, 400),
+        "advice": [clean(text, 600) for text in report.advice],
+        "mapping": [[clean(name, 80), clean(place, 120)] for name, place in report.mapping.items()],
+        "output": clean(report.output, 20000),
+        "facts": clean(_facts(report), 300),
+    }
+
+
+def title(report: Report) -> str:
+    """Return the verdict in three or four words."""
+    if report.accepted:
+        return "Accepted"
+    if report.incident:
+        return "Something broke on our side"
+    return _TITLES[report.status]
+
+
+def tone(earned: float, possible: float) -> str:
+    """Return the colour of a score: `good` for all of it, `fair` from a half on, `poor` below."""
+    if possible <= 0:
+        return "none"
+    if earned >= possible - 0.005:
+        return "good"
+    return "fair" if earned >= possible / 2 else "poor"
+
+
+def sorted_points(report: Report) -> list[tuple[Dimension, Points]]:
+    """Return the dimensions in their usual order."""
+    return [(dimension, report.dimensions[dimension]) for dimension in Dimension if dimension in report.dimensions]
+
+
+def _lines(report: Report, attempt: int, best: float | None) -> list[str]:
+    lines = []
+    if report.incident:
+        lines.append(f"This costs you nothing. If it happens again, tell your instructor this number: {report.incident}")
+    if attempt:
+        lines.append(f"Attempt {attempt} · graded in {report.seconds:.1f} s")
+    if report.status in _FREE:
+        lines.append("This one does not count as an attempt.")
+    if best is not None:
+        lines.append(f"Your best so far: {number(best)}")
+    return lines
+
+
+def _bar(name: str, points: Points) -> View:
+    share = 100 * points.earned / points.possible if points.possible else 0.0
+    text = f"{number(points.earned)}/{number(points.possible)}"
+    return {"name": name, "share": share, "tone": tone(points.earned, points.possible), "points": text}
+
+
+def _cause(diagnosis: Diagnosis) -> View:
+    kind = "What went wrong" if diagnosis.certain else "Likely cause"
+    return {"kind": kind, "title": clean(diagnosis.title, 200), "message": clean(diagnosis.message, 2000)}
+
+
+def groups(checks: Sequence[CheckResult]) -> list[View]:
+    """Return the checks by dimension: groups with failures first and open, failed checks first in each."""
+    order = list(Dimension)
+    ranked = sorted(checks, key=lambda check: (order.index(check.dimension), _FIRST[check.status]))
+    grouped = [(dimension, list(members)) for dimension, members in groupby(ranked, key=lambda check: check.dimension)]
+    grouped.sort(key=lambda group: min(_FIRST[check.status] for check in group[1]))
+    return [_group(dimension, members) for dimension, members in grouped]
+
+
+def _group(dimension: Dimension, checks: list[CheckResult]) -> View:
+    worst = min(checks, key=lambda check: _FIRST[check.status]).status
+    passed = sum(check.status is Verdict.PASSED for check in checks)
+    badge = "passed" if worst is Verdict.PASSED else f"{sum(c.status is worst for c in checks)} {_WORDS[worst]}"
+    return {
+        "name": NAMES[dimension],
+        "tone": {Verdict.PASSED: "good", Verdict.FAILED: "poor"}.get(worst, "none"),
+        "badge": badge,
+        "count": f"{passed} of {len(checks)} passed",
+        "open": worst is not Verdict.PASSED,
+        "checks": [_check(check) for check in checks],
+    }
+
+
+def _check(check: CheckResult) -> View:
+    return {
+        "name": clean(check.name, 160),
+        "status": check.status.value,
+        "message": clean(check.message, 1200),
+        "points": f"{number(check.earned)}/{number(check.possible)}",
+    }
+
+
+def _map(heatmap: Heatmap) -> View:
+    cells = [abs(value) for row in (*heatmap.values, *heatmap.expected) for value in row if math.isfinite(value)]
+    most = 1.0 if heatmap.role == "attention" else max(cells, default=0.0)
+    wrong = len(heatmap.wrong)
+    return {
+        "title": clean(heatmap.title, 120),
+        "rows": clean(heatmap.rows, 60),
+        "columns": clean(heatmap.columns, 60),
+        "values": heatmap.values,
+        "expected": heatmap.expected,
+        "wrong": heatmap.wrong,
+        "most": most,
+        "note": clean(heatmap.note, 200),
+        "summary": f"{count(wrong, 'cell')} wrong, framed in red." if wrong else "Every cell is as expected.",
+    }
+
+
+def _gradients(bars: Sequence[Bar]) -> list[View]:
+    sizes = [size for bar in bars for size in (bar.value, bar.expected) if size is not None and math.isfinite(size)]
+    most = max(sizes, default=0.0) or 1.0
+    return [_gradient(bar, most) for bar in bars]
+
+
+def _gradient(bar: Bar, most: float) -> View:
+    value = bar.value
+    fine = value is not None and math.isfinite(value) and (value > 0 or bar.expected == 0)
+    if value is None:
+        text = "no gradient"
+    elif not math.isfinite(value):
+        text = "not finite"
+    else:
+        text = "zero" if value == 0 else f"{value:.1e}"
+    return {
+        "name": clean(bar.name, 80),
+        "share": 100 * value / most if value is not None and math.isfinite(value) else 0.0,
+        "expected": 100 * bar.expected / most,
+        "tone": "good" if fine else "poor",
+        "text": text,
+    }
+
+
+def _facts(report: Report) -> str:
+    facts = [f"seed {report.seed}", report.device, report.dtype, report.box]
+    return " · ".join(fact for fact in facts if fact)

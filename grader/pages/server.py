@@ -1,0 +1,24 @@
+"""Serves the pages: what `app.py` and `python -m grader serve` call."""
+
+from __future__ import annotations
+
+import uvicorn
+
+from grader.bootstrap import build
+from grader.pages.application import create_app
+from grader.settings import Settings
+
+
+def serve(settings: Settings) -> None:
+    """Serve the pages until the process is told to stop."""
+    app = create_app(build(settings), settings)
+    uvicorn.run(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        server_header=False,
+        # With HTTPS in force there is a proxy in front, which alone knows the visitor's address.
+        forwarded_allow_ips="*" if settings.cookie_secure else "127.0.0.1",
+        timeout_graceful_shutdown=5,
+    )

@@ -1,0 +1,82 @@
+"""The students' site: exercises, one exercise, leaderboards, my work; four pages of one Gradio application."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+
+from grader.pages import lists
+from grader.pages.desk import Desk
+from grader.pages.exercise import lay_out_exercise
+from grader.pages.identity import Identity
+from grader.pages.parts import part
+from grader.pages.wording import View, pack
+
+GUEST_WORK = "Sign in to see what you have handed in."
+
+
+def build_student(identity: Identity) -> gr.Blocks:
+    """Return the site for students and guests."""
+    shelves = Shelves(identity)
+    with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
+        _navigation()
+        blocks.load(
+            shelves.exercises, None, [part("header"), part("exercises")], api_name="exercises", show_progress="hidden"
+        )
+    with blocks.route("Exercise", "exercise"):
+        _navigation()
+        lay_out_exercise(blocks, Desk(identity))
+    with blocks.route("Leaderboard", "leaderboard"):
+        _navigation()
+        blocks.load(
+            shelves.board, None, [part("header"), part("board")], api_name="board", show_progress="hidden"
+        )
+    with blocks.route("My work", "work"):
+        _navigation()
+        blocks.load(shelves.work, None, [part("header"), part("attempts")], api_name="work", show_progress="hidden")
+    return blocks
+
+
+def _navigation() -> None:
+    gr.Navbar(visible=False)  # the header is ours
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """What the pages of lists show; each method returns a header and a body."""
+
+    identity: Identity
+
+    def exercises(self, request: gr.Request) -> tuple[str, str]:
+        """Return the front page."""
+        user = self.identity.user(request)
+        best = self.identity.service.best(user) if user else {}
+        header = lists.header_view(user, "Exercises", here="/")
+        return pack(header), pack(lists.exercises_view(self.identity.service.catalog, best))
+
+    def board(self, request: gr.Request) -> tuple[str, str]:
+        """Return the leaderboard that the address names, the overall one if it names none."""
+        user, service = self.identity.user(request), self.identity.service
+        asked = request.query_params.get("ex", "")
+        chosen = asked if asked in service.catalog else None
+        board = lists.board_view(service.leaderboard(chosen), user.id if user else None, overall=chosen is None)
+        body = {
+            **board,
+            "wide": True,
+            "title": service.catalog[chosen].title if chosen else "Leaderboard",
+            "choices": lists.board_choices(service.catalog, chosen),
+        }
+        if not board["rows"]:
+            body["text"] = "Nobody is here yet. The first accepted run takes the top line."
+        return pack(lists.header_view(user, "Leaderboard", here="/leaderboard")), pack(body)
+
+    def work(self, request: gr.Request) -> tuple[str, str]:
+        """Return everything that whoever asks has handed in."""
+        user, service = self.identity.user(request), self.identity.service
+        body: View
+        if user is None:
+            body = lists.guest_list("My work", "/work", GUEST_WORK)
+        else:
+            body = lists.work_view(service.attempts(user), service.catalog)
+        return pack(lists.header_view(user, "My work", here="/work")), pack(body)

@@ -1,0 +1,57 @@
+"""Text on its way to a page: strangers' text made harmless, and views packed for the browser.
+
+The browser gets each part of a page as one line of JSON and builds it with `textContent`. A part never travels as
+markup, as a template or as a dictionary: Gradio fills its HTML templates and then runs the result as a JavaScript
+template literal (`${...}` in a student's name would be run), and looks in dictionaries for files to publish.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+View: TypeAlias = "str | int | float | bool | None | Sequence[View] | Mapping[str, View]"
+
+# Controls but tab and newline; marks that turn the reading direction; characters nobody sees; halves of a pair.
+_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def clean(text: str, limit: int = 4000) -> str:
+    """Return `text` without characters that hide or reorder it, cut after `limit` characters.
+
+    Args:
+        text: what a stranger wrote.
+        limit: in characters; what is longer ends in an ellipsis.
+    """
+    plain = _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n"))
+    return plain if len(plain) <= limit else plain[:limit] + "…"
+
+
+def pack(view: View) -> str:
+    """Return `view` as one line of JSON that holds no markup even where it is read as HTML."""
+    line = json.dumps(_finite(view), allow_nan=False, separators=(",", ":"))
+    return line.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _finite(view: View) -> View:
+    """Return `view` with null for the numbers that JSON lacks."""
+    if isinstance(view, float):
+        return view if math.isfinite(view) else None
+    if isinstance(view, Mapping):
+        return {key: _finite(value) for key, value in view.items()}
+    if isinstance(view, Sequence) and not isinstance(view, str):
+        return [_finite(value) for value in view]
+    return view
+
+
+def number(value: float) -> str:
+    """Return points without needless decimals: 100, 12.5, 66.67."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def count(amount: int, noun: str) -> str:
+    """Return `1 check`, `2 checks`."""
+    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"
