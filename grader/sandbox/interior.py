@@ -1,13 +1,19 @@
-"""How the interpreter inside a run is furnished: prints that cannot get lost, and no compiler."""
+"""The inside of a run, walled or not: prints that cannot get lost, no compiler, and the child's duty to its end."""
 
 from __future__ import annotations
 
 import io
+import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 import torch
+
+from grader.box import child
+
+OUT_OF_MEMORY, FELL_OUT = 70, 71  # exit codes of a child that ended by an exception outside the student's code
 
 
 def furnish(output: int) -> None:
@@ -15,6 +21,18 @@ def furnish(output: int) -> None:
     sys.stdout = _unbuffered(output)
     sys.stderr = _unbuffered(output)
     skip_compilation()
+
+
+def perform(job: int, result: int) -> int:
+    """Do the child's duty between two descriptors; return the exit code to end with."""
+    try:
+        child.main(job, result)
+    except MemoryError:
+        return OUT_OF_MEMORY
+    except BaseException:  # noqa: BLE001  # nothing may get past here into the code that started this process
+        os.write(2, traceback.format_exc().encode(errors="replace"))
+        return FELL_OUT
+    return 0
 
 
 def skip_compilation() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from dataclasses import dataclass
 
 from grader.box.run import Ending, Limits
-from grader.sandbox.zygote import OUT_OF_MEMORY
+from grader.sandbox.interior import OUT_OF_MEMORY
 
+_SIGKILL, _SIGXCPU = 9, 24  # by number, since Windows has neither name
 _NEAR = 0.8  # of the budget: where a death is put down to memory
 _ALMOST = 0.95  # of the processor time: the kernel stops a process a tick early or late
 
@@ -22,7 +22,7 @@ class Facts:
         broken: what the answer did against the wire format, or nothing.
         overflow: more was printed than is kept.
         late: the wall clock ran out.
-        status: the wait status of the child.
+        code: the exit code of the child, or minus the number of the signal that killed it.
         cpu_seconds: processor time that it used.
         grown_bytes: its largest resident set, over that of a child that does nothing.
     """
@@ -31,7 +31,7 @@ class Facts:
     broken: str = ""
     overflow: bool = False
     late: bool = False
-    status: int = 0
+    code: int = 0
     cpu_seconds: float = 0.0
     grown_bytes: int = 0
 
@@ -56,12 +56,11 @@ def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
 
 def _early(facts: Facts, limits: Limits) -> tuple[Ending, str]:
     """Explain a process that ended by itself, or by the kernel's hand, before its answer was complete."""
-    code = os.waitstatus_to_exitcode(facts.status)
-    killed = code in (-signal.SIGKILL, -signal.SIGXCPU)
+    killed = facts.code in (-_SIGKILL, -_SIGXCPU)
     if killed and facts.cpu_seconds >= _ALMOST * limits.cpu_seconds:
         return Ending.TIMEOUT, f"more than {limits.cpu_seconds:g} s of processor time"
-    if killed or code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes:
+    if killed or facts.code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes:
         return Ending.MEMORY, f"more than {limits.memory_bytes >> 20} MiB"
-    if code < 0:
-        return Ending.CRASHED, signal.Signals(-code).name
-    return Ending.CRASHED, f"exit code {code}"
+    if facts.code < 0:
+        return Ending.CRASHED, signal.Signals(-facts.code).name
+    return Ending.CRASHED, f"exit code {facts.code}"

@@ -30,16 +30,7 @@ class Sandbox:
         self._lock = threading.Lock()
         self._closed = False
         self._zygote = Zygote()
-
-    @property
-    def name(self) -> str:
-        """Say what the walls are."""
-        return f"sandbox (tier {self.tier})"
-
-    @property
-    def tier(self) -> str:
-        """Return how high the walls are: A, B or C."""
-        return self._zygote.tier
+        self.name = f"sandbox (tier {self._zygote.tier})"
 
     def run(self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None) -> Run:
         """Run `plan` on the entry point defined by `source`; the child is dead when this returns.

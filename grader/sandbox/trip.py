@@ -60,7 +60,7 @@ class Trip:
             broken=self._broken,
             overflow=len(self._output) > self._limits.output_bytes,
             late=self._late,
-            status=end["status"],
+            code=os.waitstatus_to_exitcode(end["status"]),
             cpu_seconds=end["cpu"],
             grown_bytes=end["resident"] - child.resident,
         )

@@ -24,7 +24,6 @@ from grader.sandbox.lockdown.descriptors import JOB, REPORT, RESULT
 from grader.sandbox.lockdown.walls import Openings, Walls, prepare, put_up
 
 MESSAGE_BYTES = 4096
-OUT_OF_MEMORY, FELL_OUT = 70, 71  # exit codes of a child that ended by an exception outside the student's code
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,7 @@ def main(control_descriptor: int) -> NoReturn:
     control = socket.socket(fileno=control_descriptor)
     namespaced = namespaces.enter()
     # After the namespaces, which want a small process; before the walls, since a child cannot open a file.
-    from grader.box import child  # noqa: F401
-    from grader.sandbox.interior import furnish  # noqa: F401
+    from grader.sandbox import interior  # noqa: F401
     from grader.sandbox.warmup import warm_up
 
     warm_up()
@@ -84,20 +82,16 @@ def _start(limits: dict[str, float], descriptors: list[int], walls: Walls) -> tu
 
 def _live(openings: Openings, walls: Walls, limits: dict[str, float]) -> NoReturn:
     """Be the child: walls, then the job, then the end without any exit handler."""
-    code = FELL_OUT
+    code = 1
     try:
-        put_up(walls, openings, cpu_seconds=limits["cpu"], memory_bytes=int(limits["memory"]))
-        from grader.box import child
-        from grader.sandbox.interior import furnish
+        from grader.sandbox import interior
 
-        furnish(output=1)
+        put_up(walls, openings, cpu_seconds=limits["cpu"], memory_bytes=int(limits["memory"]))
+        interior.furnish(output=1)
         os.write(REPORT, json.dumps({"up": rlimits.largest_resident()}).encode())
         os.close(REPORT)
-        child.main(JOB, RESULT)
-        code = 0
-    except MemoryError:
-        code = OUT_OF_MEMORY
-    except BaseException:  # noqa: BLE001  # the fork must never return into the zygote's loop, whatever comes up from below
+        code = interior.perform(JOB, RESULT)
+    except BaseException:  # noqa: BLE001  # a wall did not go up; a fork must never return into the zygote's loop
         os.write(1, traceback.format_exc().encode(errors="replace"))
     finally:
         os._exit(code)

@@ -28,12 +28,14 @@ class Argument:
 
 # Files that are open already, memory, time, the process's own signals and figures. No open, stat, socket, clone,
 # exec, kill or ptrace.
-FREE = tuple(
-    "read write futex mmap munmap mprotect madvise brk mremap close lseek fstat readv writev dup"
-    " sched_yield sched_getaffinity nanosleep clock_nanosleep clock_gettime clock_getres gettimeofday getcpu"
-    " rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack restart_syscall"
-    " getpid gettid getrusage times getrandom poll ppoll exit exit_group".split()
-)
+FREE = (
+    "read", "write", "readv", "writev", "close", "fstat", "lseek", "dup",
+    "mmap", "munmap", "mprotect", "mremap", "brk", "madvise", "futex",
+    "sched_yield", "sched_getaffinity", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres",
+    "gettimeofday", "getcpu",
+    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
+    "getpid", "gettid", "getrusage", "times", "getrandom", "poll", "ppoll", "exit", "exit_group",
+)  # fmt: skip
 
 CHECKED: Mapping[str, tuple[Argument, ...]] = {
     # TCGETS, FIONREAD, FIONCLEX, FIOCLEX: asking. TIOCSTI would type into a terminal.

@@ -1,0 +1,120 @@
+"""Says which walls this machine has, by trying them: a call that returned success proves nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.errors import SandboxUnavailable
+
+_ROOT = Path(__file__).resolve().parents[2]
+_ENTRY = (
+    "import sys, json; sys.path.insert(0, {root!r}); from grader.sandbox.probes import probe_all;"
+    " print(json.dumps(probe_all()))"
+)
+_SECONDS = 10.0
+
+# What each wall is for, and what would raise it.
+_REMEDIES = {
+    "system call filter": "a Linux kernel with CONFIG_SECCOMP_FILTER, on x86_64 or aarch64, not inside gVisor",
+    "limits": "a system that enforces resource limits",
+    "not root": "start the service as an ordinary user, or as root with CAP_SETUID and CAP_SETGID",
+    "landlock": "Linux 5.13 or newer with `landlock` in its list of security modules",
+    "landlock signals": "Linux 6.12 or newer",
+    "namespaces": "unprivileged user namespaces, which containers and Ubuntu's AppArmor usually forbid",
+}
+_FLOOR = ("system call filter", "limits", "not root")
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """One wall: does it bite here, what went wrong where not, and what would raise it."""
+
+    name: str
+    bites: bool
+    detail: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What this machine offers.
+
+    Attributes:
+        walls: all walls, those that cannot be missing first.
+        tier: `A` with namespaces, `B` without, `C` with the filter and limits alone, `none` where even one is missing.
+    """
+
+    walls: tuple[Wall, ...]
+    tier: str
+
+    def lines(self) -> list[str]:
+        """Return a line for each wall and one for the tier."""
+        width = max(len(wall.name) for wall in self.walls)
+        said = [
+            f"{wall.name:{width}}  holds" if wall.bites else f"{wall.name:{width}}  MISSING: {wall.detail}"
+            f" (needs: {wall.remedy})"
+            for wall in self.walls
+        ]
+        return [*said, f"tier {self.tier}: {_MEANINGS[self.tier]}"]
+
+
+_MEANINGS = {
+    "A": "every wall that we know",
+    "B": "good for strangers' code; namespaces would add a second wall before processes and network",
+    "C": "one wall; not enough for strangers' code",
+    "none": "no sandbox here",
+}
+
+
+def probe() -> Diagnosis:
+    """Try every wall in throw-away processes; takes a fraction of a second."""
+    found = _findings()
+    walls = tuple(
+        Wall(name=name, bites=not found[name], detail=found[name], remedy=remedy) for name, remedy in _REMEDIES.items()
+    )
+    return Diagnosis(walls, _tier({wall.name for wall in walls if wall.bites}))
+
+
+def require_floor() -> Diagnosis:
+    """Return the diagnosis where this machine may run strangers' code.
+
+    Raises:
+        SandboxUnavailable: it may not; the text names the first missing wall and the remedy.
+    """
+    found = probe()
+    if found.tier in ("A", "B"):
+        return found
+    missing = next(wall for wall in found.walls if not wall.bites)
+    raise SandboxUnavailable(
+        f"no sandbox on this machine: the wall `{missing.name}` does not hold ({missing.detail});"
+        f" it needs {missing.remedy}"
+    )
+
+
+def _tier(holding: set[str]) -> str:
+    if not holding.issuperset(_FLOOR):
+        return "none"
+    if "landlock" not in holding:
+        return "C"
+    return "A" if "namespaces" in holding else "B"
+
+
+def _findings() -> dict[str, str]:
+    if sys.platform != "linux":
+        return dict.fromkeys(_REMEDIES, f"this is {sys.platform}, not Linux")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT))],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return dict.fromkeys(_REMEDIES, f"the probes did not run: {error}")
+    findings: dict[str, str] = json.loads(done.stdout)
+    return findings

@@ -1,0 +1,143 @@
+"""The doctor's probes, each in a throw-away child: put one wall up, then check that it bites.
+
+Run as a small program of its own by `doctor`, because a fork of a threaded process is unsafe, and without torch.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+from collections.abc import Callable, Mapping
+
+from grader.sandbox.lockdown import landlock, namespaces, privileges, rlimits, seccomp, syscalls
+
+_MEBIBYTE = 1 << 20
+_BUDGET = 256 * _MEBIBYTE
+
+
+class NoBite(Exception):
+    """A wall went up without complaint, and yet what it should stop was possible."""
+
+
+def filter_bites() -> None:
+    """Under the filter there is no file, no socket and no process, and computing goes on."""
+    privileges.forbid_new_privileges()
+    seccomp.load(seccomp.prepare(syscalls.architecture(os.uname().machine)))
+    _expect_refusal("open a file", lambda: os.close(os.open("/", os.O_RDONLY)))
+    _expect_refusal("make a socket", lambda: socket.socket().close())
+    _expect_refusal("signal itself", lambda: os.kill(os.getpid(), 0))
+    _expect_refusal("fork", _fork)
+    bytearray(_MEBIBYTE)
+
+
+def limits_bite() -> None:
+    """Under the limits a large allocation fails, and so does another process, for a plain user."""
+    rlimits.set_limits(cpu_seconds=1, address_bytes=rlimits.address_space() + _BUDGET)
+    try:
+        bytearray(2 * _BUDGET)
+    except MemoryError:
+        pass
+    else:
+        raise NoBite("twice the allowed memory was to be had")
+    if os.geteuid() != 0:
+        _expect_refusal("fork", _fork)
+    _expect_refusal("raise a limit", lambda: resource.setrlimit(resource.RLIMIT_CPU, (2, 2)), for_root=False)
+
+
+def landlock_bites() -> None:
+    """Under Landlock no file opens."""
+    ruleset = landlock.prepare()
+    if ruleset is None:
+        raise NoBite("this kernel has no Landlock")
+    privileges.forbid_new_privileges()
+    landlock.restrict(ruleset)
+    _expect_refusal("open a directory", lambda: os.close(os.open("/", os.O_RDONLY)))
+
+
+def landlock_keeps_signals_in() -> None:
+    """Under Landlock no signal reaches another process."""
+    if landlock.version() < landlock.SCOPES_SINCE:
+        raise NoBite(f"Landlock {landlock.version()} is older than {landlock.SCOPES_SINCE}")
+    ruleset = landlock.prepare()
+    assert ruleset is not None
+    privileges.forbid_new_privileges()
+    landlock.restrict(ruleset)
+    _expect_refusal("signal its parent", lambda: os.kill(os.getppid(), 0))
+
+
+def user_changes() -> None:
+    """Root becomes nobody for good; anybody else is nobody special already."""
+    privileges.become_nobody()
+    privileges.drop_capabilities()
+    if os.geteuid() == 0:
+        raise NoBite("a child would run as root")
+    _expect_refusal("become root", lambda: os.setuid(0))
+
+
+def namespaces_bite() -> None:
+    """A child in a process namespace of its own sees nobody, and the zygote gets back to its own."""
+    if not namespaces.enter():
+        raise NoBite("the system does not let us make namespaces")
+    home = namespaces.own_processes()
+    for _ in range(2):  # the second one shows that the way back works
+        child = namespaces.fork_alone(home)
+        if child == 0:
+            os._exit(0 if (os.getpid(), os.getppid()) == (1, 0) else 1)
+        if os.waitpid(child, 0)[1]:
+            raise NoBite("a child can see other processes")
+    if [name for _, name in socket.if_nameindex() if name != "lo"]:
+        raise NoBite("the empty network is not empty")
+
+
+PROBES: Mapping[str, Callable[[], None]] = {
+    "system call filter": filter_bites,
+    "limits": limits_bite,
+    "not root": user_changes,
+    "landlock": landlock_bites,
+    "landlock signals": landlock_keeps_signals_in,
+    "namespaces": namespaces_bite,
+}
+
+
+def probe_all() -> dict[str, str]:
+    """Run every probe in a child of its own; give what went wrong with each, nothing where it bites."""
+    return {name: _in_a_child(probe) for name, probe in PROBES.items()}
+
+
+def _in_a_child(probe: Callable[[], None]) -> str:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        os.write(writing, _verdict(probe).encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as file:
+        verdict = file.read().decode()
+    os.waitpid(child, 0)
+    return "" if verdict == "bites" else verdict or "the child died"
+
+
+def _verdict(probe: Callable[[], None]) -> str:
+    try:
+        probe()
+    except Exception as error:  # noqa: BLE001  # whatever keeps a wall from standing is the finding
+        return f"{error}" or type(error).__name__
+    return "bites"
+
+
+def _expect_refusal(what: str, attempt: Callable[[], object], *, for_root: bool = True) -> None:
+    if os.geteuid() == 0 and not for_root:
+        return
+    try:
+        attempt()
+    except (OSError, ValueError):
+        return
+    raise NoBite(f"it could {what}")
+
+
+def _fork() -> None:
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
