@@ -234,7 +234,7 @@ class Service:
 
     def _checked(self, exercise: str, source: str | bytes, device: str) -> bytes:
         raw = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")
-        if exercise not in {known.id for known in self.catalog}:
+        if exercise not in self.catalog:
             raise NotAllowed(f"There is no exercise called {exercise!r}.")
         if device not in self._rules.slots:
             raise NotAllowed(f"Nothing is graded on {device!r} here; choose one of: {', '.join(self.devices)}.")

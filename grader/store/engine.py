@@ -15,6 +15,8 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.orm import Session
 
+from grader.errors import GraderFault
+
 PRAGMAS = ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 
 
@@ -28,6 +30,7 @@ class Database:
         self._writer = self.engine.execution_options(write=True)
         # SQLite's own waiting for the write lock is unfair: a writer may starve for seconds beside busy ones.
         self._turn = threading.Lock()
+        self._writer_thread = 0
 
     @property
     def embedded(self) -> bool:
@@ -36,13 +39,23 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Open a transaction that may write."""
+        """Open a transaction that may write.
+
+        Raises:
+            GraderFault: this thread is inside a write transaction already, and would wait for itself.
+        """
         if not self.embedded:
             with Session(self._writer) as session, session.begin():
                 yield session
             return
+        if self._writer_thread == threading.get_ident():
+            raise GraderFault("a write transaction was opened inside another one of the same thread")
         with self._turn, Session(self._writer) as session, session.begin():
-            yield session
+            self._writer_thread = threading.get_ident()
+            try:
+                yield session
+            finally:
+                self._writer_thread = 0
 
     @contextmanager
     def read(self) -> Iterator[Session]:

@@ -17,15 +17,15 @@ from grader.store.engine import Database
 SCRIPTS = Path(__file__).parent / "migrations"
 
 
-def upgrade(database: Database, revision: str = "head") -> None:
+def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIPTS) -> None:
     """Apply every migration that is missing up to `revision`, all or none.
 
-    A SQLite file that holds data is copied beside itself first (`<file>.before-<revision>`).
+    A SQLite file that holds data is copied beside itself first (`<file>.before-<its revision>`).
 
     Raises:
         GraderFault: a row points at nothing afterwards; the database is left as it was.
     """
-    config = _config()
+    config = _config(scripts)
     target = ScriptDirectory.from_config(config).get_revision(revision)
     present = current(database)
     if target is not None and present == target.revision:
@@ -76,7 +76,7 @@ def _run(connection: Connection, config: Config, revision: str) -> None:
     command.upgrade(config, revision)
 
 
-def _config() -> Config:
+def _config(scripts: Path) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     return config

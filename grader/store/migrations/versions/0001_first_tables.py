@@ -41,7 +41,7 @@ def _create_people() -> None:
         sa.Column("password", sa.String(200), nullable=False),
         sa.Column("role", sa.String(16), nullable=False),
         sa.Column("created", TIME, nullable=False),
-        sa.CheckConstraint("role IN ('student', 'instructor')", name="ck_users_role"),
+        sa.CheckConstraint("role IN ('student', 'instructor')", name=op.f("ck_users_role")),
         sa.PrimaryKeyConstraint("id", name="pk_users"),
         sa.UniqueConstraint("key", name="uq_users_key"),
     )
@@ -74,7 +74,7 @@ def _create_submissions() -> None:
         sa.Column("finished", TIME, nullable=True),
         *_job_columns(),
         sa.CheckConstraint(
-            "state IN ('queued', 'running', 'done', 'cancelled', 'broken')", name="ck_submissions_state"
+            "state IN ('queued', 'running', 'done', 'cancelled', 'broken')", name=op.f("ck_submissions_state")
         ),
         _owner("submissions"),
         sa.PrimaryKeyConstraint("id", name="pk_submissions"),

@@ -1,0 +1,56 @@
+"""A migrated database on a file, with people in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.store import accounts, migrate
+from grader.store.engine import Database
+from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """Give an up-to-date database on a file."""
+    database = Database(f"sqlite:///{tmp_path / 'class.sqlite3'}")
+    migrate.upgrade(database)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def person(database: Database) -> Callable[..., User]:
+    """Give a function that stores a person."""
+
+    def add(name: str, role: Role = Role.STUDENT) -> User:
+        with database.write() as session:
+            return accounts.add(session, User(UserId(0), name, role), key=name.lower(), password="hash", now=1.0)
+
+    return add
+
+
+@pytest.fixture
+def draft() -> Callable[..., Submission]:
+    """Give a function that makes a submission to be stored."""
+
+    def make(
+        user: User, id: str, exercise: str = "softmax", created: float = 10.0, raw: bytes = b"x = 1"
+    ) -> Submission:
+        return Submission(
+            id=SubmissionId(id),
+            user=user.id,
+            exercise=exercise,
+            exercise_version="v1",
+            source="",
+            seed=2**47 + 1,
+            device="cpu",
+            state=State.QUEUED,
+            number=0,
+            created=created,
+            raw=raw,
+        )
+
+    return make

@@ -1,0 +1,70 @@
+"""What is handed in comes back as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from grader.errors import NotAllowed
+from grader.jobs import claims
+from grader.store import submissions
+from grader.store.engine import Database
+from grader.store.records import State, Submission, SubmissionId, User
+
+Draft = Callable[..., Submission]
+Person = Callable[..., User]
+
+
+def test_a_source_comes_back_byte_for_byte(database: Database, person: Person, draft: Draft) -> None:
+    """Garbage is kept as it is, and shown with a mark in place of what is no text."""
+    ada = person("Ada")
+    with database.write() as session:
+        submissions.add(session, draft(ada, "s1", raw=b"x\xff\x00"))
+
+    with database.read() as session:
+        found = submissions.get(session, SubmissionId("s1"))
+    assert found is not None
+    assert (found.raw, found.source, found.seed) == (b"x\xff\x00", "x\ufffd\x00", 2**47 + 1)
+
+
+def test_submissions_are_numbered_for_each_person_and_exercise(
+    database: Database, person: Person, draft: Draft
+) -> None:
+    """The second one on an exercise is number 2, cancelled ones included; another exercise begins at 1."""
+    ada, bob = person("Ada"), person("Bob")
+    with database.write() as session:
+        first = submissions.add(session, draft(ada, "s1"))
+        claims.withdraw(session, SubmissionId("s1"), now=11.0)
+        second = submissions.add(session, draft(ada, "s2"))
+        other = submissions.add(session, draft(ada, "s3", exercise="masking"))
+        foreign = submissions.add(session, draft(bob, "s4"))
+
+    assert [one.number for one in (first, second, other, foreign)] == [1, 2, 1, 1]
+
+
+def test_a_second_unfinished_one_on_an_exercise_is_refused(database: Database, person: Person, draft: Draft) -> None:
+    """The database itself keeps it out, whatever two requests do at the same time."""
+    ada = person("Ada")
+    with database.write() as session:
+        submissions.add(session, draft(ada, "s1"))
+
+    with pytest.raises(NotAllowed, match="has not been graded yet"), database.write() as session:
+        submissions.add(session, draft(ada, "s2"))
+
+
+def test_attempts_come_newest_first(database: Database, person: Person, draft: Draft) -> None:
+    """The list holds every submission, whatever became of it, and can be kept to one exercise."""
+    ada = person("Ada")
+    with database.write() as session:
+        submissions.add(session, draft(ada, "s1", created=1.0))
+        claims.withdraw(session, SubmissionId("s1"), now=2.0)
+        submissions.add(session, draft(ada, "s2", created=3.0))
+        submissions.add(session, draft(ada, "s3", exercise="masking", created=2.0))
+        every = submissions.attempts(session, ada.id)
+        some = submissions.attempts(session, ada.id, "softmax")
+
+    assert [(one.id, one.state) for one in every] == [
+        ("s2", State.QUEUED), ("s3", State.QUEUED), ("s1", State.CANCELLED),
+    ]  # fmt: skip
+    assert [one.id for one in some] == ["s2", "s1"]
