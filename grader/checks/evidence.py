@@ -19,6 +19,7 @@ from grader.exercise.spec import CheckSpec, Dimension
 # Relative to a tensor's largest magnitude. Correct float64 variants differ by under 4e-15, the subtlest known bug by
 # over 2e-8; the others are a few units in the last place times the length of the sums in these exercises.
 FLOORS: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
+_GRADIENT_FLOOR = 1e-3
 ROUNDING_MARGIN = 8.0  # a right answer may round this many times worse than the reference does
 
 
@@ -100,6 +101,15 @@ class Evidence:
         """Return the student's output in float64; the call had no trouble."""
         return _values(self.observed.calls[call.name].slots[slot.key])
 
+    def has_gradient(self, call: Call, key: str) -> bool:
+        """Return whether the reference has a gradient there that is more than rounding noise around zero.
+
+        The bias of the keys, for one, has none: the softmax does not see a shift of all scores.
+        """
+        truth = self.truth(call, key)
+        noise = 1e-9 * scales(self.expected.calls[call.name])[key]
+        return truth is not None and float(truth.abs().max()) > noise
+
     def truth(self, call: Call, key: str) -> Tensor | None:
         """Return the expected tensor in float64, None where the reference gives none (no gradient)."""
         seen = self.expected.calls[call.name].slots[key]
@@ -110,7 +120,7 @@ class Evidence:
         truth = self.truth(call, key)
         if truth is None or not truth.numel():
             return 0.0
-        bound = FLOORS[call.dtype] * scale_of(truth)
+        bound = FLOORS[call.dtype] * scales(self.expected.calls[call.name])[key]
         rounded = self.rounded.calls.get(call.name)
         if rounded is not None and (seen := rounded.slots.get(key)) is not None and seen.tensor is not None:
             error = (seen.tensor.double() - truth).abs().nan_to_num(0.0, 0.0, 0.0)
@@ -138,10 +148,22 @@ def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] 
 
 
 def scale_of(tensor: Tensor) -> float:
-    """Return the largest finite magnitude; 1 where there is none."""
+    """Return the largest finite magnitude, 0 where there is none."""
     finite = tensor[torch.isfinite(tensor)].abs()
-    largest = float(finite.max()) if finite.numel() else 0.0
-    return largest or 1.0
+    return float(finite.max()) if finite.numel() else 0.0
+
+
+def scales(seen: CallSeen) -> dict[str, float]:
+    """Return, for each tensor of a call, the magnitude that its differences are relative to.
+
+    A gradient is measured against the largest gradient of the call as well: one that is zero in exact arithmetic
+    comes out as rounding noise of the others, and noise has no scale of its own.
+    """
+    own = {key: scale_of(slot.tensor) for key, slot in seen.slots.items() if slot.tensor is not None}
+    gradients = [size for key, size in own.items() if not key.startswith("output:")]
+    floor = _GRADIENT_FLOOR * max(gradients, default=0.0)
+    found = {key: size if key.startswith("output:") else max(size, floor) for key, size in own.items()}
+    return {key: found.get(key) or 1.0 for key in seen.slots}
 
 
 def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:

@@ -44,8 +44,7 @@ class GradientFlow:
         if seen.raised is not None:
             return failed(explain(seen.raised))
         for slot in gradient_slots(call, evidence):
-            truth = evidence.truth(call, slot.key)
-            if truth is not None and bool(truth.any()) and (text := _blocked(slot, seen.slots[slot.key])):
+            if evidence.has_gradient(call, slot.key) and (text := _blocked(slot, seen.slots[slot.key])):
                 return failed(text)
         return PASSED
 
@@ -125,7 +124,7 @@ def _wrong(slot: Slot, seen: Seen, call: Call, evidence: Evidence) -> str:
     if truth is None:
         return ""
     if seen.tensor is None:
-        return _blocked(slot, seen) if bool(truth.any()) else ""
+        return _blocked(slot, seen) if evidence.has_gradient(call, slot.key) else ""
     bound = evidence.bound(call, slot.key)
     return difference(f"gradient of {_name(slot, quoted=False)}", seen.tensor, truth, bound=bound, slot=slot)
 

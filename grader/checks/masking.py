@@ -110,7 +110,7 @@ def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
         assert moved_truth is not None
         seen.append(_movement(evidence.output(call, slot), own, keep))
         expected.append(_movement(moved_truth, truth, keep))
-    return torch.stack(seen, dim=-1), torch.stack(expected, dim=-1), scale_of(truth)
+    return torch.stack(seen, dim=-1), torch.stack(expected, dim=-1), scale_of(truth) or 1.0
 
 
 def _movement(after: Tensor, before: Tensor, keep: int) -> Tensor:

@@ -55,11 +55,17 @@ def mistake(*, replaces: str, dimension: str) -> Callable[[Step], Step]:
 
     def mark(step: Step) -> Step:
         title, _, message = inspect.cleandoc(step.__doc__ or "").partition("\n")
-        made = Mistake(step.__name__, replaces, Dimension(dimension), step, title.strip(), message.strip())
+        made = Mistake(step.__name__, replaces, Dimension(dimension), step, title.strip(), _unwrap(message))
         setattr(step, _MARK, made)
         return step
 
     return mark
+
+
+def _unwrap(text: str) -> str:
+    """Return paragraphs, each on one line, one empty line between."""
+    paragraphs = (" ".join(part.split()) for part in text.strip().split("\n\n"))
+    return "\n\n".join(paragraphs)
 
 
 def collect(module: ModuleType) -> tuple[Mistake, ...]:

@@ -12,7 +12,7 @@ import torch
 from grader.box.observations import BuildSeen, CallSeen, Observations, Seen
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
-from grader.checks.evidence import Evidence, scale_of
+from grader.checks.evidence import Evidence, scales
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.judge.report import Diagnosis
@@ -65,11 +65,11 @@ def _explains(exercise: Exercise, wrong: Mistake, plan: Plan, observed: Observat
 def _agree(call: Call, one: CallSeen, other: CallSeen) -> bool:
     if (one.raised is None) != (other.raised is None) or one.slots.keys() != other.slots.keys():
         return False
-    return all(_same(one.slots[key], other.slots[key], _AGREEMENT[call.dtype]) for key in one.slots)
+    scale = scales(other)
+    return all(_same(one.slots[key], other.slots[key], _AGREEMENT[call.dtype] * scale[key]) for key in one.slots)
 
 
-def _same(one: Seen, other: Seen, tolerance: float) -> bool:
+def _same(one: Seen, other: Seen, allowed: float) -> bool:
     if one.tensor is None or other.tensor is None:
         return (one.presence, one.shape) == (other.presence, other.shape)
-    allowed = tolerance * scale_of(other.tensor)
     return torch.allclose(one.tensor.double(), other.tensor.double(), rtol=0.0, atol=allowed, equal_nan=True)

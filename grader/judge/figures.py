@@ -85,7 +85,7 @@ def _gradients(items: Sequence[Item], evidence: Evidence) -> tuple[Bar, ...]:
     bars = []
     for slot in gradient_slots(call, evidence):
         truth, seen = evidence.truth(call, slot.key), evidence.seen(call).slots.get(slot.key)
-        if truth is not None and seen is not None:
+        if truth is not None and seen is not None and evidence.has_gradient(call, slot.key):
             there = seen.presence is Presence.TENSOR and seen.tensor is not None
             value = _largest(seen.tensor) if there and seen.tensor is not None else None
             bars.append(Bar(slot.key.partition(":")[2], value, _largest(truth)))

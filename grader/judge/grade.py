@@ -90,13 +90,13 @@ def _attempt(exercise: Exercise, sheet: Sheet, text: str, box: Box, progress: Pr
     limits = Limits(**exercise.spec.limits.model_dump())
     with ThreadPoolExecutor(1) as beside:  # the reference runs here while the submission runs in the box
         running = beside.submit(box.run, sheet.plan, text, limits, progress)
-        expected, rounded = _reference(exercise, sheet.plan)
+        expected, rounded = observe_reference(exercise, sheet.plan)
         run = running.result()
     evidence = Evidence(sheet.plan, run.observations, expected, rounded)
     return _Outcome(run, evidence, judge(sheet.items, evidence))
 
 
-def _reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:
+def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:
     """Return what the reference gives: the whole plan in float64, and the calls of lower precision as they are."""
     lower = frozenset(call.name for call in plan.calls if call.dtype != "float64")
     expected = observe_all(plan.in_double(), exercise.reference())

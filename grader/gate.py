@@ -1,0 +1,234 @@
+"""The gate: an author's proof that an exercise is right, told in plain sentences where it is not.
+
+An exercise passes when its reference earns full marks and its starter none, trivial answers do not get through,
+every known mistake costs points where it says and is diagnosed as itself, and every submission kept as an example
+gets the verdict written at its top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from grader.box.inline import InlineBox, observe_all
+from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Seen
+from grader.box.plan import DTYPES, Call, Plan
+from grader.box.run import Box
+from grader.box.seeing import see
+from grader.checks.evidence import Evidence
+from grader.checks.finding import Verdict
+from grader.errors import AuthorError
+from grader.exercise.catalog import ROOT, Exercise
+from grader.exercise.mistakes import Mistake
+from grader.exercise.spec import Dimension
+from grader.judge import scoring
+from grader.judge.diagnosis import diagnose
+from grader.judge.grade import grade, observe_reference
+from grader.judge.report import Report, Status
+from grader.judge.sheet import Sheet, draw_up
+from grader.judge.verdicts import judge
+
+MISTAKES_AT_LEAST = 8
+SUBMISSIONS = ROOT / "tests" / "submissions"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the gate found: complaints in plain sentences, and the figures behind them."""
+
+    exercise: str
+    complaints: tuple[str, ...]
+    mistakes: int
+    right: int
+    wrong: int
+    seconds: float  # of one grade of the reference
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is nothing to complain about."""
+        return not self.complaints
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A submission kept as an example, with the verdict that its first lines ask for.
+
+    `loses` names the dimension that must lose points, None for full marks; `diagnosis` the mistake to be named.
+    """
+
+    path: Path
+    loses: Dimension | None
+    diagnosis: str | None
+
+
+def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None) -> Outcome:
+    """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`."""
+    inside = box or InlineBox()
+    try:
+        sheet = draw_up(exercise, seed)
+        expected, rounded = observe_reference(exercise, sheet.plan)
+        evidence = Evidence(sheet.plan, expected, expected, rounded)
+        examples = read_examples(exercise.id)
+        reference = grade(exercise, exercise.reference_path.read_bytes(), seed=seed, box=inside)
+        complaints = [
+            *_texts(exercise),
+            *_sizes(exercise),
+            *_reference(reference, evidence),
+            *_starter(exercise, grade(exercise, exercise.starter, seed=seed, box=inside)),
+            *_trivial(sheet, evidence),
+            *(line for wrong in exercise.mistakes for line in _mistake(exercise, wrong, sheet, evidence)),
+            *(line for example in examples for line in _example(exercise, example, seed, inside)),
+        ]
+    except AuthorError as error:
+        return Outcome(exercise.id, (str(error),), 0, 0, 0, 0.0)
+    right = sum(example.loses is None for example in examples)
+    counts = (len(exercise.mistakes), right, len(examples) - right)
+    return Outcome(exercise.id, tuple(complaints), *counts, reference.seconds)
+
+
+def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
+    """Return the examples of an exercise, in the order of their names.
+
+    Raises:
+        AuthorError: an example does not say what its verdict must be.
+    """
+    return [_read_example(path) for path in sorted((folder / exercise).glob("*.py"))]
+
+
+def _read_example(path: Path) -> Example:
+    said: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        key, _, value = line.lstrip("# ").partition(":")
+        said[key.strip()] = value.strip()
+    verdict = said.get("verdict", "")
+    if verdict == "full marks":
+        return Example(path, None, None)
+    if verdict.removeprefix("loses ") not in set(Dimension):
+        raise AuthorError(f"`{path}` must begin with `# verdict: full marks` or `# verdict: loses <dimension>`")
+    return Example(path, Dimension(verdict.removeprefix("loses ")), said.get("diagnosis"))
+
+
+def _texts(exercise: Exercise) -> Iterator[str]:
+    if len(exercise.mistakes) < MISTAKES_AT_LEAST:
+        yield f"there are {len(exercise.mistakes)} known mistakes; write at least {MISTAKES_AT_LEAST}"
+    for wrong in exercise.mistakes:
+        if not wrong.title.endswith(".") or len(wrong.title) > 80:
+            yield f"mistake `{wrong.name}`: the docstring's first line is its title: one sentence of at most 80 characters"
+        if not wrong.message:
+            yield f"mistake `{wrong.name}` says nothing below its title; tell the student why it is wrong, where to look"
+    for heading in ("## What to build", "## What you write", "## What is checked"):
+        if heading not in exercise.statement:
+            yield f"`statement.md` has no section `{heading}`"
+    if not exercise.hints:
+        yield "there are no hints; write at least one"
+
+
+def _sizes(exercise: Exercise) -> Iterator[str]:
+    for case in exercise.spec.cases:
+        sizes = [size for size in case.sizes.values() if isinstance(size, int) and size > 1]
+        if len(set(sizes)) < len(sizes):
+            yield f"case `{case.name}` has two axes of the same size ({case.sizes}); a swapped axis must not fit"
+
+
+def _reference(report: Report, evidence: Evidence) -> Iterator[str]:
+    for check in report.checks:
+        if check.status is not Verdict.PASSED:
+            yield f"the reference does not pass “{check.name}”: {check.message}"
+    advice_only = {line for line in report.advice}
+    if report.status is not Status.GRADED or (report.score < 100 and not report.checks):
+        yield f"the reference earns {report.score:g} points: {report.reason or '; '.join(advice_only)}"
+    for call in evidence.expected.calls.values():
+        for key, seen in call.slots.items():
+            if seen.tensor is not None and bool(seen.tensor.isnan().any()) and not call.name.startswith("nothing"):
+                yield f"the reference gives NaN in `{key}` of `{call.name}`"
+
+
+def _starter(exercise: Exercise, report: Report) -> Iterator[str]:
+    if report.score:
+        yield f"the starter earns {report.score:g} points; it must earn none"
+    if report.status is Status.REJECTED:
+        yield f"the starter is rejected ({report.reason}); it must load and define `{exercise.spec.entry.name}`"
+
+
+def _trivial(sheet: Sheet, evidence: Evidence) -> Iterator[str]:
+    for name, answer in (("zeros", _zeros), ("the mean of an input", _mean), ("a copy of an input", _copy)):
+        observed = _pretend(sheet.plan, answer)
+        lines = judge(sheet.items, Evidence(sheet.plan, observed, evidence.expected, evidence.rounded))
+        numerics = scoring.by_dimension(lines).get(Dimension.NUMERICS)
+        if scoring.score(lines) == 100:
+            yield f"{name} gets full marks; add a case that it fails"
+        elif numerics and numerics.earned >= numerics.possible / 2:
+            yield f"{name} earns {numerics.earned:g} of {numerics.possible:g} in numerics; it must earn less than half"
+
+
+def _mistake(exercise: Exercise, wrong: Mistake, sheet: Sheet, evidence: Evidence) -> Iterator[str]:
+    observed = observe_all(sheet.plan, exercise.reference(wrong))
+    own = Evidence(sheet.plan, observed, evidence.expected, evidence.rounded)
+    lines = judge(sheet.items, own)
+    points = scoring.by_dimension(lines).get(wrong.dimension)
+    if points is None or points.earned >= points.possible:
+        lost = [name for name, p in scoring.by_dimension(lines).items() if p.earned < p.possible]
+        yield f"mistake `{wrong.name}` loses nothing in {wrong.dimension}; it loses in {', '.join(lost) or 'nothing at all'}"
+    named = diagnose(exercise, own)
+    if [d.mistake for d in named] != [wrong.name]:
+        said = " or ".join(f"`{d.mistake}`" for d in named) or "nothing"
+        yield f"mistake `{wrong.name}` is diagnosed as {said}; add a case that tells them apart"
+    elif not named[0].certain:
+        yield f"mistake `{wrong.name}` is found, but not for certain"
+
+
+def _example(exercise: Exercise, example: Example, seed: int, box: Box) -> Iterator[str]:
+    report = grade(exercise, example.path.read_bytes(), seed=seed, box=box)
+    name = example.path.name
+    if example.loses is None:
+        if report.score < 100:
+            lines = [f"{c.name}: {c.message}" for c in report.checks if c.status is Verdict.FAILED]
+            yield f"`{name}` is right but earns {report.score:g}: {report.reason or '; '.join(lines)}"
+        return
+    points = report.dimensions.get(example.loses)
+    if report.score == 100 or (points is not None and points.earned >= points.possible):
+        yield f"`{name}` must lose in {example.loses} and does not; it earns {report.score:g}"
+    if example.diagnosis and [d.mistake for d in report.diagnosis] != [example.diagnosis]:
+        said = " or ".join(f"`{d.mistake}`" for d in report.diagnosis) or "nothing"
+        yield f"`{name}` must be diagnosed as `{example.diagnosis}`; the report says {said}"
+
+
+def _pretend(plan: Plan, answer: object) -> Observations:
+    """Return what would be seen of a program that gives `answer(call, shape)` and has no gradients."""
+    assert callable(answer)
+    calls = {}
+    for call in plan.calls:
+        slots = {slot.key: see(answer(call, slot.shape).to(DTYPES[call.dtype]), slot) for slot in call.outputs}
+        slots |= {slot.key: Seen(Presence.NONE) for slot in plan.slots(call)[len(call.outputs) :]}
+        calls[call.name] = CallSeen(call.name, slots)
+    return Observations(calls, {build.name: BuildSeen(build.name) for build in plan.builds})
+
+
+def _tensors(call: Call) -> list[Tensor]:
+    return [v for v in call.arguments.values() if isinstance(v, Tensor) and v.is_floating_point()]
+
+
+def _zeros(call: Call, shape: tuple[int, ...]) -> Tensor:
+    return torch.zeros(shape, dtype=torch.float64)
+
+
+def _mean(call: Call, shape: tuple[int, ...]) -> Tensor:
+    for value in reversed(_tensors(call)):
+        mean = value.mean(dim=-2, keepdim=True) if value.dim() > 1 else value.mean()
+        if mean.shape[-1:] == shape[-1:] or mean.dim() == 0:
+            try:
+                return mean.expand(shape).clone()
+            except RuntimeError:  # it has more axes than the output, or others
+                continue
+    return _zeros(call, shape)
+
+
+def _copy(call: Call, shape: tuple[int, ...]) -> Tensor:
+    same = (value for value in _tensors(call) if tuple(value.shape) == shape)
+    return next(same, _zeros(call, shape)).clone()
