@@ -24,6 +24,12 @@ class Bell:
             self._rings += 1
             self._changed.notify(sleepers)
 
+    def ring_all(self) -> None:
+        """Wake everybody who sleeps."""
+        with self._changed:
+            self._rings += 1
+            self._changed.notify_all()
+
     def wait(self, rings: int) -> None:
         """Sleep until it has rung more often than `rings`."""
         with self._changed:

@@ -76,12 +76,12 @@ class EmbeddedEngine:
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
-        self._stop.clear()
+        self._stop = threading.Event()  # its own for each run: a slot that outlived a drain must not wake up again
         self._presence = Presence(self._workers)
         self.reconcile()
         self._slots = [self._slot(queue, self._presence) for queue, number in slots.items() for _ in range(number)]
         self._threads = [threading.Thread(target=slot.serve, daemon=True, name="grading slot") for slot in self._slots]
-        self._threads.append(threading.Thread(target=self._keep, daemon=True, name="job keeper"))
+        self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
         for thread in self._threads:
             thread.start()
 
@@ -116,7 +116,7 @@ class EmbeddedEngine:
             return True
         self._stop.set()
         for bell in self._bells.values():
-            bell.ring(len(self._slots))
+            bell.ring_all()
         end = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
@@ -141,8 +141,8 @@ class EmbeddedEngine:
     def _bell(self, queue: str) -> Bell:
         return self._bells.setdefault(queue, Bell())
 
-    def _keep(self) -> None:
-        while not self._stop.wait(KEEPER_SECONDS):
+    def _keep(self, stop: threading.Event) -> None:
+        while not stop.wait(KEEPER_SECONDS):
             try:
                 self._look_after()
             except Exception:  # the keeper must outlive a full disk or a lost connection, and look again

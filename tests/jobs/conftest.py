@@ -1,0 +1,37 @@
+"""A database and engines that are stopped when a test ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import Grade
+from grader.jobs.slot import Retries
+from grader.store.engine import Database
+from tests.jobs.classroom import full_marks, open_database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """Give an up-to-date database on a file."""
+    database = open_database(tmp_path)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def engine(database: Database, tmp_path: Path) -> Iterator[Callable[..., EmbeddedEngine]]:
+    """Give a function that makes an engine."""
+    made: list[EmbeddedEngine] = []
+
+    def make(grade: Grade = full_marks, pauses: tuple[float, ...] = (0.0, 0.0), tries: int = 9) -> EmbeddedEngine:
+        retries = Retries(pauses, tries)
+        made.append(EmbeddedEngine(database, grade, workers=tmp_path / "workers", retries=retries))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.drain(5.0)

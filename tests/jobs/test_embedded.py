@@ -1,0 +1,255 @@
+"""The embedded engine in one process: order, faults, cancelling, stopping."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from grader.errors import GraderFault
+from grader.jobs import claims
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import Tracker, virtual_deadline
+from grader.judge.report import Report
+from grader.store import boards, submissions
+from grader.store.engine import Database
+from grader.store.records import State, Submission, SubmissionId
+from tests.jobs.classroom import full_marks, hand_in, open_database, states, until
+
+Make = Callable[..., EmbeddedEngine]
+
+
+class Gate:
+    """Grades with full marks once it is opened; notes what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.entered = threading.Semaphore(0)
+        self.open = threading.Event()
+
+    def grade(self, submission: Submission, tracker: Tracker) -> Report:
+        """Wait for the gate."""
+        self.asked.append(submission.id)
+        self.entered.release()
+        assert self.open.wait(20)
+        return full_marks(submission, tracker)
+
+
+@pytest.fixture
+def gate() -> Gate:
+    """Give a closed gate."""
+    return Gate()
+
+
+def finished(database: Database) -> Callable[[], bool]:
+    """Return a question: is everything at an end?"""
+    return lambda: not {State.QUEUED, State.RUNNING} & set(states(database).values())
+
+
+def test_a_submission_is_graded_and_counts(database: Database, engine: Make) -> None:
+    """From the commit to the report and the board, without any further call."""
+    one = engine()
+    one.run({"cpu": 1})
+    stored = hand_in(database, one, "s1")
+    until(finished(database), "graded")
+
+    with database.read() as session:
+        found = submissions.get(session, stored.id)
+        assert found is not None and found.report is not None
+        assert (found.state, found.report.score) == (State.DONE, 100.0)
+        assert boards.best(session, stored.user) == {"softmax": 100.0}
+
+
+def test_nobody_waits_behind_all_jobs_of_one_person(database: Database, engine: Make, gate: Gate) -> None:
+    """With virtual deadlines a newcomer comes after the first waiting job of a busy person, not after the last."""
+    gate.open.set()
+    one = engine(gate.grade)
+    for k in range(4):
+        hand_in(database, one, f"busy{k}", user="busy", exercise=f"e{k}", priority=virtual_deadline(100.0 + k, k))
+    hand_in(database, one, "new", priority=virtual_deadline(105.0, 0))
+    one.run({"cpu": 1})
+    until(finished(database), "all graded")
+
+    assert gate.asked == ["busy0", "new", "busy1", "busy2", "busy3"]
+
+
+def test_a_rolled_back_transaction_leaves_no_job(database: Database, engine: Make) -> None:
+    """Storing and queueing are one transaction: neither happens without the other."""
+    one = engine()
+    stored = hand_in(database, one, "s1")
+    one.cancel(stored.id)
+    with pytest.raises(RuntimeError, match="halfway"), database.write() as session:
+        submissions.add(session, _again(stored, "s2"))
+        one.submit(session, SubmissionId("s2"), queue="cpu", priority=0)
+        raise RuntimeError("halfway")
+
+    assert states(database) == {"s1": State.CANCELLED}
+    assert one.depth() == {}
+
+
+def test_a_fault_of_ours_is_tried_again(database: Database, engine: Make) -> None:
+    """Two faults and a success give an ordinary result."""
+    faults = iter([GraderFault("the zygote is gone"), GraderFault("again")])
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        for fault in faults:
+            raise fault
+        return full_marks(submission, tracker)
+
+    one = engine(grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "s1")
+    until(finished(database), "graded")
+
+    assert states(database) == {"s1": State.DONE}
+
+
+def test_the_last_fault_breaks_it_with_an_incident(
+    database: Database, engine: Make, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After all tries the student gets an apology with the id under which the log has the cause; it costs nothing."""
+
+    def grade(_submission: Submission, _tracker: Tracker) -> Report:
+        raise ZeroDivisionError("a bug of ours")
+
+    one = engine(grade)
+    one.run({"cpu": 1})
+    stored = hand_in(database, one, "s1")
+    until(finished(database), "given up")
+    with database.read() as session:
+        found = submissions.get(session, stored.id)
+        best = boards.best(session, stored.user)
+
+    assert found is not None and found.report is not None
+    assert (found.state, found.report.score, best) == (State.BROKEN, 0.0, {})
+    assert found.report.incident in found.report.reason
+    told = [record for record in caplog.records if found.report.incident in record.getMessage()]
+    assert ["a bug of ours" in record.getMessage() for record in told] == [True]
+
+
+def test_what_kills_every_worker_is_given_up(database: Database, engine: Make) -> None:
+    """A job that was taken too often without coming to an end is not taken for ever."""
+    one = engine(tries=2)
+    hand_in(database, one, "s1")
+    for n in range(2):
+        with database.write() as session:
+            assert claims.take(session, "cpu", worker="dead", token=f"t{n}", now=2e9) is not None
+            claims.release(session, "dead")
+    one.run({"cpu": 1})
+    until(finished(database), "given up")
+
+    assert states(database) == {"s1": State.BROKEN}
+
+
+def test_a_cancelled_one_is_not_graded(database: Database, engine: Make, gate: Gate) -> None:
+    """Cancelling one that waits takes it out of the queue."""
+    one = engine(gate.grade)
+    stored = hand_in(database, one, "s1")
+
+    assert one.cancel(stored.id)
+    one.run({"cpu": 1})
+    gate.open.set()
+    hand_in(database, one, "s2")
+    until(finished(database), "graded")
+    assert gate.asked == ["s2"]
+    assert not one.cancel(stored.id)
+
+
+def test_cancelling_one_that_runs_drops_its_result(database: Database, engine: Make, gate: Gate) -> None:
+    """Its next step ends the run, no report is stored and no attempt is used."""
+    one = engine(gate.grade)
+    one.run({"cpu": 1})
+    stored = hand_in(database, one, "s1")
+    assert gate.entered.acquire(timeout=20)
+
+    assert one.cancel(stored.id)
+    gate.open.set()
+    assert one.drain(20.0)
+    with database.read() as session:
+        found = submissions.get(session, stored.id)
+        assert found is not None
+        assert (found.state, found.report) == (State.CANCELLED, None)
+        assert boards.best(session, stored.user) == {}
+
+
+def test_draining_finishes_what_runs_and_leaves_what_waits(database: Database, engine: Make, gate: Gate) -> None:
+    """A stop repeats and loses nothing: the running one is finished, the waiting one waits for the next start."""
+    one = engine(gate.grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "s1", priority=1)
+    assert gate.entered.acquire(timeout=20)
+    hand_in(database, one, "s2", priority=2)
+    threading.Timer(0.05, gate.open.set).start()
+
+    assert one.drain(20.0)
+    assert states(database) == {"s1": State.DONE, "s2": State.QUEUED}
+    one.run({"cpu": 1})
+    until(finished(database), "the rest graded")
+    assert gate.asked == ["s1", "s2"]
+
+
+def test_what_does_not_end_in_time_is_handed_back(database: Database, engine: Make, gate: Gate) -> None:
+    """The next start grades it again, and the late result of the first try is dropped."""
+    one = engine(gate.grade)
+    one.run({"cpu": 1})
+    stored = hand_in(database, one, "s1")
+    assert gate.entered.acquire(timeout=20)
+
+    assert not one.drain(0.01)
+    assert states(database) == {"s1": State.QUEUED}
+    one.run({"cpu": 1})
+    assert gate.entered.acquire(timeout=20)
+    gate.open.set()
+    until(finished(database), "graded")
+    with database.read() as session:
+        assert boards.best(session, stored.user) == {"softmax": 100.0}
+        assert session.execute(text("SELECT used FROM bests")).scalars().all() == [1]
+
+
+def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None:
+    """Only the claim that the table names may store a report."""
+    one = engine()
+    stored = hand_in(database, one, "s1")
+    with database.write() as session:
+        old = claims.take(session, "cpu", worker="a", token="old", now=2e9)
+        claims.release(session, "a")
+        new = claims.take(session, "cpu", worker="b", token="new", now=2e9)
+    assert old is not None and new is not None
+    report = full_marks(stored, lambda _step: None)  # type: ignore[arg-type]  # it calls and never expects
+    kept = []
+    for claim in (old, new, new):
+        with database.write() as session:
+            kept.append(claims.finish(session, claim, report, state=State.DONE, now=2.0))
+
+    assert kept == [False, True, False]
+
+
+def test_another_process_hands_in_and_we_grade(database: Database, engine: Make, tmp_path: Path) -> None:
+    """A job that no bell of ours announces is found all the same."""
+    one = engine()
+    one.run({"cpu": 1})
+    foreign = open_database(tmp_path)
+    hand_in(foreign, EmbeddedEngine(foreign, full_marks, workers=tmp_path / "workers"), "s1")
+    foreign.close()
+
+    until(finished(database), "graded")
+
+
+def test_what_never_reached_a_queue_is_adopted(database: Database, engine: Make) -> None:
+    """A stored submission that no engine knows is graded at the next start."""
+    one = engine()
+    stored = hand_in(database, one, "s1")
+    one.cancel(stored.id)
+    with database.write() as session:
+        submissions.add(session, _again(stored, "s2"))
+
+    assert one.reconcile() == 1
+    assert one.depth() == {"cpu": 1}
+
+
+def _again(submission: Submission, id: str) -> Submission:
+    return replace(submission, id=SubmissionId(id))

@@ -1,0 +1,118 @@
+"""Watching a submission on its way."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import Tracker
+from grader.jobs.watching import Watching
+from grader.judge.report import Report
+from grader.store import submissions
+from grader.store.engine import Database
+from grader.store.records import State, Submission, SubmissionId, Watch
+from tests.jobs.classroom import full_marks, hand_in
+
+Make = Callable[..., EmbeddedEngine]
+
+
+async def collect(watching: Watching, id: str, react: Callable[[Watch], None]) -> list[Watch]:
+    """Return all that a watcher is told, calling `react` at each."""
+    seen = []
+    async for one in watching.watch(SubmissionId(id)):
+        seen.append(one)
+        react(one)
+    return seen
+
+
+def test_a_watcher_sees_every_step_up_to_the_report(database: Database, engine: Make) -> None:
+    """Waiting, the steps as they are done, and the end with the report; never a later word after the end."""
+    go = threading.Semaphore(0)
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        tracker.expect(2)
+        for step in ("first", "second"):
+            assert go.acquire(timeout=20)
+            tracker(step)
+        assert go.acquire(timeout=20)
+        return full_marks(submission, tracker)
+
+    one = engine(grade)
+    watching = Watching(database, one.live)
+    hand_in(database, one, "s1")
+
+    def react(watch: Watch) -> None:
+        if watch.state is State.QUEUED:
+            one.run({"cpu": 1})
+        elif watch.total:
+            go.release()
+
+    seen = asyncio.run(collect(watching, "s1", react))
+    steps = [(watch.state, watch.step, watch.done, watch.total) for watch in seen]
+
+    assert steps[0] == (State.QUEUED, "", 0, 0)
+    assert [step for step in steps if step[3]][:3] == [
+        (State.RUNNING, "", 0, 2), (State.RUNNING, "first", 1, 2), (State.RUNNING, "second", 2, 2),
+    ]  # fmt: skip
+    assert seen[-1].state is State.DONE
+    assert seen[-1].report is not None and seen[-1].report.score == 100.0
+
+
+def test_a_watcher_knows_how_many_are_ahead(database: Database, engine: Make) -> None:
+    """The place in the queue counts those of the same queue that will be taken before."""
+    one = engine()
+    one.run({"cuda": 1})
+    for place, id in enumerate(("s1", "s2", "s3")):
+        hand_in(database, one, id, priority=place)
+    watching = Watching(database, one.live)
+    places: list[int] = []
+
+    def react(watch: Watch) -> None:
+        if watch.state is State.QUEUED:
+            places.append(watch.ahead)
+            one.cancel(SubmissionId(f"s{len(places)}"))
+
+    seen = asyncio.run(collect(watching, "s3", react))
+
+    assert places == [2, 1, 0]
+    assert seen[-1].state is State.CANCELLED
+
+
+def test_a_watcher_hears_of_the_end_at_once(database: Database, engine: Make) -> None:
+    """The end wakes the watcher; it does not come upon it at its next look."""
+    one = engine()
+    one.run({"cpu": 1})
+    watching = Watching(database, one.live)
+    delays = []
+    for n in range(5):
+        hand_in(database, one, f"s{n}")
+        seen = asyncio.run(collect(watching, f"s{n}", lambda _watch: None))
+        delays.append(time.time() - _end(database, f"s{n}"))
+        assert seen[-1].state is State.DONE
+
+    assert sorted(delays)[2] < 0.3
+
+
+def test_who_is_gone_disturbs_nobody(database: Database, engine: Make) -> None:
+    """A watcher whose loop was closed in the middle is forgotten."""
+    one = engine()
+    hand_in(database, one, "s1")
+    watcher = Watching(database, one.live).watch(SubmissionId("s1"))
+    loop = asyncio.new_event_loop()
+    first = loop.run_until_complete(anext(watcher))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.run_until_complete(loop.shutdown_default_executor())
+    loop.close()
+
+    assert first.state is State.QUEUED
+    assert one.cancel(SubmissionId("s1"))
+
+
+def _end(database: Database, id: str) -> float:
+    with database.read() as session:
+        _, finished, _ = submissions.outcome(session, SubmissionId(id))
+    assert finished is not None
+    return finished

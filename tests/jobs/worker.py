@@ -1,0 +1,30 @@
+"""A process that grades slowly until it is told to stop or killed."""
+
+from __future__ import annotations
+
+import os
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import Tracker
+from grader.judge.report import Report
+from grader.store.records import Submission
+from tests.jobs.classroom import full_marks, open_database
+
+GRADING_SECONDS = 0.03
+
+
+def work(folder: Path, begun: Connection, stop: Connection) -> None:
+    """Grade what is in the folder's database; write a byte to `begun` for each grading, end when `stop` is closed."""
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        os.write(begun.fileno(), b".")
+        time.sleep(GRADING_SECONDS)
+        return full_marks(submission, tracker)
+
+    engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers")
+    engine.run({"cpu": 3})
+    stop.poll(None)
+    engine.drain(10.0)
