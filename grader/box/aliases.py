@@ -5,6 +5,8 @@ In each group the first name is the contract's; the others are understood where 
 
 from __future__ import annotations
 
+from functools import cache
+
 ARGUMENTS: tuple[tuple[str, ...], ...] = (
     ("d_in", "input_dim", "in_dim", "in_features"),
     ("d_out", "output_dim", "out_dim", "out_features"),
@@ -54,12 +56,14 @@ FUSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
 FUSED_BIASES = {"in_proj_weight": "in_proj_bias"}
 
 
+@cache
 def argument_names(name: str) -> tuple[str, ...]:
     """Return the names under which the contract's argument `name` is understood, the contract's first."""
     group = next((group for group in ARGUMENTS if name in group), (name,))
     return (name, *(other for other in group if other != name))
 
 
+@cache
 def weight_names(name: str) -> tuple[str, ...]:
     """Return the names under which the contract's weight `name` is looked for, the contract's first."""
     if name == "W_out":
@@ -69,6 +73,7 @@ def weight_names(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((name, *names)))
 
 
+@cache
 def bias_names(name: str) -> tuple[str, ...]:
     """Return the names of a bias that is a parameter of its own beside the weight `name`."""
     if name == "W_out":
