@@ -1,0 +1,19 @@
+"""`python -m benchmarks latency`: run a benchmark and print its table."""
+
+from __future__ import annotations
+
+import typer
+
+from benchmarks.latency import latency
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app.command()(latency)
+
+
+@app.callback()
+def _benchmarks() -> None:
+    """Measure this machine; without it a single command would lose its name."""
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,76 @@
+"""How long one grade takes: in this process, through the sandbox, and in a cold pytest process.
+
+The job is causal multi-head attention, 12 cases. (a) and (b) are taken in turn in one warm process, so that noise hits
+both; both include drawing the tensors, running the reference, judging and figures. (c) starts Python anew each time.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+import typer
+
+from grader.box.inline import InlineBox
+from grader.box.run import Box
+from grader.exercise.catalog import ROOT, Exercise, read_exercise
+from grader.judge.grade import grade
+from grader.sandbox.choice import choose_box
+
+EXERCISE = "multi_head_attention_causal"
+
+
+def latency(rounds: int = 40, cold_rounds: int = 3) -> None:
+    """Print median and 95th percentile of the three ways, and their ratios."""
+    torch.set_num_threads(1)
+    exercise = read_exercise(ROOT / "exercises" / EXERCISE)
+    answer = exercise.reference_path
+    box = choose_box(allow_plain=False)
+    warm, boxed = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box)
+    cold = [_timed(lambda: _cold_pytest(answer)) for _ in range(cold_rounds)]
+    cases = len(exercise.spec.cases)
+    typer.echo(f"{EXERCISE}: {cases} cases, {rounds} rounds in turn ({cold_rounds} cold), {box.name}")
+    typer.echo(f"{'way':<42}{'median ms':>10}{'p95 ms':>10}{'ratio':>16}")
+    base, through = statistics.median(warm), statistics.median(boxed)
+    _row("(a) warm process, no sandbox", warm, "1 a")
+    _row("(b) through the sandbox, as the service does", boxed, f"{through / base:.2f} a")
+    _row("(c) cold pytest process", cold, f"{statistics.median(cold) / through:.0f} b")
+
+
+def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box) -> tuple[list[float], list[float]]:
+    boxes: tuple[Box, Box] = (InlineBox(), box)
+    taken: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds + 3):  # the first three warm everything up
+        for way, times in zip(boxes, taken, strict=True):
+            seconds = _timed(lambda way=way, number=number: _grade(exercise, source, number, way))
+            if number >= 3:
+                times.append(seconds)
+    return taken
+
+
+def _grade(exercise: Exercise, source: str, seed: int, box: Box) -> None:
+    report = grade(exercise, source, seed=seed, box=box)
+    if report.score != 100:
+        raise SystemExit(f"the benchmark's own answer earned {report.score}: {report.reason}")
+
+
+def _cold_pytest(answer: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--exercise", EXERCISE, str(answer)]
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def _timed(work: Callable[[], None]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def _row(way: str, seconds: list[float], ratio: str) -> None:
+    ordered = sorted(seconds)
+    p95 = ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))]
+    typer.echo(f"{way:<42}{statistics.median(ordered) * 1000:>10.1f}{p95 * 1000:>10.1f}{ratio:>16}")
