@@ -1,0 +1,9 @@
+"""Abort the interpreter.
+
+Expected: crashed
+Stopped by: a process of its own
+"""
+
+import os
+
+os.abort()

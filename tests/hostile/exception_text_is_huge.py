@@ -1,0 +1,13 @@
+"""Raise an exception whose text is 100 megabytes long.
+
+Expected: error Huge or memory
+Stopped by: texts are cut before they are sent
+"""
+
+class Huge(Exception):
+    def __str__(self):
+        return "x" * 100_000_000
+
+
+def attend(q, k, v):
+    raise Huge
