@@ -1,7 +1,7 @@
 """Hands the contract's arguments to the student's function under the names that it uses.
 
 Exact names first, then aliases within the contract's own groups; `**kwargs` receives canonical names; what takes
-exactly one argument is bound by position whatever the argument is called.
+exactly one argument is bound by position whatever the argument is called, and so is a lone tensor among scalars.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from inspect import Parameter
 from typing import Any
+
+from torch import Tensor
 
 from grader.box.aliases import argument_names
 from grader.box.plan import Argument, Scalar
@@ -81,9 +83,12 @@ def _match(
 ) -> dict[str, Argument]:
     named = {p.name: p for p in parameters if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)}
     open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
+    tensors = [name for name, value in given.items() if isinstance(value, Tensor)]
     arguments: dict[str, Argument] = {}
     for name in order:
         found = _find(name, named, order)
+        if found is None and tensors == [name] and not open_ended:
+            found = _left_over(name, named, order)
         if name in given and (found or open_ended):
             arguments[found or name] = given[name]
         elif name in given and not _is_default(name, given[name], defaults):
@@ -98,6 +103,12 @@ def _find(name: str, named: Mapping[str, Parameter], order: tuple[str, ...]) -> 
     if name in named:
         return name
     return next((alias for alias in argument_names(name) if alias in named and alias not in order), None)
+
+
+def _left_over(name: str, named: Mapping[str, Parameter], order: tuple[str, ...]) -> str | None:
+    """Return the first parameter that stands for no other argument: the place of a lone tensor, whatever its name."""
+    taken = {_find(other, named, order) for other in order if other != name}
+    return next((parameter for parameter in named if parameter not in taken), None)
 
 
 def _is_default(name: str, value: Argument, defaults: Mapping[str, Scalar]) -> bool:
