@@ -24,10 +24,10 @@ class Settings:
 
     Attributes:
         data: the directory for the database, the secret and the class code; made by whoever first writes there.
-        database_url: where the store is; may hold a password.
+        database_url: where the store is, and may hold a password; empty for a file in `data`.
         host, port: where the page is served.
         slots: how many submissions are graded at once on the CPU.
-        gpu_slots: how many at once on the GPU, where there is one.
+        gpu_slots: how many at once on the GPU; 0 to grade on the CPU only.
         class_code: what somebody who registers has to know; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
         allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
@@ -42,7 +42,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 7860
     slots: int = 1
-    gpu_slots: int = 1
+    gpu_slots: int = 0
     class_code: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
     allow_one_wall: bool = False
@@ -50,6 +50,11 @@ class Settings:
     source_kib: int = 256
     session_hours: float = 12.0
     drain_seconds: float = 20.0
+
+    @property
+    def file_url(self) -> str:
+        """The URL of the database file in `data`."""
+        return f"sqlite:///{self.data.absolute() / 'attention_gym.sqlite3'}"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
@@ -66,11 +71,11 @@ class Settings:
         data = read("DATA", "a directory", Path, default=_data())
         settings = cls(
             data=data,
-            database_url=read("DATABASE_URL", "sqlite:///… or postgresql://…", _url, default=_file_in(data)),
+            database_url=read("DATABASE_URL", "sqlite:///… or postgresql://…", _url, default=""),
             host=read("HOST", "an address such as 127.0.0.1", str, default="0.0.0.0" if hosted else "127.0.0.1"),
             port=read("PORT", "an integer from 1 to 65535", _integer(1, 65535), default=7860),
             slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
-            gpu_slots=read("GPU_SLOTS", "an integer from 0 to 64", _integer(0, 64), default=1),
+            gpu_slots=read("GPU_SLOTS", "an integer from 0 to 64", _integer(0, 64), default=0),
             class_code=read("CLASS_CODE", "4 characters or more", _longer_than(3), default=None),
             secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
             allow_one_wall=read("ALLOW_ONE_WALL", "yes or no", _word, default=False),
@@ -114,10 +119,6 @@ class _Reader:
 
 def _data() -> Path:
     return SPACE_DATA if os.access(SPACE_DATA, os.W_OK | os.X_OK) else Path("var")
-
-
-def _file_in(data: Path) -> str:
-    return f"sqlite:///{data.absolute() / 'attention_gym.sqlite3'}"
 
 
 def _cores() -> int:

@@ -61,7 +61,9 @@ class LiveTracker:
         """
         if self.withdrawn:
             raise Withdrawn(f"submission {self._id} was cancelled while it was being graded")
-        self.steps = Steps(step, self.steps.done + 1, self.steps.total)
+        done = self.steps.done + 1
+        total = max(done, self.steps.total) if self.steps.total else 0
+        self.steps = Steps(step, done, total)
         self._live.changed(self._id)
 
     def expect(self, total: int) -> None:
