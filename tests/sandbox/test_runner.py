@@ -1,0 +1,186 @@
+"""The runner: right answers come back, and every kind of ending is told for what it is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.box.run import Ending, Limits
+from grader.errors import GraderFault
+from grader.sandbox.runner import Sandbox
+from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
+
+
+def _children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _innermost(sandbox: Sandbox) -> int:
+    """Return the process that forks the children: the last one down the line while nothing runs."""
+    pid = sandbox._zygote._process.pid
+    while below := _children_of(pid):
+        pid = below[0]
+    return pid
+
+
+def test_an_honest_submission_comes_back_right(sandbox: Sandbox) -> None:
+    """The tensor is the one computed here, and the figures are measured."""
+    run = sandbox.run(plan(), HONEST, LIMITS)
+    assert (verdict(run), run.ending, run.detail) == ("right", Ending.FINISHED, "")
+    assert 0 < run.cpu_seconds < 1 and 0 < run.wall_seconds < 2 and run.memory_bytes > 1 << 20
+
+
+def test_prints_are_brought_back(sandbox: Sandbox) -> None:
+    """Standard output and standard error arrive in order, also without a newline at the end."""
+    source = f"import sys\nprint('one')\nsys.stderr.write('two')\n{HONEST}"
+    assert sandbox.run(plan(), source, LIMITS).output == "one\ntwo"
+
+
+def test_prints_before_a_crash_are_brought_back(sandbox: Sandbox) -> None:
+    """Nothing printed is lost in a buffer when the process ends abruptly."""
+    run = sandbox.run(plan(), "import os\nprint('last words')\nos._exit(3)", LIMITS)
+    assert (run.output, run.ending, run.detail) == ("last words\n", Ending.CRASHED, "exit code 3")
+
+
+def test_prints_are_cut_at_the_cap(sandbox: Sandbox) -> None:
+    """A flood is ended and at most the cap is kept."""
+    run = sandbox.run(plan(), "while True: print('x' * 99)", Limits(wall_seconds=2, output_bytes=1000))
+    assert (run.ending, len(run.output)) == (Ending.OUTPUT, 1000)
+
+
+def test_a_signal_is_named(sandbox: Sandbox) -> None:
+    """A crash says which signal it was."""
+    run = sandbox.run(plan(), "import ctypes\nctypes.string_at(0)", LIMITS)
+    assert (run.ending, run.detail) == (Ending.CRASHED, "SIGSEGV")
+
+
+def test_each_finished_call_is_reported_at_once(sandbox: Sandbox) -> None:
+    """The progress callback hears the name of the call."""
+    heard: list[str] = []
+    sandbox.run(plan(), HONEST, LIMITS, heard.append)
+    assert heard == ["case/plain"]
+
+
+def test_a_forbidden_operation_is_trapped_inside(sandbox: Sandbox) -> None:
+    """A plan that forbids attention ends a call of it, and says which."""
+    source = "import torch\n\ndef attend(q, k, v):\n    return torch.nn.functional.scaled_dot_product_attention(q, k, v)"
+    run = sandbox.run(plan(("attention",)), source, LIMITS)
+    raised = run.observations.calls["case/plain"].raised
+    assert raised is not None and "scaled_dot_product_attention" in raised.message
+    assert verdict(sandbox.run(plan(("attention",)), HONEST, LIMITS)) == "right"
+
+
+def test_compilation_is_skipped(sandbox: Sandbox) -> None:
+    """`torch.compile` gives the function back, in each of its three forms."""
+    source = (
+        f"{HONEST}\nattend = torch.compile(torch.compile(dynamic=True)(attend))\n"
+        "module = torch.nn.Linear(1, 1)\nmodule.compile()\n"
+    )
+    assert verdict(sandbox.run(plan(), source, LIMITS)) == "right"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "torch.einsum('bqd,bkd->bqk', q, k)",
+        "torch.func.vmap(torch.func.grad(lambda row: row.softmax(-1).sum()))(q)",
+        "torch.utils.checkpoint.checkpoint(torch.tanh, q.requires_grad_(), use_reentrant=False).sum().backward()",
+        "torch.optim.AdamW([q.requires_grad_()]).step()",
+        "torch.nn.functional.conv1d(q, torch.ones(3, 3, 1).double())",
+        "torch.linalg.svd(q)",
+        "torch.fft.fft(q)",
+        "torch.nn.TransformerEncoderLayer(4, 2, batch_first=True).double()(q)",
+        "(q.bfloat16() @ k.bfloat16().mT).softmax(-1)",
+        "(q.half() @ k.half().mT).softmax(-1)",
+        "torch.view_as_complex(q.reshape(-1, 2)).abs()",
+        "torch.set_num_threads(2), torch.ones(300, 300) @ torch.ones(300, 300)",
+        "torch.autocast('cpu').__enter__(), torch.ones(3, 3) @ torch.ones(3, 3)",
+        "__import__('numpy').asarray(q.detach()).sum()",
+        "__import__('copy').deepcopy(torch.nn.LayerNorm(4))",
+        "__import__('dataclasses').make_dataclass('D', ['x'])(1)",
+        "torch.testing.assert_close(q, q)",
+        "torch.manual_seed(0), torch.randn(3)",
+        "repr(q), str(torch.nn.Linear(2, 2))",
+        "torch.nn.init.xavier_uniform_(torch.empty(3, 3))",
+    ],
+)
+def test_ordinary_torch_works_behind_the_walls(body: str, sandbox: Sandbox) -> None:
+    """What submissions use runs inside, without files, threads or processes."""
+    source = (
+        "import torch\nimport torch.utils.checkpoint\n\ndef attend(q, k, v):\n"
+        f"    q0 = q.clone()\n    {body}\n    return torch.softmax(q0 @ k.mT / 2, dim=-1) @ v"
+    )
+    run = sandbox.run(plan(), source, LIMITS)
+    assert verdict(run) == "right", (run.observations, run.output)
+
+
+def test_runs_side_by_side_do_not_mix(sandbox: Sandbox) -> None:
+    """Threads share the sandbox; each gets its own answer and its own prints."""
+    outputs: dict[int, str] = {}
+    verdicts: list[str] = []
+
+    def one(number: int) -> None:
+        run = sandbox.run(plan(), f"print({number})\n{HONEST}", Limits(cpu_seconds=2, wall_seconds=6))
+        outputs[number] = run.output
+        verdicts.append(verdict(run))
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert outputs == {number: f"{number}\n" for number in range(8)}
+    assert verdicts == ["right"] * 8
+
+
+def test_runs_leave_no_descriptor_behind(sandbox: Sandbox) -> None:
+    """Twenty runs, crashes and floods among them, leave as many open descriptors as before."""
+    sources = [HONEST, "import os; os._exit(1)", "while True: print('x' * 999)", "import os; os.write(4, b'junk' * 9)"]
+    sandbox.run(plan(), HONEST, LIMITS)
+    before = len(os.listdir("/proc/self/fd"))
+    for number in range(20):
+        sandbox.run(plan(), sources[number % len(sources)], LIMITS)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_the_child_is_dead_when_the_run_is_over(sandbox: Sandbox) -> None:
+    """No process of a run is left once its verdict can be reached, a sleeper's neither."""
+    sandbox.run(plan(), "import time; time.sleep(99)", Limits(cpu_seconds=1, wall_seconds=0.2))
+    assert _children_of(_innermost(sandbox)) == []
+
+
+def test_a_dead_zygote_is_replaced_without_the_student_noticing() -> None:
+    """The run that meets a dead zygote is repeated in a new one; a closed sandbox says that it is closed."""
+    with Sandbox() as sandbox:
+        os.kill(sandbox._zygote._process.pid, signal.SIGKILL)
+        assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+        inner = _innermost(sandbox)
+        running = threading.Thread(
+            target=_run_into_a_fault, args=(sandbox,)
+        )
+        running.start()
+        child = _wait_for_child(inner)
+        sandbox.close()
+        running.join(timeout=5)
+        assert not running.is_alive()
+        assert not Path(f"/proc/{child}").exists()
+    with pytest.raises(GraderFault, match="closed"):
+        sandbox.run(plan(), HONEST, LIMITS)
+
+
+def _run_into_a_fault(sandbox: Sandbox) -> None:
+    with pytest.raises(GraderFault, match="closed"):
+        sandbox.run(plan(), "import time; time.sleep(99)", Limits(cpu_seconds=1, wall_seconds=20))
+
+
+def _wait_for_child(parent: int) -> int:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        if children := _children_of(parent):
+            return children[0]
+    raise AssertionError("no child appeared")

@@ -1,0 +1,211 @@
+"""Each wall alone: what it should stop works without it and fails behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.errors import SandboxUnavailable
+from grader.sandbox.lockdown import landlock, syscalls
+
+_ROOT = Path(__file__).parents[2]
+
+_PROGRAM = """
+import ctypes, fcntl, json, mmap, os, resource, signal, socket, sys, time
+from grader.sandbox.lockdown import descriptors, kernel, landlock, namespaces, privileges, rlimits, seccomp, syscalls
+
+def tried(attempt):
+    try:
+        attempt()
+    except (OSError, ValueError, MemoryError) as error:
+        return type(error).__name__
+    return "done"
+
+def in_a_child(work):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, json.dumps(work()).encode())
+        os._exit(0)
+    os.close(writing)
+    status = os.waitpid(child, 0)[1]
+    text = open(reading, "rb").read()
+    return json.loads(text) if text else os.waitstatus_to_exitcode(status)
+
+def behind(wall, attempt):
+    def both():
+        wall()
+        return tried(attempt)
+    print(json.dumps([in_a_child(lambda: tried(attempt)), in_a_child(both)]))
+
+def filtered():
+    privileges.forbid_new_privileges()
+    seccomp.load(seccomp.prepare(syscalls.architecture(os.uname().machine)))
+
+def landlocked():
+    ruleset = landlock.prepare()
+    privileges.forbid_new_privileges()
+    landlock.restrict(ruleset)
+
+def limited():
+    rlimits.set_limits(cpu_seconds=1, address_bytes=rlimits.address_space() + (64 << 20))
+
+def a_fork():
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+
+def connect():
+    with socket.socket() as server, socket.socket() as client:
+        server.bind(("127.0.0.1", 0))
+
+def raw(number, *arguments):
+    return kernel.syscall(number, *arguments)
+"""
+
+
+def _behind(wall: str, attempt: str) -> list[object]:
+    """Return what became of `attempt` without the wall and behind it."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{_PROGRAM}\nbehind({wall}, {attempt})"],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[object] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "lambda: os.close(os.open('/', os.O_RDONLY))",
+        "lambda: os.stat('/')",
+        "lambda: os.listdir('/')",
+        "lambda: socket.socket().close()",
+        "lambda: socket.socketpair()",
+        "a_fork",
+        "lambda: os.kill(os.getpid(), 0)",
+        "lambda: os.pipe()",
+        "lambda: os.memfd_create('x')",
+        "lambda: os.uname()",
+        "lambda: os.nice(0)",
+        "lambda: os.pidfd_open(os.getpid())",
+        "lambda: fcntl.fcntl(1, 8, os.getpid())",
+        "lambda: fcntl.fcntl(1, 4, 0)",
+        "lambda: kernel.prctl(4, 1)",
+        "lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))",
+    ],
+)
+def test_the_filter_refuses_what_is_not_computing(attempt: str) -> None:
+    """Each call works without the filter and is not permitted behind it."""
+    without, behind = _behind("filtered", attempt)
+    assert (without, behind) in [("done", "PermissionError"), ("done", "ValueError")]
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "lambda: bytearray(1 << 24)",
+        "lambda: mmap.mmap(-1, 4096).close()",
+        "lambda: os.read(os.dup(0), 0)",
+        "lambda: os.urandom(8)",
+        "lambda: resource.getrlimit(resource.RLIMIT_AS)",
+        "lambda: resource.getrusage(resource.RUSAGE_SELF)",
+        "lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)",
+        "lambda: fcntl.fcntl(1, 1)",
+        "lambda: os.isatty(1)",
+        "lambda: time.sleep(0)",
+    ],
+)
+def test_the_filter_lets_computing_through(attempt: str) -> None:
+    """Memory, time, open descriptors and the process's own figures stay usable."""
+    assert _behind("filtered", attempt) == ["done", "done"]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86_64 has the x32 numbers")
+def test_the_filter_kills_at_a_foreign_abi() -> None:
+    """A call by an x32 number ends the process with SIGSYS, whatever the number means there."""
+    assert _behind("filtered", "lambda: raw(0x40000000 + 39)")[1] == -31
+
+
+def test_the_filter_makes_clone3_look_absent() -> None:
+    """The C library then uses clone, which the filter can judge."""
+    attempt = "lambda: raw(435, None, 0)"
+    program = f"{_PROGRAM}\nfiltered()\ntry:\n    ({attempt})()\nexcept OSError as error:\n    print(error.errno)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "38\n"
+
+
+@pytest.mark.skipif(landlock.version() == 0, reason="this kernel has no Landlock")
+def test_landlock_refuses_files() -> None:
+    """Opening works without Landlock and is refused behind it."""
+    assert _behind("landlocked", "lambda: os.close(os.open('/', os.O_RDONLY))") == ["done", "PermissionError"]
+
+
+@pytest.mark.skipif(landlock.version() < 4, reason="Landlock speaks of TCP from version 4 on")
+def test_landlock_refuses_tcp() -> None:
+    """Binding a port works without Landlock and is refused behind it."""
+    assert _behind("landlocked", "connect") == ["done", "PermissionError"]
+
+
+@pytest.mark.skipif(landlock.version() < landlock.SCOPES_SINCE, reason="this Landlock does not scope signals")
+def test_landlock_keeps_signals_inside() -> None:
+    """A signal to the parent works without Landlock and is refused behind it."""
+    assert _behind("landlocked", "lambda: os.kill(os.getppid(), 0)") == ["done", "PermissionError"]
+
+
+@pytest.mark.parametrize(
+    ("attempt", "refusal"),
+    [
+        ("lambda: bytearray(128 << 20)", "MemoryError"),
+        ("lambda: os.write(os.memfd_create('x'), b'x')", -25),
+        ("lambda: [os.dup(0) for _ in range(200)]", "OSError"),
+    ],
+)
+def test_limits_bite(attempt: str, refusal: object) -> None:
+    """Memory over the budget, writing to files (SIGXFSZ) and hoarding descriptors fail behind the limits."""
+    without, behind = _behind("limited", attempt)
+    assert (without, behind in (refusal, "OSError")) == ("done", True)
+
+
+def test_only_the_childs_own_descriptors_stay_open() -> None:
+    """Everything but the empty input, the prints, the job, the result and the report is closed."""
+    attempt = "[n for n in range(300) if tried(lambda: os.fstat(n)) == 'done']"
+    program = (
+        f"{_PROGRAM}\nextra = [os.open('/dev/null', os.O_RDWR) for _ in range(200)]\n"
+        "out = os.dup(1)\n"
+        "descriptors.keep_only(job=extra[3], result=extra[4], output=out, report=extra[5], ruleset=None)\n"
+        f"print({attempt})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has a user to give up")
+def test_root_becomes_nobody_for_good() -> None:
+    """After the change there is no way back to user 0."""
+    wall = "lambda: (privileges.become_nobody(), privileges.drop_capabilities())"
+    assert _behind(wall, "lambda: os.setuid(0)") == ["done", "PermissionError"]
+
+
+def test_an_unknown_processor_is_refused_by_name() -> None:
+    """A wrong table would allow wrong calls: without one there is no filter."""
+    with pytest.raises(SandboxUnavailable, match="x86_64, aarch64; this one is riscv64"):
+        syscalls.architecture("riscv64")
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_both_tables_know_every_checked_call(machine: str) -> None:
+    """A name without a number would fail only on that processor."""
+    known = syscalls.architecture(machine).numbers
+    assert {*syscalls.CHECKED, *syscalls.ABSENT} - set(known) == set()
+    assert set(syscalls.FREE) - set(known) <= {"poll", "ppoll"}
