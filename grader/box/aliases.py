@@ -1,30 +1,44 @@
 """The customary names: one table for arguments, one for weights. Add a name here and nowhere else.
 
-In each group the first name is the contract's; the others are understood where a submission uses them.
+The names of a group stand for each other, whichever of them an exercise uses; the further names are understood for
+one name only, because elsewhere they mean something else (`dim` is an axis to softmax and a width to a module).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 ARGUMENTS: tuple[tuple[str, ...], ...] = (
-    ("d_in", "input_dim", "in_dim", "in_features"),
-    ("d_out", "output_dim", "out_dim", "out_features"),
-    ("d_model", "embed_dim", "hidden_dim", "model_dim", "dim"),
-    ("num_heads", "n_heads", "nhead", "n_head", "h", "heads"),
-    ("context_length", "block_size", "max_len", "seq_len", "max_seq_len", "max_length"),
+    ("d_in", "input_dim"),
+    ("d_out", "output_dim"),
+    ("d_model", "embed_dim", "hidden_dim"),
+    ("num_heads", "n_heads", "nhead", "h"),
+    ("context_length", "block_size", "max_len", "seq_len"),
     ("qkv_bias", "bias"),
-    ("dropout", "dropout_rate", "p", "attn_dropout", "dropout_p"),
+    ("dropout", "dropout_rate", "p", "attn_dropout"),
     ("pad_idx", "pad_id"),
-    ("query", "q", "Q", "queries"),
-    ("key", "k", "K", "keys"),
-    ("value", "v", "V", "values"),
-    ("mask", "attn_mask", "attention_mask"),
-    ("d_out_kq", "d_kq", "d_k"),
-    ("d_out_v", "d_v"),
-    ("x_1", "x1"),
-    ("x_2", "x2"),
+    ("query", "q", "Q"),
+    ("key", "k", "K"),
+    ("value", "v", "V"),
 )
+FURTHER: Mapping[str, tuple[str, ...]] = {
+    "d_in": ("in_dim", "in_features", "dim_in"),
+    "d_out": ("out_dim", "out_features", "dim_out"),
+    "d_model": ("dim", "model_dim", "emb_dim"),
+    "num_heads": ("heads", "n_head", "nheads"),
+    "context_length": ("max_seq_len", "max_length", "ctx_len"),
+    "max_len": ("max_seq_len", "max_length"),
+    "dropout": ("dropout_p", "drop_rate"),
+    "query": ("queries",),
+    "key": ("keys",),
+    "value": ("values",),
+    "mask": ("attn_mask", "attention_mask"),
+    "d_out_kq": ("d_kq", "d_k"),
+    "d_out_v": ("d_v",),
+    "x_1": ("x1",),
+    "x_2": ("x2",),
+}
 
 _PROJECTIONS = {
     "W_query": ("query", "q", "Q", "queries"),
@@ -60,7 +74,7 @@ FUSED_BIASES = {"in_proj_weight": "in_proj_bias"}
 def argument_names(name: str) -> tuple[str, ...]:
     """Return the names under which the contract's argument `name` is understood, the contract's first."""
     group = next((group for group in ARGUMENTS if name in group), (name,))
-    return (name, *(other for other in group if other != name))
+    return (name, *(other for other in group if other != name), *FURTHER.get(name, ()))
 
 
 @cache
