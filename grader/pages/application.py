@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -50,22 +51,25 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
 def _mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> None:
     blocks.max_threads = EVENTS_AT_ONCE  # before `queue`, which reads it
     blocks.queue(default_concurrency_limit=None, api_open=False)
-    gr.mount_gradio_app(
-        app,
-        blocks,
-        path=path,
-        auth_dependency=who,
-        ssr_mode=False,
-        run_history=False,
-        show_error=False,
-        enable_monitoring=False,
-        footer_links=[],
-        blocked_paths=["/"],
-        max_file_size=1,
-        pwa=False,
-        mcp_server=False,
-        theme=theme(),
-    )
+    with warnings.catch_warnings():
+        # Gradio warns that it renders several pages in the browser only, which is what `ssr_mode=False` asks for.
+        warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
+        gr.mount_gradio_app(
+            app,
+            blocks,
+            path=path,
+            auth_dependency=who,
+            ssr_mode=False,
+            run_history=False,
+            show_error=False,
+            enable_monitoring=False,
+            footer_links=[],
+            blocked_paths=["/"],
+            max_file_size=1,
+            pwa=False,
+            mcp_server=False,
+            theme=theme(),
+        )
     blocks._queue.ANALYTICS_MAX_EVENTS = ANALYTICS
     blocks._queue.ANAYLTICS_CACHE_FREQUENCY = 10**9
     # Without this, Gradio takes any path of this machine for a file that the caller has uploaded.

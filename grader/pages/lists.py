@@ -129,7 +129,7 @@ def _standing(standing: Standing, you: UserId | None, *, overall: bool) -> View:
 
 def board_choices(catalog: Catalog, chosen: str | None) -> list[View]:
     """Return the links between the overall leaderboard and each exercise's."""
-    overall: View = {"text": "Overall", "href": "/leaderboard", "here": chosen is None}
+    overall: View = {"text": "All exercises together", "href": "/leaderboard", "here": chosen is None}
     return [overall, *(_choice(exercise, chosen) for exercise in catalog.values())]
 
 

@@ -86,8 +86,9 @@
   gym.parts.board = (view) =>
     h("div", { class: view.wide ? "gym-page" : "gym-block" },
       view.wide && h("h1", {}, view.title),
-      view.choices && h("nav", { class: "gym-choices", "aria-label": "Leaderboards" }, view.choices.map((choice) =>
-        h("a", { href: choice.href, "aria-current": choice.here ? "page" : null }, choice.text))),
+      view.choices && h("label", { class: "gym-choices" }, "Show",
+        h("select", { change: (event) => { location.href = event.target.value; } },
+          view.choices.map((choice) => h("option", { value: choice.href, selected: choice.here }, choice.text)))),
       view.rows.length ? gym.table(view) : empty(view),
       view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
 

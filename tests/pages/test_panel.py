@@ -1,0 +1,51 @@
+"""The run panel says in one sentence what is happening."""
+
+import pytest
+
+from grader.judge.report import Status
+from grader.pages.panel import idle_view, watch_view
+from grader.store.records import State, Watch
+
+from tests.pages.samples import accepted_report, ended_report, failed_report
+
+CASES = [
+    (Watch(State.QUEUED, ahead=2), "queued", "In line: 2 ahead of you"),
+    (Watch(State.QUEUED), "queued", "In line: you are next"),
+    (Watch(State.RUNNING, step="very large logits"), "running", "Checking: very large logits"),
+    (Watch(State.RUNNING), "running", "Starting your code"),
+    (Watch(State.CANCELLED), "cancelled", "Cancelled. Nothing was counted."),
+    (Watch(State.DONE, report=accepted_report()), "passed", "Done: all 1 check passed"),
+    (Watch(State.DONE, report=failed_report()), "failed", "Done: 2 of 3 checks passed"),
+    (Watch(State.DONE, report=ended_report(Status.MEMORY, "")), "failed", "Your code ran out of memory"),
+    (Watch(State.BROKEN), "broken", "Something broke on our side. This costs you nothing; please try again."),
+]
+
+
+@pytest.mark.parametrize(("watch", "phase", "text"), CASES, ids=[case[2] for case in CASES])
+def test_each_state_has_its_sentence(watch, phase, text):
+    """Every state of a submission is told apart, in words."""
+    view = watch_view(watch)
+
+    assert (view["phase"], view["text"]) == (phase, text)
+
+
+def test_nothing_is_busy_before_the_first_run():
+    """The idle panel offers Run, not Cancel."""
+    assert idle_view()["busy"] is False
+
+
+def test_progress_is_a_share_of_the_calls():
+    """Three of twelve calls fill a quarter of the bar."""
+    assert watch_view(Watch(State.RUNNING, step="s", done=3, total=12))["share"] == 25
+
+
+def test_chips_count_per_dimension():
+    """Each dimension shows passed of all, and one that was not run says so."""
+    chips = watch_view(Watch(State.DONE, report=failed_report()))["chips"]
+
+    assert [(chip["name"], chip["text"], chip["state"]) for chip in chips] == [
+        ("Shapes", "1/1", "passed"),
+        ("Numerics", "not run", "waiting"),
+        ("Masking", "1/2", "failed"),
+        ("Gradient flow", "not run", "waiting"),
+    ]

@@ -1,0 +1,86 @@
+"""A report becomes what the page draws."""
+
+import json
+
+from grader.judge.report import Dimension, Status, Verdict
+from grader.pages.render import groups, report_view, title, tone
+from grader.pages.wording import pack
+
+from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
+
+
+def test_groups_with_failures_come_first_and_are_open():
+    """The masking group, with a failed check, stands before the shapes group, which is folded."""
+    view = groups(failed_report().checks)
+
+    assert [(group["name"], group["open"]) for group in view] == [("Masking", True), ("Shapes", False)]
+
+
+def test_failed_checks_come_first_in_their_group():
+    """Within a group the order is failed, broken, skipped, passed."""
+    statuses = [Verdict.PASSED, Verdict.SKIPPED, Verdict.FAILED, Verdict.BROKEN]
+    checks = [check(status.value, Dimension.NUMERICS, status) for status in statuses]
+
+    shown = [one["status"] for one in groups(checks)[0]["checks"]]
+
+    assert shown == ["failed", "broken", "skipped", "passed"]
+
+
+def test_a_group_counts_what_passed():
+    """The count names passed checks, the badge failed ones."""
+    group = groups(failed_report().checks)[0]
+
+    assert (group["count"], group["badge"]) == ("1 of 2 passed", "1 failed")
+
+
+def test_full_marks_read_accepted():
+    """A report in which every check passed is accepted."""
+    assert title(accepted_report()) == "Accepted"
+
+
+def test_no_checks_are_never_accepted():
+    """A submission that ended before any check says why in its title."""
+    assert title(ended_report(Status.TIMEOUT, "")) == "Your code ran out of time"
+
+
+def test_what_uses_up_no_attempt_says_so():
+    """A rejected submission tells the student that it does not count."""
+    view = report_view(ended_report(Status.REJECTED, "line 3: invalid syntax"), number_of_attempt=2)
+
+    assert view["reason"] == "line 3: invalid syntax"
+    assert "This one does not count as an attempt." in view["lines"]
+
+
+def test_scores_have_a_colour_by_share():
+    """All points are good, half of them fair, less is poor, and no points to earn have no colour."""
+    assert [tone(earned, 10.0) for earned in (10.0, 5.0, 4.9)] + [tone(0.0, 0.0)] == ["good", "fair", "poor", "none"]
+
+
+def test_a_missing_gradient_is_said():
+    """A parameter without a gradient has an empty bar in the colour of an error."""
+    bars = report_view(failed_report())["bars_of_gradients"]
+
+    assert [(bar["name"], bar["text"], bar["tone"]) for bar in bars] == [
+        ("x", "2.0e-01", "good"),
+        ("W_key", "no gradient", "poor"),
+    ]
+
+
+def test_heat_maps_carry_both_matrices_and_the_wrong_cells():
+    """Yours, the expected one and the framed cells reach the page unchanged."""
+    drawn = json.loads(pack(report_view(failed_report())))["maps"][0]
+
+    assert (drawn["values"], drawn["expected"], drawn["wrong"]) == ([[1.0, 0.5]], [[1.0, 0.0]], [[0, 1]])
+
+
+def test_hostile_text_is_cleaned_wherever_a_report_quotes_code():
+    """No part of a report brings a direction mark or markup to the page."""
+    line = pack(report_view(failed_report(HOSTILE)))
+
+    assert "\\u202e" not in line
+    assert "<" not in line
+
+
+def test_a_page_without_a_report_draws_nothing():
+    """Before the first verdict the report part is empty."""
+    assert report_view(None) == {"empty": True}

@@ -1,0 +1,51 @@
+"""Strangers' text is made harmless, and views are packed without markup."""
+
+import json
+import math
+
+from grader.pages.wording import clean, count, number, pack
+
+
+def test_characters_that_hide_or_reorder_text_are_replaced():
+    """A right-to-left override, a zero-width space and an escape become the replacement mark."""
+    dirty = "a\u202eb\u200bc\x1b[31md"
+
+    assert clean(dirty) == "a\ufffdb\ufffdc\ufffd[31md"
+
+
+def test_tabs_and_newlines_stay():
+    """What indents and separates a student's output is kept."""
+    assert clean("a\tb\r\nc\n") == "a\tb\nc\n"
+
+
+def test_text_in_other_alphabets_stays():
+    """Accents, Chinese and emoji are text like any other."""
+    assert clean("Zoë 注意 🙂") == "Zoë 注意 🙂"
+
+
+def test_long_text_ends_in_an_ellipsis():
+    """Text beyond the limit is cut."""
+    assert clean("x" * 11, 10) == "x" * 10 + "…"
+
+
+def test_packed_views_hold_no_markup():
+    """Less-than, greater-than and ampersand are escaped, and come back as they were."""
+    line = pack({"name": "</script><b>&"})
+
+    assert not set("<>&") & set(line)
+    assert json.loads(line) == {"name": "</script><b>&"}
+
+
+def test_numbers_that_json_lacks_become_null():
+    """An infinite or undefined cell of a heat map reaches the browser as null."""
+    assert json.loads(pack({"cells": ((1.0, math.nan), (math.inf, -1.5))})) == {"cells": [[1.0, None], [None, -1.5]]}
+
+
+def test_points_are_shown_without_needless_decimals():
+    """Whole points have no decimals, others at most two."""
+    assert [number(value) for value in (100.0, 12.5, 66.666, 0.0)] == ["100", "12.5", "66.67", "0"]
+
+
+def test_one_thing_is_singular():
+    """A noun takes an s for any number but one."""
+    assert [count(amount, "check") for amount in (0, 1, 2)] == ["0 checks", "1 check", "2 checks"]
