@@ -33,7 +33,7 @@ def count(session: Session, user: UserId, exercise: str, *, report: Report, now:
 def best(session: Session, user: UserId) -> dict[str, float]:
     """Return a person's best score on each exercise they have an attempt on."""
     query = select(BestRow.exercise, BestRow.score).where(BestRow.user_id == user)
-    return {exercise: score for exercise, score in session.execute(query)}
+    return {row.exercise: row.score for row in session.execute(query)}
 
 
 def leaderboard(session: Session, exercise: str | None = None) -> list[Standing]:

@@ -13,7 +13,10 @@ from grader.judge.report import Report, Status
 from grader.store.records import Attempt, State, Submission, SubmissionId, UserId
 from grader.store.tables import ReportRow, SubmissionRow
 
-STILL_OPEN = "Your last submission to this exercise has not been graded yet. Wait for its result, or cancel it, and submit again."
+STILL_OPEN = (
+    "Your last submission to this exercise has not been graded yet. "
+    "Wait for its result, or cancel it, and then submit again."
+)
 UNFINISHED = (State.QUEUED.value, State.RUNNING.value)
 
 

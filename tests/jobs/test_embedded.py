@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,7 +60,8 @@ def test_a_submission_is_graded_and_counts(database: Database, engine: Make) -> 
 
     with database.read() as session:
         found = submissions.get(session, stored.id)
-        assert found is not None and found.report is not None
+        assert found is not None
+        assert found.report is not None
         assert (found.state, found.report.score) == (State.DONE, 100.0)
         assert boards.best(session, stored.user) == {"softmax": 100.0}
 
@@ -82,7 +84,7 @@ def test_a_rolled_back_transaction_leaves_no_job(database: Database, engine: Mak
     one = engine()
     stored = hand_in(database, one, "s1")
     one.cancel(stored.id)
-    with pytest.raises(RuntimeError, match="halfway"), database.write() as session:
+    with suppress(RuntimeError), database.write() as session:
         submissions.add(session, _again(stored, "s2"))
         one.submit(session, SubmissionId("s2"), queue="cpu", priority=0)
         raise RuntimeError("halfway")
@@ -124,7 +126,8 @@ def test_the_last_fault_breaks_it_with_an_incident(
         found = submissions.get(session, stored.id)
         best = boards.best(session, stored.user)
 
-    assert found is not None and found.report is not None
+    assert found is not None
+    assert found.report is not None
     assert (found.state, found.report.score, best) == (State.BROKEN, 0.0, {})
     assert found.report.incident in found.report.reason
     told = [record for record in caplog.records if found.report.incident in record.getMessage()]
@@ -218,7 +221,8 @@ def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None
         old = claims.take(session, "cpu", worker="a", token="old", now=2e9)
         claims.release(session, "a")
         new = claims.take(session, "cpu", worker="b", token="new", now=2e9)
-    assert old is not None and new is not None
+    assert old is not None
+    assert new is not None
     report = full_marks(stored, lambda _step: None)  # type: ignore[arg-type]  # it calls and never expects
     kept = []
     for claim in (old, new, new):

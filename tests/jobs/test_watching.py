@@ -58,7 +58,8 @@ def test_a_watcher_sees_every_step_up_to_the_report(database: Database, engine: 
         (State.RUNNING, "", 0, 2), (State.RUNNING, "first", 1, 2), (State.RUNNING, "second", 2, 2),
     ]  # fmt: skip
     assert seen[-1].state is State.DONE
-    assert seen[-1].report is not None and seen[-1].report.score == 100.0
+    assert seen[-1].report is not None
+    assert seen[-1].report.score == 100.0
 
 
 def test_a_watcher_knows_how_many_are_ahead(database: Database, engine: Make) -> None:

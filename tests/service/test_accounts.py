@@ -1,0 +1,148 @@
+"""Registering, signing in, and how long that lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from argon2 import PasswordHasher
+from sqlalchemy import text
+
+from grader.errors import NotAllowed
+from grader.service import Service
+from grader.store.engine import Database
+from grader.store.records import Role, User
+from tests.service.conftest import Clock
+
+Person = Callable[..., User]
+HOME = "192.0.2.1"
+
+
+def test_registering_takes_the_class_code(service: Service) -> None:
+    """Who knows the code becomes a student; who does not is told so."""
+    with pytest.raises(NotAllowed, match="class code is wrong"):
+        service.register("Ada", "correct horse", "red-tree")
+
+    assert service.register("Ada", "correct horse", " green-tree ").role is Role.STUDENT
+
+
+@pytest.mark.parametrize("password", ["ninechars", "x" * 201, ""])
+def test_a_password_is_neither_short_nor_endless(service: Service, password: str) -> None:
+    """From 10 to 200 characters."""
+    with pytest.raises(NotAllowed, match="10 to 200 characters"):
+        service.register("Ada", password, "green-tree")
+
+
+@pytest.mark.parametrize("name", ["ada", "\uff21\uff24\uff21", " Ada "])
+def test_a_name_that_looks_the_same_is_taken(service: Service, person: Person, name: str) -> None:
+    """Case, width and outer spaces make no other name."""
+    person("Ada")
+    with pytest.raises(NotAllowed, match="is taken"):
+        person(name)
+
+
+def test_a_session_ends_after_twelve_hours(service: Service, person: Person, clock: Clock) -> None:
+    """Not a second later, whether the person was active or not."""
+    ada = person("Ada")
+    token = service.sign_in("ada", "correct horse", HOME)
+    clock.now += 12 * 3600 - 1
+    before = service.user_of(token)
+    clock.now += 1
+
+    assert (before, service.user_of(token)) == (ada, None)
+
+
+def test_signing_out_ends_the_session_at_once(service: Service, person: Person) -> None:
+    """Also where the session was looked up a moment ago."""
+    ada = person("Ada")
+    token = service.sign_in("Ada", "correct horse", HOME)
+    before = service.user_of(token)
+    service.sign_out(token)
+
+    assert (before, service.user_of(token)) == (ada, None)
+
+
+@pytest.mark.parametrize("token", [None, "", "nonsense", "\udcff", "x" * 100_000])
+def test_no_other_token_is_anybody(service: Service, person: Person, token: str | None) -> None:
+    """Whatever a browser sends, it is nobody and no error."""
+    person("Ada")
+    service.sign_in("Ada", "correct horse", HOME)
+
+    assert service.user_of(token) is None
+
+
+def test_the_database_holds_neither_token_nor_password(
+    service: Service, person: Person, database_text: Callable[[], str]
+) -> None:
+    """Who steals the file can sign in as nobody."""
+    person("Ada")
+    token = service.sign_in("Ada", "correct horse", HOME)
+
+    assert token not in database_text()
+    assert "correct horse" not in database_text()
+
+
+@pytest.mark.parametrize(("name", "password"), [("Ada", "wrong horse!"), ("Nobody", "correct horse"), ("", "")])
+def test_a_wrong_name_and_a_wrong_password_read_the_same(
+    service: Service, person: Person, name: str, password: str
+) -> None:
+    """The message does not tell which names exist."""
+    person("Ada")
+    with pytest.raises(NotAllowed, match=r"^The name or the password is wrong\.$"):
+        service.sign_in(name, password, HOME)
+
+
+def test_guessing_at_one_account_is_slowed_down(service: Service, person: Person, clock: Clock) -> None:
+    """After eight wrong passwords even the right one has to wait, from whatever address; later it works again."""
+    person("Ada")
+    for n in range(8):
+        with pytest.raises(NotAllowed, match="is wrong"):
+            service.sign_in("Ada", "wrong horse!", f"192.0.2.{n}")
+    with pytest.raises(NotAllowed, match=r"under this name\. Please wait 30 seconds"):
+        service.sign_in("ADA", "correct horse", HOME)
+    clock.now += 30
+
+    assert service.user_of(service.sign_in("Ada", "correct horse", HOME)) is not None
+
+
+def test_guessing_from_one_address_is_slowed_down(service: Service, person: Person) -> None:
+    """Sixty wrong guesses at sixty names are the end; another address is not concerned."""
+    person("Ada")
+    for n in range(60):
+        with pytest.raises(NotAllowed, match="is wrong"):
+            service.sign_in(f"name {n}", "wrong horse!", HOME)
+    with pytest.raises(NotAllowed, match="at your address"):
+        service.sign_in("Ada", "correct horse", HOME)
+
+    assert service.sign_in("Ada", "correct horse", "192.0.2.2")
+
+
+def test_signing_in_rightly_uses_up_nothing(service: Service, person: Person) -> None:
+    """A class that signs in from one room at the same minute is not slowed down."""
+    person("Ada")
+    tokens = {service.sign_in("Ada", "correct horse", HOME) for _ in range(70)}
+
+    assert len(tokens) == 70
+
+
+def test_guessing_the_class_code_is_slowed_down(service: Service) -> None:
+    """After thirty wrong codes the right one has to wait too, else it would be told apart."""
+    for n in range(30):
+        with pytest.raises(NotAllowed, match="is wrong"):
+            service.register("Ada", "correct horse", f"code {n}")
+    with pytest.raises(NotAllowed, match="Too many class codes"):
+        service.register("Ada", "correct horse", "green-tree")
+
+
+def test_a_hash_of_other_strength_is_renewed_at_sign_in(
+    service: Service, person: Person, database: Database, hasher: PasswordHasher
+) -> None:
+    """When the parameters change, the hashes follow as people come by."""
+    person("Ada")
+    weaker = PasswordHasher(time_cost=2, memory_cost=8, parallelism=1).hash("correct horse")
+    with database.write() as session:
+        session.execute(text("UPDATE users SET password = :weaker"), {"weaker": weaker})
+    service.sign_in("Ada", "correct horse", HOME)
+
+    with database.read() as session:
+        assert not hasher.check_needs_rehash(session.execute(text("SELECT password FROM users")).scalar_one())

@@ -1,0 +1,148 @@
+"""What the service lets whom do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from grader.errors import NotAllowed
+from grader.judge.report import Status
+from grader.service import Service
+from grader.store.records import Role, State, SubmissionId, User, Watch
+from tests.service.conftest import Clock
+
+Person = Callable[..., User]
+
+
+async def follow(service: Service, user: User, id: SubmissionId) -> list[Watch]:
+    """Return all that a watcher is told."""
+    return [watch async for watch in service.watch(user, id)]
+
+
+def graded(service: Service, user: User, exercise: str = "softmax") -> SubmissionId:
+    """Submit and wait for the verdict."""
+    id = service.submit(user, exercise, "x = 1")
+    asyncio.run(follow(service, user, id))
+    return id
+
+
+def test_a_submission_goes_all_the_way(service: Service, person: Person) -> None:
+    """Submitted, watched, graded, listed, best, on the board."""
+    ada = person("Ada")
+    service.start()
+    id = service.submit(ada, "softmax", "def softmax(x): ...")
+    seen = asyncio.run(follow(service, ada, id))
+    found = service.submission(ada, id)
+    (attempt,) = service.attempts(ada)
+
+    assert seen[-1].state is State.DONE
+    assert seen[-1].report == found.report
+    assert (found.source, found.number, found.state) == ("def softmax(x): ...", 1, State.DONE)
+    assert (attempt.id, attempt.status, attempt.score) == (id, Status.GRADED, 100.0)
+    assert service.best(ada) == {"softmax": 100.0}
+    assert [(line.rank, line.name) for line in service.leaderboard()] == [(1, "Ada")]
+    assert service.leaderboard("causal_attention") == []
+
+
+def test_one_at_a_time_on_each_exercise(service: Service, person: Person) -> None:
+    """A second one is refused while the first is unfinished, on this exercise and for this person only."""
+    ada = person("Ada")
+    first = service.submit(ada, "softmax", "")
+    with pytest.raises(NotAllowed, match="has not been graded yet"):
+        service.submit(ada, "softmax", "")
+    service.submit(ada, "causal_attention", "")
+    service.submit(person("Bob"), "softmax", "")
+
+    assert service.unfinished(ada, "softmax") == first
+    service.cancel(ada, first)
+    assert service.unfinished(ada, "softmax") is None
+    service.submit(ada, "softmax", "")
+
+
+@pytest.mark.parametrize("source", ["x = '\udcff'", b"\xff\xfe\x00", "", "def softmax(x):\n    return 'é'"])
+def test_whatever_is_submitted_is_stored(service: Service, person: Person, source: str | bytes) -> None:
+    """Garbage is no reason to lose it: the verdict will say what is wrong with it."""
+    ada = person("Ada")
+    found = service.submission(ada, service.submit(ada, "softmax", source))
+
+    expected = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")
+    assert found.raw == expected
+
+
+@pytest.mark.parametrize(
+    ("exercise", "source", "device", "message"),
+    [
+        ("softmax", "x" * (256 * 1024 + 1), "cpu", "at most 256 KiB"),
+        ("nonsense", "", "cpu", "no exercise called 'nonsense'"),
+        ("softmax", "", "cuda", "choose one of: cpu"),
+    ],
+)
+def test_what_cannot_be_taken_is_refused_before_it_is_stored(
+    service: Service, person: Person, exercise: str, source: str, device: str, message: str
+) -> None:
+    """Too long, an unknown exercise, an unknown device: the message says what is possible."""
+    ada = person("Ada")
+    with pytest.raises(NotAllowed, match=message):
+        service.submit(ada, exercise, source, device)
+
+    assert service.attempts(ada) == []
+
+
+def test_nobody_sees_or_touches_what_is_anothers(service: Service, person: Person) -> None:
+    """Another student is told that there is no such submission, as for one that never was."""
+    ada, eve = person("Ada"), person("Eve")
+    id = service.submit(ada, "softmax", "mine")
+    asked: list[Callable[[SubmissionId], object]] = [
+        lambda id: service.submission(eve, id),
+        lambda id: service.cancel(eve, id),
+        lambda id: service.watch(eve, id),
+    ]
+    messages = set()
+    for ask in asked:
+        for one in (id, SubmissionId("never was")):
+            with pytest.raises(NotAllowed) as refusal:
+                ask(one)
+            messages.add(str(refusal.value))
+
+    assert messages == {"There is no such submission among yours."}
+    assert service.submission(ada, id).state is State.QUEUED
+
+
+def test_an_instructor_sees_every_submission(service: Service, person: Person) -> None:
+    """Reading along is what an instructor is for."""
+    id = service.submit(person("Ada"), "softmax", "hers")
+
+    assert service.submission(person("Ida", Role.INSTRUCTOR), id).source == "hers"
+
+
+def test_seeds_differ_and_follow_from_the_secret(service: Service, person: Person) -> None:
+    """Each submission has its own seed, which is stored and can be drawn again."""
+    seeds = {service.submission(one, service.submit(one, "softmax", "")).seed for one in (person("Ada"), person("Bob"))}
+
+    assert len(seeds) == 2
+
+
+def test_a_draft_is_kept_for_each_person_and_exercise(service: Service, person: Person) -> None:
+    """The last text wins; a text that could not be submitted is not kept."""
+    ada = person("Ada")
+    service.keep_draft(ada, "softmax", "first")
+    service.keep_draft(ada, "softmax", "second")
+    service.keep_draft(ada, "softmax", "x" * (256 * 1024 + 1))
+
+    assert service.draft(ada, "softmax") == "second"
+    assert service.draft(person("Bob"), "softmax") is None
+
+
+def test_a_stop_keeps_what_waits(service: Service, person: Person, clock: Clock) -> None:
+    """What was submitted before the start is graded after it."""
+    ada = person("Ada")
+    id = service.submit(ada, "softmax", "")
+    clock.now += 5
+    service.start()
+    seen = asyncio.run(follow(service, ada, id))
+
+    assert (seen[-1].state, seen[-1].elapsed) == (State.DONE, 5.0)
+    assert graded(service, ada) != id
+    assert [attempt.number for attempt in service.attempts(ada, "softmax")] == [2, 1]

@@ -1,0 +1,74 @@
+"""The whole service over a trusted box: from a source text to the leaderboard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader import bootstrap
+from grader.box.inline import InlineBox
+from grader.exercise.catalog import Catalog
+from grader.judge.report import Status
+from grader.service import Service
+from grader.settings import Settings
+from grader.store.records import Role, State, SubmissionId, User, Watch
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Give the settings of an installation below a temporary directory."""
+    return Settings(data=tmp_path / "data", slots=1, class_code="green-tree")
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[Service]:
+    """Give the service, started, over a box without walls: what these tests submit is our own."""
+    service = bootstrap.assemble(settings, Catalog.load(), InlineBox())
+    service.start()
+    yield service
+    service.stop()
+
+
+async def follow(service: Service, user: User, id: SubmissionId) -> list[Watch]:
+    """Return all that a watcher is told."""
+    return [watch async for watch in service.watch(user, id)]
+
+
+def test_the_reference_earns_full_marks_and_leads_the_board(service: Service) -> None:
+    """Every part in its place: stored, queued, planned, run, judged, stored, listed."""
+    ada = service.register("Ada", "correct horse", "green-tree")
+    source = service.catalog["softmax"].reference_path.read_text()
+    seen = asyncio.run(follow(service, ada, service.submit(ada, "softmax", source)))
+
+    assert seen[-1].state is State.DONE
+    assert seen[-1].report is not None
+    assert (seen[-1].report.status, seen[-1].report.score) == (Status.GRADED, 100.0)
+    assert [(line.name, line.score, line.solved) for line in service.leaderboard()] == [("Ada", 100.0, 1)]
+
+
+def test_what_is_no_text_is_rejected_and_costs_nothing(service: Service) -> None:
+    """The bytes reach the judge as they were handed in."""
+    ada = service.register("Ada", "correct horse", "green-tree")
+    seen = asyncio.run(follow(service, ada, service.submit(ada, "softmax", b"\xff\xfe\x00")))
+
+    assert seen[-1].report is not None
+    assert seen[-1].report.status is Status.REJECTED
+    assert service.best(ada) == {}
+
+
+def test_a_second_start_finds_everything(settings: Settings) -> None:
+    """Accounts, code and secret outlive the process."""
+    first = bootstrap.assemble(settings, Catalog.load(), InlineBox())
+    ada = first.add_user("Ada", "correct horse", Role.STUDENT)
+    id = first.submit(ada, "softmax", "x = 1")
+    seed = first.submission(ada, id).seed
+    first.stop()
+    second = bootstrap.assemble(settings, Catalog.load(), InlineBox())
+    found = second.submission(ada, id)
+    second.stop()
+
+    assert (found.state, found.seed, second.class_code) == (State.QUEUED, seed, "green-tree")
+    assert bootstrap.rules_of(settings).secret == bootstrap.rules_of(settings).secret

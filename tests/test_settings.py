@@ -1,0 +1,103 @@
+"""The settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.errors import SettingsError
+from grader.settings import Settings
+
+
+def test_an_empty_environment_serves_on_loopback() -> None:
+    """Without any variable the page is for this machine only."""
+    settings = Settings.from_environment({})
+
+    assert (settings.host, settings.port, settings.cookie_secure, settings.allow_one_wall) == (
+        "127.0.0.1", 7860, False, False,
+    )  # fmt: skip
+
+
+def test_a_hosting_space_is_served_to_everybody_over_https() -> None:
+    """There the platform's proxy is in front, and the cookie is for HTTPS only."""
+    settings = Settings.from_environment({"SPACE_ID": "class/gym"})
+
+    assert (settings.host, settings.cookie_secure) == ("0.0.0.0", True)
+
+
+def test_every_variable_arrives(tmp_path: Path) -> None:
+    """A value given is the value used."""
+    settings = Settings.from_environment(
+        {
+            "ATTENTION_GYM_DATA": str(tmp_path),
+            "ATTENTION_GYM_DATABASE_URL": "postgresql://db/gym",
+            "ATTENTION_GYM_HOST": "::1",
+            "ATTENTION_GYM_PORT": "80",
+            "ATTENTION_GYM_SLOTS": "3",
+            "ATTENTION_GYM_GPU_SLOTS": "2",
+            "ATTENTION_GYM_CLASS_CODE": "green-tree",
+            "ATTENTION_GYM_SECRET": "s" * 32,
+            "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
+            "ATTENTION_GYM_COOKIE_SECURE": "on",
+            "ATTENTION_GYM_SOURCE_KIB": "64",
+            "ATTENTION_GYM_SESSION_HOURS": "1.5",
+            "ATTENTION_GYM_DRAIN_SECONDS": "0",
+        }
+    )
+
+    assert settings == Settings(
+        data=tmp_path,
+        database_url="postgresql://db/gym",
+        host="::1",
+        port=80,
+        slots=3,
+        gpu_slots=2,
+        class_code="green-tree",
+        secret="s" * 32,
+        allow_one_wall=True,
+        cookie_secure=True,
+        source_kib=64,
+        session_hours=1.5,
+        drain_seconds=0.0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("PORT", "http", "ATTENTION_GYM_PORT is 'http'; expected: an integer from 1 to 65535"),
+        ("PORT", "70000", "ATTENTION_GYM_PORT is '70000'; expected: an integer from 1 to 65535"),
+        ("SLOTS", "0", "ATTENTION_GYM_SLOTS is '0'; expected: an integer from 1 to 256"),
+        ("SESSION_HOURS", "nan", "ATTENTION_GYM_SESSION_HOURS is 'nan'; expected: a number from 0.1 to 720"),
+        ("COOKIE_SECURE", "maybe", "ATTENTION_GYM_COOKIE_SECURE is 'maybe'; expected: yes or no"),
+        ("SECRET", "short", "ATTENTION_GYM_SECRET is (not shown); expected: 32 characters or more"),
+        ("DATABASE_URL", "mysql://a:b@c", "ATTENTION_GYM_DATABASE_URL is (not shown); expected: sqlite:///… or"),
+    ],
+)
+def test_a_wrong_value_is_named_with_the_expected_form(name: str, value: str, message: str) -> None:
+    """Variable, value, expected form; never the value of a secret."""
+    with pytest.raises(SettingsError) as fault:
+        Settings.from_environment({f"ATTENTION_GYM_{name}": value})
+
+    assert str(fault.value).startswith(message)
+
+
+def test_a_misspelt_variable_is_not_passed_over() -> None:
+    """A setting that has no effect is told at the start, not found out later."""
+    with pytest.raises(SettingsError, match="ATTENTION_GYM_PROT is no setting"):
+        Settings.from_environment({"ATTENTION_GYM_PROT": "80"})
+
+
+def test_secrets_are_not_shown() -> None:
+    """The representation may go to a log."""
+    settings = Settings(class_code="green-tree", secret="hush" * 8, database_url="postgresql://me:pass@db/gym")
+
+    assert not any(word in repr(settings) for word in ("green-tree", "hush", "pass"))
+
+
+def test_reading_makes_nothing(tmp_path: Path) -> None:
+    """Looking at the settings leaves the disk alone."""
+    Settings.from_environment({"ATTENTION_GYM_DATA": str(tmp_path / "new")})
+
+    assert list(tmp_path.iterdir()) == []
