@@ -55,8 +55,9 @@ class Diagnosis:
         """Return a line for each wall and one for the tier."""
         width = max(len(wall.name) for wall in self.walls)
         said = [
-            f"{wall.name:{width}}  holds" if wall.bites else f"{wall.name:{width}}  MISSING: {wall.detail}"
-            f" (needs: {wall.remedy})"
+            f"{wall.name:{width}}  holds"
+            if wall.bites
+            else f"{wall.name:{width}}  MISSING: {wall.detail} (needs: {wall.remedy})"
             for wall in self.walls
         ]
         return [*said, f"tier {self.tier}: {_MEANINGS[self.tier]}"]

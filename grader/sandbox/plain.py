@@ -82,7 +82,9 @@ class _Errand:
 
     def watch(self, job: bytes) -> Run:
         """Hand over the job once the subprocess is ready, and watch it to its end."""
-        assert self._process.stdin and self._process.stdout and self._process.stderr
+        assert self._process.stdin
+        assert self._process.stdout
+        assert self._process.stderr
         threading.Thread(target=self._pump, args=(self._process.stderr, True), daemon=True).start()
         self._wait_until_ready(self._process.stdout)
         threading.Thread(target=self._pump, args=(self._process.stdout, False), daemon=True).start()

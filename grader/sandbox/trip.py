@@ -55,16 +55,7 @@ class Trip:
             child.kill()
         if not child.resident:
             raise ZygoteLost(f"a wall did not go up: {self._text()}")
-        facts = outcome.Facts(
-            finished=self._reader.finished,
-            broken=self._broken,
-            overflow=len(self._output) > self._limits.output_bytes,
-            late=self._late,
-            code=os.waitstatus_to_exitcode(end["status"]),
-            cpu_seconds=end["cpu"],
-            grown_bytes=end["resident"] - child.resident,
-        )
-        ending, detail = outcome.ending(facts, self._limits)
+        ending, detail = outcome.ending(self._facts(child, end), self._limits)
         return Run(
             observations=Observations.of(self._events),
             ending=ending,
@@ -73,6 +64,17 @@ class Trip:
             wall_seconds=time.monotonic() - started,
             cpu_seconds=end["cpu"],
             memory_bytes=end["resident"],
+        )
+
+    def _facts(self, child: Started, end: dict[str, Any]) -> outcome.Facts:
+        return outcome.Facts(
+            finished=self._reader.finished,
+            broken=self._broken,
+            overflow=len(self._output) > self._limits.output_bytes,
+            late=self._late,
+            code=os.waitstatus_to_exitcode(end["status"]),
+            cpu_seconds=end["cpu"],
+            grown_bytes=end["resident"] - child.resident,
         )
 
     def _until_dead(self, child: Started, result: int, output: int) -> dict[str, Any]:

@@ -64,7 +64,9 @@ ATTENTION = {
     ),
     "checkpoint": "checkpoint(F.scaled_dot_product_attention, q, k, v, use_reentrant=False)",
     "nested": "F.scaled_dot_product_attention(*3 * [torch.nested.nested_tensor([q[0], q[1]])])",
-    "causal bias": "F.scaled_dot_product_attention(q, k, v, attn_mask=torch.nn.attention.bias.causal_lower_right(3, 3))",
+    "causal bias": (
+        "F.scaled_dot_product_attention(q, k, v, attn_mask=torch.nn.attention.bias.causal_lower_right(3, 3))"
+    ),
     "module without weights": "nn.MultiheadAttention(4, 2).double()(x, x, x, need_weights=False)[0]",
     "module with weights": "nn.MultiheadAttention(4, 2).double()(x, x, x)[0]",
     "module made before": "module(x, x, x)[0]",

@@ -4,6 +4,7 @@ Expected: error Huge or memory
 Stopped by: texts are cut before they are sent
 """
 
+
 class Huge(Exception):
     def __str__(self):
         return "x" * 100_000_000

@@ -4,6 +4,7 @@ Expected: timeout
 Stopped by: processor time limit
 """
 
+
 class Endless(Exception):
     def __str__(self):
         while True:

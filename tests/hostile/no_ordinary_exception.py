@@ -4,6 +4,7 @@ Expected: error Escape
 Stopped by: the box catches whatever is raised
 """
 
+
 class Escape(BaseException):
     pass
 

@@ -28,13 +28,13 @@ def open_the_way(path: Path) -> None:
     if closed is None:
         return
     kept = os.open(path, os.O_PATH)
-    _mount("tmpfs", closed, "tmpfs", 0, "mode=755")
+    _mount("tmpfs", closed, kind="tmpfs", data="mode=755")
     path.mkdir(parents=True, exist_ok=True)
-    _mount(f"/proc/self/fd/{kept}", path, None, _BIND | _RECURSIVE, None)
+    _mount(f"/proc/self/fd/{kept}", path, flags=_BIND | _RECURSIVE)
     os.close(kept)
 
 
-def _mount(source: str, target: Path, kind: str | None, flags: int, data: str | None) -> None:
+def _mount(source: str, target: Path, *, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
     texts = [None if text is None else text.encode() for text in (source, str(target), kind, data)]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3]):
@@ -48,7 +48,7 @@ def become_ordinary() -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         if libc.unshare(_NEW_MOUNTS):
             raise OSError(ctypes.get_errno(), "unshare")
-        _mount("none", Path("/"), None, _RECURSIVE | _PRIVATE, None)
+        _mount("none", Path("/"), flags=_RECURSIVE | _PRIVATE)
         for path in needed:
             open_the_way(path)
     os.setgroups([])

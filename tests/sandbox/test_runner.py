@@ -32,7 +32,9 @@ def test_an_honest_submission_comes_back_right(sandbox: Sandbox) -> None:
     """The tensor is the one computed here, and the figures are measured."""
     run = sandbox.run(plan(), HONEST, LIMITS)
     assert (verdict(run), run.ending, run.detail) == ("right", Ending.FINISHED, "")
-    assert 0 < run.cpu_seconds < 1 and 0 < run.wall_seconds < 2 and run.memory_bytes > 1 << 20
+    assert 0 < run.cpu_seconds < 1
+    assert 0 < run.wall_seconds < 2
+    assert run.memory_bytes > 1 << 20
 
 
 def test_prints_are_brought_back(sandbox: Sandbox) -> None:
@@ -68,10 +70,13 @@ def test_each_finished_call_is_reported_at_once(sandbox: Sandbox) -> None:
 
 def test_a_forbidden_operation_is_trapped_inside(sandbox: Sandbox) -> None:
     """A plan that forbids attention ends a call of it, and says which."""
-    source = "import torch\n\ndef attend(q, k, v):\n    return torch.nn.functional.scaled_dot_product_attention(q, k, v)"
+    source = (
+        "import torch\n\ndef attend(q, k, v):\n    return torch.nn.functional.scaled_dot_product_attention(q, k, v)"
+    )
     run = sandbox.run(plan(("attention",)), source, LIMITS)
     raised = run.observations.calls["case/plain"].raised
-    assert raised is not None and "scaled_dot_product_attention" in raised.message
+    assert raised is not None
+    assert "scaled_dot_product_attention" in raised.message
     assert verdict(sandbox.run(plan(("attention",)), HONEST, LIMITS)) == "right"
 
 
@@ -160,9 +165,7 @@ def test_a_dead_zygote_is_replaced_without_the_student_noticing() -> None:
         os.kill(sandbox._zygote._process.pid, signal.SIGKILL)
         assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
         inner = _innermost(sandbox)
-        running = threading.Thread(
-            target=_run_into_a_fault, args=(sandbox,)
-        )
+        running = threading.Thread(target=_run_into_a_fault, args=(sandbox,))
         running.start()
         child = _wait_for_child(inner)
         sandbox.close()

@@ -1,4 +1,4 @@
-"""What an ordinary user gets from the sandbox; a program, started by test_ordinary_user, that prints JSON."""
+"""What the sandbox is worth where this runs; a program, started by test_elsewhere, that prints JSON."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _ATTACKS = (
 def main() -> None:
     """Run the doctor, an honest submission, and some attacks, each followed by an honest submission again."""
     hostile = Path(__file__).resolve().parents[1] / "hostile"
+    tier = doctor.require_floor().tier
     with Sandbox() as sandbox:
         story = {
             "user": os.getuid(),
-            "tier": doctor.require_floor().tier,
+            "tier": tier,
             "box": sandbox.name,
             "honest": verdict(sandbox.run(plan(), HONEST, LIMITS)),
         }
