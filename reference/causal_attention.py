@@ -65,9 +65,17 @@ class CausalAttention(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Map x (B, T, d_in) to (B, T, d_out)."""
         queries, keys, values = self.project(x)
-        scores = hide_future(scale(scores_of(queries, keys), keys.shape[-1]))
-        return mix(drop(normalise(scores), self.dropout), values)
+        return self.gather(self.weigh(queries, keys), values)
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return queries, keys and values, each (B, T, d_out)."""
         return self.W_query(x), self.W_key(x), self.W_value(x)
+
+    def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Return how much each position takes from each earlier one, (B, T, T)."""
+        scores = scale(scores_of(queries, keys), keys.shape[-1])
+        return normalise(hide_future(scores))
+
+    def gather(self, weights: Tensor, values: Tensor) -> Tensor:
+        """Drop weights and mix the values with those that are left, (B, T, d_out)."""
+        return mix(drop(weights, self.dropout), values)

@@ -1,0 +1,19 @@
+# verdict: loses gradients
+# diagnosis: weights_cut_off
+import torch
+from torch import nn
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_in, d_out, qkv_bias=False):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+
+    def forward(self, x):
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+        rows = []
+        for scores in q @ k.T / k.shape[-1] ** 0.5:
+            rows.append(torch.softmax(scores, dim=0).tolist())
+        return torch.tensor(rows) @ v
