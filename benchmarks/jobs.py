@@ -1,0 +1,106 @@
+"""Measures the job engine on this machine: `python -m benchmarks.jobs`.
+
+From the commit of a submission to the first line of its grading, submissions stored a second, jobs run a second, and
+what an idle engine costs.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import Tracker
+from grader.judge.report import Report, Status
+from grader.store import accounts, migrate, submissions
+from grader.store.engine import Database
+from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+
+SLOTS = 4
+
+
+class Course:
+    """A database with an engine whose grading only notes when it was called."""
+
+    def __init__(self, folder: Path) -> None:
+        self.database = Database(f"sqlite:///{folder / 'class.sqlite3'}")
+        migrate.upgrade(self.database)
+        self.begun: dict[str, float] = {}
+        self.all_done = threading.Semaphore(0)
+        self.engine = EmbeddedEngine(self.database, self._grade, workers=folder / "workers")
+
+    def _grade(self, submission: Submission, _tracker: Tracker) -> Report:
+        self.begun[submission.id] = time.perf_counter()
+        self.all_done.release()
+        return Report(submission.exercise, Status.GRADED, 100.0, 1, "cpu", 0.0)
+
+    def add_people(self, number: int) -> list[User]:
+        """Store that many students."""
+        with self.database.write() as session:
+            people = [User(UserId(0), f"student {n}", Role.STUDENT) for n in range(number)]
+            return [accounts.add(session, one, key=one.name, password="", now=0.0) for one in people]
+
+    def submit(self, user: User, exercise: str) -> float:
+        """Hand in 3 KB; return when that was committed."""
+        id = SubmissionId(f"{exercise}-{user.id}")
+        now = time.time()
+        draft = Submission(id, user.id, exercise, "v", "", 1, "cpu", State.QUEUED, 0, now, raw=b"#" * 3000)
+        with self.database.write() as session:
+            submissions.add(session, draft)
+            self.engine.submit(session, id, queue="cpu", priority=round(now * 1000))
+        return time.perf_counter()
+
+
+def latency(course: Course, people: list[User]) -> str:
+    """Hand in at random gaps of 30 to 120 ms; return the milliseconds from the commit to the first line."""
+    chance = random.Random(1)
+    course.engine.run({"cpu": SLOTS})
+    committed = {}
+    for user in people:
+        time.sleep(chance.uniform(0.03, 0.12))
+        committed[f"latency-{user.id}"] = course.submit(user, "latency")
+    for _ in people:
+        course.all_done.acquire()
+    waits = sorted(1000 * (course.begun[id] - moment) for id, moment in committed.items())
+    return f"commit to start: p50 {statistics.median(waits):.1f} ms, p99 {waits[round(0.99 * len(waits)) - 1]:.1f} ms"
+
+
+def idle(seconds: float = 5.0) -> str:
+    """Do nothing for a while; return what that cost."""
+    before = time.process_time()
+    time.sleep(seconds)
+    return f"idle: {100 * (time.process_time() - before) / seconds:.2f} % of a core with {SLOTS} slots"
+
+
+def throughput(course: Course, people: list[User]) -> str:
+    """Hand in without pause while nothing runs, then let it run."""
+    course.engine.drain(10.0)
+    start = time.perf_counter()
+    for user in people:
+        course.submit(user, "throughput")
+    stored = time.perf_counter()
+    course.engine.run({"cpu": SLOTS})
+    for _ in people:
+        course.all_done.acquire()
+    course.engine.drain(10.0)
+    done = time.perf_counter()
+    return f"stored: {len(people) / (stored - start):.0f} a second; run: {len(people) / (done - stored):.0f} a second"
+
+
+def main() -> None:
+    """Print the figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        course = Course(Path(folder))
+        people = course.add_people(1000)
+        print(latency(course, people[:150]))
+        print(idle())
+        print(throughput(course, people))
+        course.database.close()
+
+
+if __name__ == "__main__":
+    main()
