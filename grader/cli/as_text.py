@@ -1,0 +1,91 @@
+"""A report for people: what failed comes first; colours only on a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.checks.finding import Verdict
+from grader.judge.report import CheckResult, Diagnosis, Points, Report, Status
+from grader.judge.text import clean
+
+BAR = 24  # characters
+COLUMNS = 100
+ORDER = (Verdict.FAILED, Verdict.BROKEN, Verdict.SKIPPED, Verdict.PASSED)
+MARKS = {Verdict.FAILED: "✗", Verdict.BROKEN: "!", Verdict.SKIPPED: "-", Verdict.PASSED: "✓"}
+STYLES = {Verdict.FAILED: "red", Verdict.BROKEN: "magenta", Verdict.SKIPPED: "yellow", Verdict.PASSED: "green"}
+
+
+def tell(path: Path, title: str, report: Report) -> None:
+    """Write the report on the file at `path` to standard output."""
+    console = Console(highlight=False)
+    for line in (_head(path, title, report), *body(report), Text()):
+        # Text, never markup: a report quotes the student's code.
+        console.print(line, soft_wrap=True)
+
+
+def body(report: Report) -> Iterator[Text]:
+    """Yield the lines of a report, from its score to what the code printed."""
+    if report.reason:
+        yield Text(f"{report.status}: ", "bold red") + Text(report.reason, "default")
+    if report.status not in (Status.REJECTED, Status.UNGRADABLE):
+        yield from _score(report)
+    for check in sorted(report.checks, key=lambda check: ORDER.index(check.status)):
+        yield from _check(check)
+    yield from remarks(report)
+
+
+def remarks(report: Report) -> Iterator[Text]:
+    """Yield what a report says beside its checks: diagnosis, advice, mapping, and what the code printed."""
+    for likely in report.diagnosis:
+        yield from _diagnosis(likely)
+    yield from _section("Advice (costs no points)", [f"- {line}" for line in report.advice])
+    yield from _section("Weights found", [f"{name}: {place}" for name, place in report.mapping.items()])
+    yield from _section("Your code printed", report.output.splitlines(), keep=True)
+
+
+def _head(path: Path, title: str, report: Report) -> Text:
+    place = f"  {title}, seed {report.seed}, {report.device}, {report.box}, {report.seconds:.2f} s"
+    return Text(clean(str(path)), "bold") + Text(place, "dim")
+
+
+def _score(report: Report) -> Iterator[Text]:
+    style = "bold green" if report.score == 100 else "bold"
+    yield Text(f"{report.score:g} of 100", style)
+    for dimension, points in report.dimensions.items():
+        yield Text(f"  {dimension:10}") + _bar(points) + Text(f" {points.earned:g} of {points.possible:g}")
+
+
+def _bar(points: Points) -> Text:
+    full = int(BAR * points.earned / points.possible)  # rounded down: a full bar is full marks
+    return Text("█" * full, "green") + Text("░" * (BAR - full), "dim")
+
+
+def _check(check: CheckResult) -> Iterator[Text]:
+    points = f"  {check.earned:g} of {check.possible:g}"
+    yield Text(f"{MARKS[check.status]} ", STYLES[check.status]) + Text(check.name, "default") + Text(points, "dim")
+    yield from (Text(f"    {line}") for line in _wrap(check.message))
+
+
+def _diagnosis(likely: Diagnosis) -> Iterator[Text]:
+    sure = "What happened" if likely.certain else "What may have happened"
+    yield Text()
+    yield Text(f"{sure}: ", "bold cyan") + Text(likely.title, "bold")
+    yield from (Text(f"    {line}") for line in _wrap(likely.message))
+
+
+def _section(title: str, lines: list[str], keep: bool = False) -> Iterator[Text]:
+    if not lines:
+        return
+    yield Text()
+    yield Text(title, "bold")
+    for line in lines:
+        yield from (Text(f"    {part}") for part in ([line] if keep else _wrap(line)))
+
+
+def _wrap(text: str) -> list[str]:
+    return [part for line in text.splitlines() for part in textwrap.wrap(line, COLUMNS) or [""]]

@@ -1,0 +1,110 @@
+"""`python -m grader exercise`: list, start, write and prove exercises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader import authoring, desk, gate
+from grader.box.run import Box
+from grader.desk import WrongUse
+from grader.errors import AuthorError, GraderFault
+from grader.exercise.catalog import Catalog
+from grader.gate import Outcome
+
+FAILED = 1
+
+
+def make_app() -> typer.Typer:
+    """Return the commands on exercises."""
+    app = typer.Typer(help="The exercises: list, start, write and prove them.")
+    app.command("list")(list_all)
+    app.command("start")(start)
+    app.command("new")(begin)
+    app.command("check")(check)
+    return app
+
+
+def list_all() -> None:
+    """List the exercises in the order in which to do them."""
+    catalog = Catalog.load()
+    width = max((len(name) for name in catalog), default=0)
+    track = ""
+    for name, exercise in catalog.items():
+        spec = exercise.spec
+        if spec.track != track:
+            track = spec.track
+            typer.echo(f"\n{track}")
+        typer.echo(f"  {name:{width}}  {spec.difficulty:6}  {spec.minutes:3} min  {spec.title}")
+
+
+def start(exercise: Annotated[str, typer.Argument(help="The exercise's id.")]) -> None:
+    """Write the starter to solutions/<exercise>.py; a file that is there stays as it is."""
+    starter = desk.find_exercise(exercise).starter
+    path = Path(desk.FOLDER, f"{exercise}.py")
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(starter)
+    except FileExistsError as error:
+        raise WrongUse(f"`{error.filename}` is there already and stays as it is; rename it to start afresh") from error
+    except OSError as error:
+        raise WrongUse(f"`{path}` cannot be written: {error.strerror}") from error
+    typer.echo(f"wrote {path}; fill it in, then run: pytest {path}")
+
+
+def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, in snake_case.")]) -> None:
+    """Begin a new exercise: a folder and a reference to fill in, which the gate refuses until they are right."""
+    for path in authoring.begin(exercise):
+        typer.echo(f"wrote {path}")
+    typer.echo(f"fill them in, then run: python -m grader exercise check {exercise}")
+
+
+def check(
+    exercises: Annotated[list[str] | None, typer.Argument(help="Ids; --all for every exercise.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="Prove every exercise.")] = False,
+    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
+) -> None:
+    """Prove exercises right; exits with 1 and says what is wrong in plain sentences if they are not."""
+    desk.check_seed(seed)
+    names = _chosen(exercises or [], all)
+    width = max(len(name) for name in names)
+    typer.echo(f"{'exercise':{width}}  mistakes  right  wrong  one grade  verdict")
+    with desk.open_box() as box:
+        outcomes = [_prove(name, seed, box, width) for name in names]
+    if any(not outcome.passed for outcome in outcomes):
+        raise typer.Exit(FAILED)
+
+
+def _chosen(named: Sequence[str], all_of_them: bool) -> Sequence[str]:
+    known = desk.exercise_ids()
+    if not named and not all_of_them:
+        raise WrongUse("name the exercises to check, or say --all")
+    for name in named:
+        if name not in known:
+            desk.find_exercise(name)  # says which names are alike
+    return known if all_of_them else named
+
+
+def _prove(name: str, seed: int, box: Box, width: int) -> Outcome:
+    try:
+        outcome = gate.check_exercise(desk.find_exercise(name), seed=seed, box=box)
+    except AuthorError as error:
+        outcome = _unfinished(name, str(error))
+    except GraderFault:
+        raise
+    except Exception as error:  # noqa: BLE001 - an author's own code runs here, and may raise anything
+        outcome = _unfinished(name, f"its code fails with {type(error).__name__}: {error}")
+    counts = f"{outcome.mistakes:8}  {outcome.right:5}  {outcome.wrong:5}  {outcome.seconds:7.2f} s"
+    said = "right" if outcome.passed else f"{len(outcome.complaints)} to mend"
+    typer.echo(f"{name:{width}}  {counts}  {said}")
+    for complaint in outcome.complaints:
+        typer.echo(f"  - {complaint}")
+    return outcome
+
+
+def _unfinished(name: str, complaint: str) -> Outcome:
+    return Outcome(name, (complaint,), mistakes=0, right=0, wrong=0, seconds=0.0)

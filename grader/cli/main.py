@@ -1,0 +1,62 @@
+"""Runs one command, and turns every failure into one clear line and an exit code.
+
+Exit codes: 0 it was done; 1 something is wrong, of the grader's or with an exercise; 2 it was asked for wrongly.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from grader.cli import exercises, grading, operations
+from grader.desk import WrongUse
+from grader.errors import GraderFault, NotAllowed, SandboxUnavailable, SettingsError
+
+WRONG, MISUSED, INTERRUPTED = 1, 2, 130
+
+
+def make_app() -> typer.Typer:
+    """Return the whole command line."""
+    app = typer.Typer(
+        name="grader",
+        help="Grade attention exercises in PyTorch, at your desk or for a class.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    grading.add_to(app)
+    app.add_typer(exercises.make_app(), name="exercise")
+    operations.add_to(app)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; `arguments` are those of this process if left out."""
+    _write_whatever_it_is()
+    try:
+        code = make_app()(args=arguments, prog_name="python -m grader", standalone_mode=False)
+    except (WrongUse, NotAllowed, SettingsError) as refusal:
+        return _say(str(refusal), MISUSED)
+    except typer.TyperException as misuse:
+        return _say(f"{misuse.format_message().rstrip('.')}; see `python -m grader --help`", MISUSED)
+    except SandboxUnavailable as missing:
+        return _say(f"{missing}. `python -m grader doctor` shows every wall.", WRONG)
+    except GraderFault as fault:
+        return _say(f"Sorry, this is our fault and not your code's: {fault}", WRONG)
+    except typer.Abort:
+        return _say("stopped", INTERRUPTED)
+    return code if isinstance(code, int) else 0
+
+
+def _say(text: str, code: int) -> int:
+    sys.stderr.write(" ".join(text.split()) + "\n")
+    return code
+
+
+def _write_whatever_it_is() -> None:
+    """Let a terminal that lacks a character show a question mark instead of a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

@@ -1,0 +1,86 @@
+"""`python -m grader serve`, `doctor` and `user add`: what whoever runs the service needs."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import Annotated
+
+import torch
+import typer
+
+from grader.desk import WrongUse
+from grader.exercise.catalog import Catalog
+from grader.sandbox import doctor
+from grader.sandbox.plain import PlainBox
+from grader.settings import Settings
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command("serve")(serve_pages)
+    app.command("doctor")(examine)
+    users = typer.Typer(help="The people of the class.")
+    users.command("add")(add_user)
+    users.callback()(_people)
+    app.add_typer(users, name="user")
+
+
+def serve_pages() -> None:
+    """Serve the pages, on http://127.0.0.1:7860 unless the settings say otherwise."""
+    # Here and not above: the pages bring Gradio, which takes seconds and which no other command needs.
+    from grader.pages.server import serve
+
+    serve(Settings.from_environment())
+
+
+def examine() -> None:
+    """Say which walls this machine has; exits with 0 if it may grade for strangers."""
+    settings = Settings.from_environment()
+    found = doctor.probe()
+    for line in (*found.lines(), *_machine()):
+        typer.echo(line)
+    if found.tier == "C" and settings.allow_one_wall:
+        typer.echo("the settings allow to serve with one wall")
+    elif found.tier not in ("A", "B"):
+        typer.echo("the service would refuse to start; grading at the desk works, without a sandbox")
+        raise typer.Exit(1)
+
+
+def add_user(
+    name: Annotated[str, typer.Argument(help="What the person signs in with.")],
+    instructor: Annotated[bool, typer.Option("--instructor", help="May see everybody's submissions.")] = False,
+    from_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input's first line.")
+    ] = False,
+) -> None:
+    """Make an account; asks for the password."""
+    # Here and not above: the store brings SQLAlchemy, which grading at the desk does without.
+    from grader.bootstrap import assemble
+    from grader.store.records import Role
+
+    password = _read_password() if from_stdin else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    role = Role.INSTRUCTOR if instructor else Role.STUDENT
+    # Nothing is graded here, so neither exercises nor a sandbox are needed.
+    service = assemble(Settings.from_environment(), Catalog([]), PlainBox())
+    try:
+        user = service.add_user(name, password, role)
+    finally:
+        service.stop()
+    typer.echo(f"{user.name} can sign in now, as {'an instructor' if instructor else 'a student'}")
+
+
+def _people() -> None:
+    """Keep `add` a word of its own: a group with one command would lose it."""
+
+
+def _read_password() -> str:
+    password = sys.stdin.readline().rstrip("\r\n")
+    if not password:
+        raise WrongUse("--password-stdin found nothing on standard input; write the password there, on one line")
+    return password
+
+
+def _machine() -> list[str]:
+    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none that torch can use"
+    return [f"Python {platform.python_version()}, torch {torch.__version__}, GPU: {gpu}"]

@@ -1,0 +1,116 @@
+"""Grading at one's own desk: what the command line and the pytest plugin share.
+
+It needs neither the service nor the store nor the pages, so it works wherever torch does.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from grader.box.run import Box, Limits
+from grader.errors import SubmissionFault
+from grader.exercise.catalog import ROOT, Exercise, read_exercise
+from grader.sandbox.choice import choose_box
+from grader.sandbox.plain import PlainBox
+
+SEED = 0  # public: at every desk the same tensors
+FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
+
+Device = Literal["cpu", "cuda"]
+
+
+class WrongUse(SubmissionFault):
+    """Somebody at a desk asked for what cannot be done; the text says what can."""
+
+
+def exercise_ids(root: Path = ROOT) -> tuple[str, ...]:
+    """Return the id of every exercise, of those too that are not finished."""
+    return tuple(sorted(path.parent.name for path in (root / "exercises").glob("*/exercise.toml")))
+
+
+def find_exercise(name: str, root: Path = ROOT) -> Exercise:
+    """Return the exercise called `name`; no other one is read, so another one's errors do not matter.
+
+    Raises:
+        WrongUse: there is none; the text names those that are written alike.
+        AuthorError: it is written wrongly.
+    """
+    known = exercise_ids(root)
+    if name in known:
+        return read_exercise(root / "exercises" / name, root)
+    raise WrongUse(f"there is no exercise {name!r}; {_suggest(name, known)}")
+
+
+def read_file(path: Path) -> bytes:
+    """Return what a file holds, of a huge one only the beginning, which is too long already.
+
+    Raises:
+        WrongUse: there is no such file, or it cannot be read.
+    """
+    if path.is_dir():
+        raise WrongUse(f"{str(path)!r} is a folder; name the .py file in it")
+    if not path.is_file():
+        raise WrongUse(f"there is no file {str(path)!r}")
+    try:
+        with path.open("rb") as file:
+            return file.read(Limits().source_bytes + 1)
+    except OSError as error:
+        raise WrongUse(f"{str(path)!r} cannot be read: {error.strerror}") from error
+
+
+def check_seed(seed: int) -> int:
+    """Return `seed` if tensors can be drawn from it.
+
+    Raises:
+        WrongUse: it is negative.
+    """
+    if seed < 0:
+        raise WrongUse(f"the seed is {seed}; it must be 0 or more")
+    return seed
+
+
+def check_device(device: Device) -> Device:
+    """Return `device` if this machine has it.
+
+    Raises:
+        WrongUse: torch finds no GPU.
+    """
+    if device == "cuda" and not torch.cuda.is_available():
+        raise WrongUse("there is no GPU that torch can use here; leave out --device to grade on the CPU")
+    return device
+
+
+@contextmanager
+def open_box() -> Iterator[Box]:
+    """Give the sandbox, or where this machine has none a plain subprocess; closed at the end.
+
+    Raises:
+        GraderFault: the sandbox did not start.
+    """
+    box = choose_box(allow_plain=True)
+    try:
+        yield box
+    finally:
+        close = getattr(box, "close", None)  # a plain subprocess has nothing to close
+        if close is not None:
+            close()
+
+
+def has_walls(box: Box) -> bool:
+    """Return whether `box` keeps a program from doing what its owner can do."""
+    return not isinstance(box, PlainBox)
+
+
+def _suggest(name: str, known: tuple[str, ...]) -> str:
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", Path(name).stem).lower()
+    near = difflib.get_close_matches(re.sub(r"[\s-]+", "_", snake), known, n=3, cutoff=0.5)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return "`python -m grader exercise list` shows them all"

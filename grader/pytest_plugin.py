@@ -1,0 +1,238 @@
+"""The pytest plugin: `pytest solutions/causal_attention.py` grades that file, each check a test.
+
+pytest never imports the file. Its tests come from the exercise, and the first one that runs sends the file to the
+sandbox, once for all of them. A file elsewhere or of another name is graded by `pytest --exercise ID FILE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import desk
+from grader.box.run import Box
+from grader.checks.finding import Verdict
+from grader.errors import AuthorError, GraderFault
+from grader.exercise.catalog import Exercise
+from grader.judge.grade import grade
+from grader.judge.report import CheckResult, Report
+from grader.judge.sheet import draw_up
+
+_TO_THE_MAIN_PROCESS = "exercise_reports"  # how the workers of pytest-xdist hand over what the summary needs
+
+
+class DidNotPass(Exception):
+    """A check failed; the text is the report's message."""
+
+
+class Session:
+    """What lasts for one run of pytest: the box, opened when first needed, and the reports."""
+
+    def __init__(self) -> None:
+        self.reports: dict[str, Report] = {}
+        self._stack = ExitStack()
+
+    @cached_property
+    def box(self) -> Box:
+        """The sandbox, or a plain subprocess where there is none."""
+        return self._stack.enter_context(desk.open_box())
+
+    def close(self) -> None:
+        """Close the box if it was opened."""
+        self._stack.close()
+
+
+_SESSION = pytest.StashKey[Session]()
+
+
+class Submission(pytest.File):
+    """A file with an answer to an exercise."""
+
+    def __init__(self, *, exercise: Exercise, **node: Any) -> None:
+        super().__init__(**node)
+        self._exercise = exercise
+
+    def collect(self) -> Iterator[Check]:
+        """Yield the checks that the exercise has, without running anything of the file.
+
+        Raises:
+            CollectError: the exercise is written wrongly.
+        """
+        try:
+            names = [item.name for item in draw_up(self._exercise, self._seed).items if item.points]
+        except AuthorError as error:
+            raise self.CollectError(str(error)) from error
+        for name in names:
+            yield Check.from_parent(self, name=name)
+
+    @cached_property
+    def outcome(self) -> Report | GraderFault:
+        """The report, or what of ours broke; the file runs when this is read for the first time."""
+        session = self.config.stash[_SESSION]
+        try:
+            report = grade(self._exercise, desk.read_file(self.path), seed=self._seed, box=session.box)
+        except GraderFault as fault:
+            return fault
+        session.reports[self.nodeid] = report
+        return report
+
+    def result(self, name: str) -> CheckResult:
+        """Return what came of the check called `name`.
+
+        Raises:
+            DidNotPass: the file could not be graded at all.
+            GraderFault: something of ours broke.
+        """
+        outcome = self.outcome
+        if isinstance(outcome, GraderFault):
+            raise outcome
+        found = [check for check in outcome.checks if check.name == name]
+        if not found:
+            raise DidNotPass(f"{outcome.status}: {outcome.reason}")
+        return found[0]
+
+    @property
+    def _seed(self) -> int:
+        seed: int = self.config.getoption("exercise_seed")
+        return seed
+
+
+class Check(pytest.Item):
+    """One check of an exercise."""
+
+    parent: Submission
+
+    def runtest(self) -> None:
+        """Pass, fail or skip as the report says."""
+        result = self.parent.result(self.name)
+        self.user_properties += [("points", result.earned), ("points_possible", result.possible)]
+        if result.status is Verdict.BROKEN:
+            raise GraderFault(result.message)
+        if result.status is Verdict.SKIPPED:
+            pytest.skip(result.message)
+        if result.status is Verdict.FAILED:
+            raise DidNotPass(result.message)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the message alone; a traceback through the grader would help nobody."""
+        if isinstance(excinfo.value, DidNotPass):
+            return str(excinfo.value)
+        if isinstance(excinfo.value, GraderFault):
+            return f"Sorry, this is our fault and not your code's: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Return where the check is said to be: in the file, on no particular line."""
+        return self.path, None, self.name
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the exercises."""
+    group = parser.getgroup("attention exercises")
+    group.addoption("--exercise", metavar="ID", help="grade the given file as an answer to this exercise")
+    group.addoption(
+        "--exercise-seed", metavar="N", type=int, default=desk.SEED, help="what the tensors are drawn from, 0 or more"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare a run; refuses options that cannot be meant."""
+    config.stash[_SESSION] = Session()
+    name = config.getoption("exercise")
+    try:
+        desk.check_seed(config.getoption("exercise_seed"))
+        if name is not None:
+            desk.find_exercise(name)
+    except desk.WrongUse as refusal:
+        raise pytest.UsageError(str(refusal)) from refusal
+    if name is not None and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        raise pytest.UsageError(f"--exercise needs the file to grade: pytest --exercise {name} FILE")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the sandbox."""
+    if _SESSION in config.stash:
+        config.stash[_SESSION].close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Submission | None:
+    """Take a submission that is named on the command line, before pytest would import it."""
+    if not parent.session.isinitpath(module_path):
+        return None
+    chosen: str | None = parent.config.getoption("exercise")
+    if chosen is not None or module_path.stem in desk.exercise_ids() or _is_solution(module_path, parent.config):
+        return _submission(module_path, chosen or module_path.stem, parent)
+    return None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Submission | None:
+    """Take the submissions in a folder of solutions; one that is named on the command line is taken above."""
+    found = file_path.stem in desk.exercise_ids() and _is_solution(file_path, parent.config)
+    if found and not parent.session.isinitpath(file_path):
+        return _submission(file_path, file_path.stem, parent)
+    return None
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the reports of a worker to the main process."""
+    output = getattr(session.config, "workeroutput", None)  # there in a worker of pytest-xdist only
+    if output is not None:
+        reports = session.config.stash[_SESSION].reports
+        output[_TO_THE_MAIN_PROCESS] = {name: report.to_json() for name, report in reports.items()}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over the reports of a worker."""
+    handed_over = getattr(node, "workeroutput", {}).get(_TO_THE_MAIN_PROCESS, {})
+    for name, text in handed_over.items():
+        node.config.stash[_SESSION].reports[name] = Report.from_json(text)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Write what a report says beside its checks."""
+    for name, report in config.stash[_SESSION].reports.items():
+        terminalreporter.section(f"{name}: {report.score:g} of 100")
+        for line in _summary(report):
+            terminalreporter.line(line)
+
+
+def _is_solution(path: Path, config: pytest.Config) -> bool:
+    """Return whether a file lies where students keep their answers, and is no test of their own."""
+    tests: list[str] = [*config.getini("python_files"), "conftest.py", "__init__.py"]
+    return path.parent.name == desk.FOLDER and not any(fnmatch(path.name, pattern) for pattern in tests)
+
+
+def _submission(path: Path, exercise: str, parent: pytest.Collector) -> Submission:
+    try:
+        found = desk.find_exercise(exercise)
+    except desk.WrongUse as refusal:
+        raise pytest.UsageError(f"{path.name}: {refusal}; or name it yourself: pytest --exercise ID FILE") from refusal
+    except AuthorError as error:
+        raise pytest.Collector.CollectError(str(error)) from error
+    return Submission.from_parent(parent, path=path, exercise=found)
+
+
+def _summary(report: Report) -> Iterator[str]:
+    yield f"exercise {report.exercise}, seed {report.seed}, {report.device}, {report.box}"
+    if report.reason:
+        yield f"{report.status}: {report.reason}"
+    for likely in report.diagnosis:
+        yield from ("", f"{'What happened' if likely.certain else 'What may have happened'}: {likely.title}")
+        yield likely.message
+    yield from _paragraph("Advice (costs no points)", report.advice)
+    yield from _paragraph("Weights found", [f"{name}: {place}" for name, place in report.mapping.items()])
+    yield from _paragraph("Your code printed", report.output.splitlines())
+
+
+def _paragraph(title: str, lines: Iterator[str] | tuple[str, ...] | list[str]) -> Iterator[str]:
+    if lines:
+        yield from ("", title)
+        yield from (f"  {line}" for line in lines)
