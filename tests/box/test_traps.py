@@ -17,32 +17,6 @@ from tests.box import trap_routes
 _ROOT = Path(__file__).parents[2]
 _ROUTES = [f"{group}: {name}" for group, routes in trap_routes.GROUPS.items() for name in routes]
 
-_HONEST = """
-import torch
-from torch import nn
-from grader.box import traps
-
-traps.install(({groups}))
-
-class Double(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, value):
-        return value * 2
-    @staticmethod
-    def backward(ctx, upstream):
-        return upstream * 2
-
-layer = nn.Linear(4, 4).double()
-x = torch.ones(2, 3, 4, dtype=torch.float64, requires_grad=True)
-scores = torch.einsum("bqd,bkd->bqk", layer(x), layer(x)).masked_fill(torch.ones(3, 3).triu(1).bool(), float("-inf"))
-weights = {softmax}
-kept = weights * torch.bernoulli(torch.full_like(weights, 0.5))
-(Double.apply(kept) @ layer(x)).sum().backward()
-torch.func.vmap(lambda row: row.tanh().sum())(x.detach())
-assert x.grad is not None and x.grad.isfinite().all()
-print("fine")
-"""
-
 
 def _program(*arguments: str) -> str:
     done = subprocess.run([sys.executable, *arguments], cwd=_ROOT, capture_output=True, text=True, check=False)
@@ -77,34 +51,21 @@ def test_the_call_is_named_as_the_student_wrote_it() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("groups", "softmax"),
-    [
-        ("'attention',", "torch.softmax(scores, dim=-1)"),
-        ("'attention', 'dropout'", "scores.softmax(-1)"),
-        ("'attention', 'softmax', 'dropout'", "(e := (scores - scores.amax(-1, True)).exp()) / e.sum(-1, True)"),
-    ],
-)
-def test_honest_code_does_not_notice_the_traps(groups: str, softmax: str) -> None:
+@pytest.mark.parametrize("groups", trap_routes.HONEST_UNDER)
+def test_honest_code_does_not_notice_the_traps(groups: str) -> None:
     """What is not forbidden works: softmax under `attention`, functions of one's own, einsum, vmap, bernoulli."""
-    assert _program("-c", _HONEST.format(groups=groups, softmax=softmax)) == "fine\n"
+    assert _outcomes()["honest"][groups] == "ran"
 
 
-def test_traps_make_no_noise() -> None:
-    """Installing them warns of nothing, also where warnings are errors."""
-    code = "from grader.box import traps; traps.install(tuple(traps.GROUPS))"
-    assert _program("-W", "error", "-c", f"import torch\n{code}") == ""
-
-
-def test_a_module_not_loaded_yet_is_trapped_too() -> None:
-    """Importing flex_attention after the traps gives a module from which nothing can be taken."""
+def test_traps_make_no_noise_and_reach_modules_that_come_late() -> None:
+    """They warn of nothing; importing flex_attention after them gives a module from which nothing can be taken."""
     code = (
-        "from grader.box import traps; traps.install(('attention',))\n"
+        "from grader.box import traps; traps.install(tuple(traps.GROUPS))\n"
         "from grader.errors import ForbiddenCall\n"
         "try:\n    from torch.nn.attention.flex_attention import flex_attention\n"
         "except ForbiddenCall as error:\n    print(error.what)"
     )
-    assert _program("-c", code) == "torch.nn.attention.flex_attention.flex_attention\n"
+    assert _program("-W", "error", "-c", code) == "torch.nn.attention.flex_attention.flex_attention\n"
 
 
 def test_an_unknown_group_is_the_authors_mistake() -> None:
