@@ -89,6 +89,16 @@ def test_compilation_is_skipped(sandbox: Sandbox) -> None:
     assert verdict(sandbox.run(plan(), source, LIMITS)) == "right"
 
 
+def test_no_answer_is_in_the_process(sandbox: Sandbox) -> None:
+    """Neither the reference nor anything that judges was ever loaded where submissions run."""
+    source = (
+        "import sys\n"
+        "parts = ('reference', 'exercises', 'grader.exercise', 'grader.checks', 'grader.judge', 'grader.store')\n"
+        "print([name for name in sys.modules if name.startswith(parts)])"
+    )
+    assert sandbox.run(plan(), source, LIMITS).output == "[]\n"
+
+
 @pytest.mark.parametrize(
     "body",
     [
