@@ -27,6 +27,7 @@ from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
 KEEPER_SECONDS = 0.5
+DRAIN_LOOK_SECONDS = 0.05
 
 
 class EmbeddedEngine:
@@ -117,13 +118,21 @@ class EmbeddedEngine:
         self._stop.set()
         for bell in self._bells.values():
             bell.ring_all()
-        end = time.monotonic() + seconds
-        for thread in self._threads:
-            thread.join(max(0.0, end - time.monotonic()))
+        self._await_claims(presence, time.monotonic() + seconds)
         with self._database.write() as session:
             left = claims.release(session, presence.id)
         presence.close()
         return left == 0
+
+    def _await_claims(self, presence: Presence, end: float) -> None:
+        alive = self._threads
+        while alive and time.monotonic() < end:
+            alive[0].join(DRAIN_LOOK_SECONDS)
+            alive = [thread for thread in alive if thread.is_alive()]
+            with self._database.read() as session:
+                # A slot that still runs what was cancelled meanwhile holds nothing that anybody waits for.
+                if presence.id not in claims.holders(session):
+                    return
 
     def _slot(self, queue: str, presence: Presence) -> Slot:
         return Slot(

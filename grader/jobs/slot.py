@@ -91,7 +91,8 @@ class Slot:
             except Withdrawn:
                 LOG.info("submission %s was cancelled while it ran", claim.id)
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                self._excuse(claim, submission, fault)
+                if not tracker.withdrawn:
+                    self._excuse(claim, submission, fault)
         self.live.moved(claim.id)
 
     def _store(self, claim: Claim, report: Report, state: State) -> None:

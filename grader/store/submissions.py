@@ -48,7 +48,7 @@ def get(session: Session, id: SubmissionId) -> Submission | None:
     if found is None:
         return None
     row, body = found
-    return _submission(row, None if body is None else Report.from_json(body))
+    return _submission(row, _report(body))
 
 
 def owner(session: Session, id: SubmissionId) -> UserId | None:
@@ -77,7 +77,7 @@ def outcome(session: Session, id: SubmissionId) -> tuple[State, float | None, Re
         .outerjoin(ReportRow, ReportRow.submission_id == SubmissionRow.id)
         .where(SubmissionRow.id == id)
     ).one()
-    return State(state), finished, None if body is None else Report.from_json(body)
+    return State(state), finished, _report(body)
 
 
 def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | None:
@@ -114,11 +114,19 @@ def attempts(session: Session, user: UserId, exercise: str | None = None) -> lis
             number=number,
             created=created,
             state=State(state),
-            status=None if status is None else Status(status),
+            status=_status(status),
             score=score,
         )
         for id, name, number, created, state, status, score in session.execute(query)
     ]
+
+
+def _report(body: str | None) -> Report | None:
+    return None if body is None else Report.from_json(body)
+
+
+def _status(status: str | None) -> Status | None:
+    return None if status is None else Status(status)
 
 
 def _row(submission: Submission, number: int) -> SubmissionRow:

@@ -33,9 +33,14 @@ class Worker:
 
     def wait_for(self, number: int) -> None:
         """Wait until it has begun that many more gradings."""
-        for _ in range(number):
-            assert self.begun.poll(20)
-            assert os.read(self.begun.fileno(), 1) == b"."
+        while number:
+            assert self.begun.poll(30)
+            number -= os.read(self.begun.fileno(), 1) == b"."
+
+    def wait_until_ready(self) -> None:
+        """Wait until it looks at the queue; for a database without jobs."""
+        assert self.begun.poll(30)
+        assert os.read(self.begun.fileno(), 1) == b"!"
 
     def kill(self) -> None:
         """Kill it as nothing can prevent."""
@@ -115,11 +120,12 @@ def test_a_living_process_takes_over_from_a_killed_one(
     database: Database, engine: Callable[..., EmbeddedEngine], worker: Callable[[], Worker]
 ) -> None:
     """Two processes share one file; when one dies, the other grades what it held, without a restart."""
+    first, second = worker(), worker()
+    first.wait_until_ready()
+    second.wait_until_ready()
     for n in range(60):
         hand_in(database, engine(), f"s{n}")
-    first, second = worker(), worker()
-    first.wait_for(5)
-    second.wait_for(5)
+    first.wait_for(1)
     first.kill()
     until(lambda: set(states(database).values()) == {State.DONE}, "all graded")
 
@@ -131,6 +137,8 @@ def test_two_living_processes_never_grade_the_same(
 ) -> None:
     """While nobody dies, each job is taken exactly once, and a stop ends a process cleanly."""
     pair = worker(), worker()
+    for one in pair:
+        one.wait_until_ready()
     for n in range(40):
         hand_in(database, engine(), f"s{n}")
     until(lambda: set(states(database).values()) == {State.DONE}, "all graded")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -171,7 +172,8 @@ def test_cancelling_one_that_runs_drops_its_result(database: Database, engine: M
 
     assert one.cancel(stored.id)
     gate.open.set()
-    assert one.drain(20.0)
+    hand_in(database, one, "s2")
+    until(finished(database), "the next one graded by the same slot")
     with database.read() as session:
         found = submissions.get(session, stored.id)
         assert found is not None
@@ -193,6 +195,20 @@ def test_draining_finishes_what_runs_and_leaves_what_waits(database: Database, e
     one.run({"cpu": 1})
     until(finished(database), "the rest graded")
     assert gate.asked == ["s1", "s2"]
+
+
+def test_a_stop_does_not_wait_for_what_was_cancelled(database: Database, engine: Make, gate: Gate) -> None:
+    """A cancelled endless loop holds up nobody."""
+    one = engine(gate.grade)
+    one.run({"cpu": 1})
+    stored = hand_in(database, one, "s1")
+    assert gate.entered.acquire(timeout=20)
+    one.cancel(stored.id)
+    start = time.monotonic()
+
+    assert one.drain(20.0)
+    assert time.monotonic() - start < 5.0
+    gate.open.set()
 
 
 def test_what_does_not_end_in_time_is_handed_back(database: Database, engine: Make, gate: Gate) -> None:

@@ -17,7 +17,7 @@ GRADING_SECONDS = 0.03
 
 
 def work(folder: Path, begun: Connection, stop: Connection) -> None:
-    """Grade what is in the folder's database; write a byte to `begun` for each grading, end when `stop` is closed."""
+    """Grade what is in the folder's database; write to `begun` when ready and at each grading, end when `stop` is closed."""
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
         os.write(begun.fileno(), b".")
@@ -26,5 +26,6 @@ def work(folder: Path, begun: Connection, stop: Connection) -> None:
 
     engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers")
     engine.run({"cpu": 3})
+    os.write(begun.fileno(), b"!")
     stop.poll(None)
     engine.drain(10.0)
