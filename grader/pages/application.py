@@ -9,9 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import gradio as gr
 from fastapi import FastAPI, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
-from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 
 from grader.pages.accounts import build_accounts
@@ -20,7 +19,7 @@ from grader.pages.guard import Guard
 from grader.pages.identity import Identity
 from grader.pages.parts import ASSETS, head, theme
 from grader.pages.student import build_student
-from grader.pages.teach import build_exports, build_teach
+from grader.pages.teach import Doorway, build_exports, build_teach
 from grader.service import Service
 from grader.settings import Settings
 
@@ -40,9 +39,9 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app.mount("/gym", StaticFiles(directory=ASSETS))
     _mount(app, build_teach(identity), "/teach", _instructors(identity))
     _mount(app, build_student(identity), "/", _everybody)
-    app.add_exception_handler(HTTPException, _refuse)
     # Gradio answers every origin, with credentials, unless the application has rules of its own: here, none may.
     app.add_middleware(CORSMiddleware, allow_origins=())
+    app.add_middleware(Doorway, identity=identity)
     app.add_middleware(Guard, body_limit=(2 * settings.source_kib + 64) << 10)
     app.add_middleware(Shield, head=head())
     return app
@@ -102,11 +101,3 @@ def _instructors(identity: Identity) -> Who:
 
 async def _health(request: Request) -> Response:
     return JSONResponse({"status": "ok"})
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    if status == 401 and "text/html" in request.headers.get("accept", ""):
-        return RedirectResponse("/sign-in?next=/teach/", status_code=303)
-    detail = error.detail if isinstance(error, HTTPException) else "Something broke on our side."
-    return JSONResponse({"detail": detail}, status_code=status)

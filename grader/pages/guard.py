@@ -1,8 +1,8 @@
 """The guard in front of everything: which paths exist, how long a body may be, what it may hold, who may send it.
 
-Stops: reading the server's files by sending Gradio a dictionary that looks like an upload; uploads, monitoring, proxy and
-other doors of Gradio that no page of ours needs; bodies that fill the memory; requests that another site makes in a
-person's name. It does not decide who somebody is.
+Stops: reading the server's files by sending Gradio a dictionary that looks like an upload; uploads, monitoring, proxy
+and other doors of Gradio that no page of ours needs; bodies that fill the memory; requests that another site makes in
+a person's name. It does not decide who somebody is.
 """
 
 from __future__ import annotations

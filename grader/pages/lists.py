@@ -106,7 +106,7 @@ def _number_of_checks(exercise: Exercise) -> int:
     return sum(len(check.cases) for check in exercise.spec.checks)
 
 
-def board_view(standings: Sequence[Standing], you: UserId | None, *, overall: bool = False) -> View:
+def board_view(standings: Sequence[Standing], you: UserId | None, *, overall: bool = False) -> dict[str, View]:
     """Return a leaderboard; the reader's own line is marked."""
     columns = [{"name": "Rank", "kind": "number"}, {"name": "Name"}, {"name": "Score", "kind": "score"}]
     columns += [{"name": "Solved", "kind": "number"}] if overall else []
@@ -146,11 +146,13 @@ def attempts_view(attempts: Sequence[Attempt]) -> View:
 
 def work_view(attempts: Sequence[Attempt], catalog: Catalog) -> View:
     """Return everything a person has handed in, newest first."""
-    rows = [
-        {**_attempt(attempt, _title(attempt, catalog)), "href": address(attempt.exercise)}
-        for attempt in attempts
-    ]
-    return {"wide": True, "title": "My work", "rows": rows, "text": "Nothing handed in yet. Pick an exercise and press Run checks."}
+    rows = [{**_attempt(attempt, _title(attempt, catalog)), "href": address(attempt.exercise)} for attempt in attempts]
+    return {
+        "wide": True,
+        "title": "My work",
+        "rows": rows,
+        "text": "Nothing handed in yet. Pick an exercise and press Run checks.",
+    }
 
 
 def guest_list(title: str, path: str, text: str) -> View:
@@ -170,7 +172,7 @@ def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
         "title": title,
         "text": _outcome(attempt),
         "created": attempt.created,
-        "score": "–" if attempt.score is None else number(attempt.score),
+        "score": "-" if attempt.score is None else number(attempt.score),
         "tone": "none" if attempt.score is None else tone(attempt.score, 100.0),
         "question": f"Replace the code in the editor with {title.lower()}?",
     }

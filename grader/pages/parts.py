@@ -9,7 +9,7 @@ import gradio as gr
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("gym.js", "tables.js", "report.js", "figures.js", "editor.js")
-FORMULAS = [
+FORMULAS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
 ]

@@ -80,7 +80,9 @@ def sorted_points(report: Report) -> list[tuple[Dimension, Points]]:
 def _lines(report: Report, attempt: int, best: float | None) -> list[str]:
     lines = []
     if report.incident:
-        lines.append(f"This costs you nothing. If it happens again, tell your instructor this number: {report.incident}")
+        lines.append(
+            f"This costs you nothing. If it happens again, tell your instructor this number: {report.incident}"
+        )
     if attempt:
         lines.append(f"Attempt {attempt} · graded in {report.seconds:.1f} s")
     if report.status in _FREE:
@@ -119,7 +121,7 @@ def _group(dimension: Dimension, checks: list[CheckResult]) -> View:
         "tone": {Verdict.PASSED: "good", Verdict.FAILED: "poor"}.get(worst, "none"),
         "badge": badge,
         "count": f"{passed} of {len(checks)} passed",
-        "open": worst is not Verdict.PASSED,
+        "open": worst in (Verdict.FAILED, Verdict.BROKEN),
         "checks": [_check(check) for check in checks],
     }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import gradio as gr
+from gradio.components.navbar import Navbar
 
 from grader.pages import lists
 from grader.pages.desk import Desk
@@ -29,17 +31,15 @@ def build_student(identity: Identity) -> gr.Blocks:
         lay_out_exercise(blocks, Desk(identity))
     with blocks.route("Leaderboard", "leaderboard"):
         _navigation()
-        blocks.load(
-            shelves.board, None, [part("header"), part("board")], api_name="board", show_progress="hidden"
-        )
+        blocks.load(shelves.board, None, [part("header"), part("board")], api_name="board", show_progress="hidden")
     with blocks.route("My work", "work"):
         _navigation()
         blocks.load(shelves.work, None, [part("header"), part("attempts")], api_name="work", show_progress="hidden")
-    return blocks
+    return cast("gr.Blocks", blocks)
 
 
 def _navigation() -> None:
-    gr.Navbar(visible=False)  # the header is ours
+    Navbar(visible=False)  # the header is ours
 
 
 @dataclass(frozen=True, slots=True)

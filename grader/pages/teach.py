@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import gradio as gr
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from grader.pages import lists
 from grader.pages.identity import Identity
@@ -34,7 +37,7 @@ def build_teach(identity: Identity) -> gr.Blocks:
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         outputs = [part("header"), part("gradebook")]
         blocks.load(Office(identity).gradebook, None, outputs, api_name="gradebook", show_progress="hidden")
-    return blocks
+    return cast("gr.Blocks", blocks)
 
 
 def build_exports(identity: Identity) -> APIRouter:
@@ -73,6 +76,23 @@ class Office:
         text = csv_of(list(self.identity.service.catalog), rows_of(self.identity.service))
         headers = {"Content-Disposition": 'attachment; filename="gradebook.csv"', "Cache-Control": "no-store"}
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+class Doorway:
+    """An ASGI application that leads whoever opens `/teach` without the right to do so to the sign-in form."""
+
+    def __init__(self, app: ASGIApp, identity: Identity) -> None:
+        """Stand before `app`, which refuses them too, but in JSON."""
+        self._app = app
+        self._identity = identity
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Redirect, or pass the request on."""
+        app = self._app
+        opened = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in ("/teach", "/teach/")
+        if opened and await asyncio.to_thread(self._identity.instructor, Request(scope)) is None:
+            app = RedirectResponse("/sign-in?next=/teach/", status_code=303)
+        await app(scope, receive, send)
 
 
 def rows_of(service: Service) -> list[Row]:

@@ -13,10 +13,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-View: TypeAlias = "str | int | float | bool | None | Sequence[View] | Mapping[str, View]"
+View: TypeAlias = "str | int | float | bool | Sequence[View] | Mapping[str, View] | None"
 
 # Controls but tab and newline; marks that turn the reading direction; characters nobody sees; halves of a pair.
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]")
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+)
 
 
 def clean(text: str, limit: int = 4000) -> str:

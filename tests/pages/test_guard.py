@@ -7,7 +7,15 @@ from starlette.datastructures import Headers
 
 from grader.pages.guard import Refusal, check_body, check_origin, is_known
 
-NEEDED = ["/", "/exercise", "/teach/", "/teach/config", "/gradio_api/queue/join", "/gradio_api/heartbeat/abc", "/gym/gym.js"]
+NEEDED = [
+    "/",
+    "/exercise",
+    "/teach/",
+    "/teach/config",
+    "/gradio_api/queue/join",
+    "/gradio_api/heartbeat/abc",
+    "/gym/gym.js",
+]
 NOT_NEEDED = [
     "/gradio_api/upload",
     "/gradio_api/file=/etc/passwd",

@@ -5,7 +5,6 @@ import pytest
 from grader.judge.report import Status
 from grader.pages.panel import idle_view, watch_view
 from grader.store.records import State, Watch
-
 from tests.pages.samples import accepted_report, ended_report, failed_report
 
 CASES = [

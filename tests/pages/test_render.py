@@ -5,7 +5,6 @@ import json
 from grader.judge.report import Dimension, Status, Verdict
 from grader.pages.render import groups, report_view, title, tone
 from grader.pages.wording import pack
-
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
 
 

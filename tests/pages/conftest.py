@@ -1,0 +1,161 @@
+"""The real application on a free port, once per session, and a browser that minds every error."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from grader.bootstrap import build
+from grader.pages.application import create_app
+from grader.service import Service
+from grader.settings import Settings
+from grader.store.records import Role, User
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+PASSWORD = "correct horse battery"
+CODE = "green-tree"
+NAMES = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Site:
+    """The served application."""
+
+    url: str
+    service: Service
+    app: FastAPI
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is signed in."""
+
+    user: User
+    token: str
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The session's cookie."""
+        return {"attention_gym": self.token}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Serve the application with the real sandbox, store and exercises."""
+    data: Path = tmp_path_factory.mktemp("data")
+    settings = Settings(
+        data=data,
+        database_url=f"sqlite:///{data}/gym.sqlite3",
+        class_code=CODE,
+        secret=secrets.token_hex(32),
+        allow_one_wall=True,
+        drain_seconds=1.0,
+    )
+    service = build(settings)
+    app = asyncio.run(made(service, settings))
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    wait_for(lambda: server.started)
+    yield Site(url, service, app)
+    server.should_exit = True
+    thread.join(20)
+    listener.close()
+
+
+async def made(service: Service, settings: Settings) -> FastAPI:
+    """Return the application; without a running loop Gradio would make some, and leave them open."""
+    return create_app(service, settings)
+
+
+def wait_for(ready: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait until `ready` says yes.
+
+    Raises:
+        TimeoutError: it never did.
+    """
+    end = time.monotonic() + seconds
+    while not ready():
+        if time.monotonic() > end:
+            raise TimeoutError(f"not ready after {seconds} seconds")
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def person(site: Site) -> Callable[..., Person]:
+    """Give a function that makes an account and signs it in."""
+
+    def enter(name: str = "", role: Role = Role.STUDENT) -> Person:
+        name = name or f"Student {next(NAMES)}"
+        user = site.service.add_user(name, PASSWORD, role)
+        return Person(user, site.service.sign_in(name, PASSWORD, "127.0.0.1"))
+
+    return enter
+
+
+@pytest.fixture
+def visitor(site: Site) -> Callable[..., httpx.Client]:
+    """Give a function that makes an HTTP client, signed in or not."""
+
+    def visit(who: Person | None = None) -> httpx.Client:
+        return httpx.Client(base_url=site.url, cookies=who.cookies if who else None, timeout=20)
+
+    return visit
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Give the machine's Chromium, or the one that Playwright brings."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Give a function that opens a page; any script error or refused resource on one fails the test."""
+    contexts: list[BrowserContext] = []
+    errors: list[str] = []
+
+    def visit(path: str, who: Person | None = None, **options: object) -> Page:
+        context = browser.new_context(base_url=site.url, reduced_motion="reduce", **options)
+        contexts.append(context)
+        if who:
+            context.add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("dialog", lambda dialog: (errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+        page.goto(path)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+    assert errors == []

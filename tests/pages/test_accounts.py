@@ -1,0 +1,93 @@
+"""Signing in, registering and signing out over HTTP."""
+
+import pytest
+
+from grader.pages.accounts import local
+from tests.pages.conftest import CODE, PASSWORD
+
+
+def test_registering_signs_in_and_leads_on(visitor):
+    """After registering, the browser has a session and is where it wanted to be."""
+    form = {"name": "Grace H", "password": PASSWORD, "class_code": CODE, "next": "/work"}
+    with visitor() as guest:
+        answer = guest.post("/register", data=form)
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/work")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("attention_gym=")
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+
+
+def test_a_wrong_password_is_said_beside_the_form(visitor, person):
+    """The form comes back with the reason and the name, and without a session."""
+    who = person()
+    with visitor() as guest:
+        answer = guest.post("/sign-in", data={"name": who.user.name, "password": "wrong password"})
+
+    assert answer.status_code == 403
+    assert "The name or the password is wrong." in answer.text
+    assert f'value="{who.user.name}"' in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_wrong_class_code_is_refused(visitor):
+    """Nobody registers without the code."""
+    with visitor() as guest:
+        answer = guest.post("/register", data={"name": "Eve", "password": PASSWORD, "class_code": "guess"})
+
+    assert answer.status_code == 403
+    assert "class code is wrong" in answer.text
+
+
+def test_what_was_typed_comes_back_escaped(visitor):
+    """Markup in a name is shown, not obeyed."""
+    with visitor() as guest:
+        answer = guest.post("/sign-in", data={"name": '"><script>alert(1)</script>', "password": "x"})
+
+    assert "<script>alert" not in answer.text
+    assert "&lt;script&gt;alert(1)" in answer.text
+
+
+def test_signing_in_ends_the_session_before_it(visitor, person, site):
+    """A session that somebody planted in the browser is over once its owner signs in."""
+    planted, who = person(), person()
+    with visitor(planted) as browser:
+        answer = browser.post("/sign-in", data={"name": who.user.name, "password": PASSWORD})
+
+    assert answer.status_code == 303
+    assert site.service.user_of(planted.token) is None
+
+
+def test_signing_out_ends_the_session(visitor, person, site):
+    """After signing out the token is worth nothing."""
+    who = person()
+    with visitor(who) as browser:
+        answer = browser.post("/sign-out")
+
+    assert answer.status_code == 303
+    assert site.service.user_of(who.token) is None
+
+
+def test_signing_out_takes_a_post(visitor, person, site):
+    """A link or an image cannot sign anybody out."""
+    who = person()
+    with visitor(who) as browser:
+        answer = browser.get("/sign-out")
+
+    assert answer.status_code == 404
+    assert site.service.user_of(who.token) == who.user
+
+
+ELSEWHERE = ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:alert(1)", "", "/\n/evil", "evil"]
+
+
+@pytest.mark.parametrize("address", ELSEWHERE)
+def test_the_way_on_never_leaves_the_site(address):
+    """An address of another site becomes the front page."""
+    assert local(address) == "/"
+
+
+def test_the_way_on_keeps_the_exercise():
+    """An address of ours stays as it is."""
+    assert local("/exercise?ex=causal_attention") == "/exercise?ex=causal_attention"

@@ -1,0 +1,170 @@
+"""The mounted application as an attacker meets it: no files, no foreign rows, no unguarded event."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+from grader.store.records import Role
+
+FILE = {"path": "/etc/passwd", "url": None, "meta": {"_type": "gradio.FileData"}}
+
+
+def event(client, name, data, *, mount=""):
+    """Send an event and return the status, or the last line of its answer."""
+    answer = client.post(f"{mount}/gradio_api/call/{name}", json={"data": data})
+    if answer.status_code != 200:
+        return answer.status_code
+    return client.get(f"{mount}/gradio_api/call/{name}/{answer.json()['event_id']}").text
+
+
+@pytest.mark.parametrize("name", ["submit", "watch", "refresh", "cancel"])
+def test_the_guard_turns_files_away(visitor, name):
+    """What looks like an uploaded file does not reach Gradio."""
+    with visitor() as guest:
+        assert event(guest, name, [FILE, FILE]) == 400
+
+
+def test_the_mounted_application_reads_no_file_even_without_the_guard(site):
+    """Gradio itself refuses a path that nobody uploaded, since it knows that it has been launched."""
+
+    async def attack() -> str:
+        # The router is the application without the middleware in front of it.
+        transport = httpx.ASGITransport(app=site.app.router)
+        async with httpx.AsyncClient(transport=transport, base_url="http://gym.example") as client:
+            joined = await client.post("/gradio_api/call/refresh", json={"data": [FILE]})
+            return (await client.get(f"/gradio_api/call/refresh/{joined.json()['event_id']}")).text
+
+    answer = asyncio.run(attack())
+
+    assert answer.startswith("event: error")
+    assert "passwd" not in answer
+
+
+def test_both_mounts_are_told_that_they_are_launched(site):
+    """Without the flag Gradio copies any file that a caller names."""
+    mounted = [
+        route.app.get_blocks() for route in site.app.routes if hasattr(getattr(route, "app", None), "get_blocks")
+    ]
+
+    assert [blocks.has_launched for blocks in mounted] == [True, True]
+    assert [blocks.blocked_paths for blocks in mounted] == [["/"], ["/"]]
+
+
+DOORS = [
+    "/gradio_api/upload",
+    "/monitoring/summary",
+    "/gradio_api/openapi.json",
+    "/gradio_api/file=/etc/passwd",
+    "/docs",
+]
+
+
+@pytest.mark.parametrize("path", DOORS)
+def test_doors_that_no_page_needs_are_shut(visitor, path):
+    """Uploads, monitoring and files answer 404 to everybody."""
+    with visitor() as guest:
+        assert (guest.get(path).status_code, guest.post(path).status_code) == (404, 404)
+
+
+def test_long_bodies_are_refused(visitor):
+    """A body of a megabyte is cut off before it is read."""
+    with visitor() as guest:
+        assert event(guest, "submit", ["causal_attention", "x" * 1_000_000]) == 413
+
+
+@pytest.mark.parametrize("path", ["/sign-out", "/sign-in", "/gradio_api/queue/join"])
+def test_writing_requests_of_other_sites_are_refused(visitor, path):
+    """A foreign origin gets 403 whatever it sends."""
+    with visitor() as guest:
+        assert guest.post(path, headers={"Origin": "https://evil.example"}).status_code == 403
+
+
+def test_no_other_origin_may_read(visitor):
+    """Gradio's habit of answering every origin, with credentials, is off."""
+    with visitor() as guest:
+        answer = guest.get("/config", headers={"Origin": "https://evil.example"})
+
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_pages_carry_a_nonce_policy(visitor):
+    """Each page allows our scripts and its own nonce, which changes each time."""
+    with visitor() as guest:
+        policies = [guest.get("/").headers["content-security-policy"] for _ in range(2)]
+
+    assert policies[0] != policies[1]
+    assert all("script-src 'self' 'nonce-" in policy and "frame-ancestors 'self'" in policy for policy in policies)
+
+
+def events_of(client, mount=""):
+    """Return every event of a mount, by number and name."""
+    config = client.get(f"{mount}/config").json()
+    return [(one["id"], one["api_name"]) for one in config["dependencies"]]
+
+
+@pytest.mark.parametrize("role", [None, Role.STUDENT])
+def test_nobody_but_instructors_reaches_an_event_of_the_gradebook(visitor, person, role):
+    """Every event of /teach, by name and by number, is refused to guests and students, as is the rest."""
+    with visitor(person(role=Role.INSTRUCTOR)) as instructor:
+        known = events_of(instructor, "/teach")
+    with visitor(person(role=role) if role else None) as client:
+        seen = {client.get(f"/teach{path}").status_code for path in ("/config", "/gradio_api/info", "/export.csv")}
+        for number, name in known:
+            seen.add(event(client, name, [], mount="/teach"))
+            body = {"data": [], "fn_index": number, "session_hash": "abc"}
+            seen.add(client.post("/teach/gradio_api/queue/join", json=body).status_code)
+            seen.add(client.post(f"/teach/gradio_api/run/{name}", json={"data": []}).status_code)
+
+    assert known
+    assert seen == {401}
+
+
+def test_browsers_without_rights_are_led_to_the_form(visitor):
+    """Somebody who opens /teach by hand is asked to sign in."""
+    with visitor() as guest:
+        answer = guest.get("/teach/", headers={"Accept": "text/html"})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/teach/")
+
+
+def test_instructors_get_the_export(visitor, person):
+    """The gradebook comes as a CSV file."""
+    with visitor(person(role=Role.INSTRUCTOR)) as instructor:
+        answer = instructor.get("/teach/export.csv")
+
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert answer.text.startswith("student,")
+
+
+def test_a_guest_cannot_submit(visitor):
+    """The event answers a guest with the request to sign in, and stores nothing."""
+    with visitor() as guest:
+        answer = event(guest, "submit", ["causal_attention", "import torch"])
+
+    assert "Sign in to run the checks" in answer
+
+
+def test_nobody_watches_or_cancels_for_another(visitor, person, site):
+    """A submission's id is worth nothing to anybody but its owner."""
+    owner, other = person(), person()
+    id = site.service.submit(owner.user, "causal_attention", "while True: pass")
+    with visitor(other) as client:
+        watched = event(client, "watch", [id])
+        event(client, "cancel", [id])
+    state = site.service.submission(owner.user, id).state
+    site.service.cancel(owner.user, id)
+
+    assert "There is no such submission among yours." in watched
+    assert state.value in ("queued", "running")
+
+
+@pytest.mark.parametrize("data", [[{"a": 1}, "x"], [None, None], [["causal_attention"], 5], ["no_such", "x"]])
+def test_wrong_types_are_answered_calmly(visitor, person, data):
+    """An event with other types than the page sends is refused in words."""
+    with visitor(person()) as client:
+        answer = event(client, "submit", data)
+
+    assert answer.startswith("event: complete")
+    assert json.loads(json.loads(answer.split("data: ")[1])[1])["phase"] == "refused"
