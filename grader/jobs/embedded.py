@@ -31,7 +31,16 @@ DRAIN_LOOK_SECONDS = 0.05
 
 
 class EmbeddedEngine:
-    """Runs the jobs of one database file in this process, beside other processes that do the same."""
+    """Runs the jobs of one database file in this process, beside other processes; nothing runs before `run`.
+
+    Args:
+        database: where the submissions are.
+        grade: gives the report on one submission; whatever it raises is a fault of ours.
+        workers: the directory in which the processes show each other that they live.
+        live: where watchers hear of what happens.
+        retries: what to do after a fault of ours.
+        clock: gives the seconds since the epoch.
+    """
 
     def __init__(
         self,
@@ -43,16 +52,7 @@ class EmbeddedEngine:
         retries: Retries | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Prepare to grade; nothing runs before `run`.
-
-        Args:
-            database: where the submissions are.
-            grade: gives the report on one submission; whatever it raises is a fault of ours.
-            workers: the directory in which the processes show each other that they live.
-            live: where watchers hear of what happens.
-            retries: what to do after a fault of ours.
-            clock: gives the seconds since the epoch.
-        """
+        """Prepare to grade."""
         self.live = live or Live()
         self._database = database
         self._grade = grade

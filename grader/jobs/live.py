@@ -69,6 +69,7 @@ class LiveTracker:
     def expect(self, total: int) -> None:
         """Say how many steps there will be."""
         self.steps = Steps(self.steps.step, self.steps.done, total)
+        self._live.changed(self._id)
 
 
 class Live:

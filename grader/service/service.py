@@ -50,7 +50,19 @@ class Rules:
 
 
 class Service:
-    """One class, its exercises, and what it has handed in."""
+    """One class, its exercises, and what it has handed in; nothing runs before `start`.
+
+    Args:
+        database: where everything is stored, with its migrations applied.
+        catalog: the exercises.
+        engine: delivers what is submitted to be graded.
+        watching: follows a submission on its way.
+        rules: what this installation allows.
+        box_name: what the grading runs in, in words.
+        hasher: makes and checks the hashes of passwords.
+        clock: gives the seconds since the epoch.
+        closing: called last at a stop.
+    """
 
     def __init__(
         self,
@@ -65,19 +77,7 @@ class Service:
         clock: Callable[[], float] = time.time,
         closing: Callable[[], None] = lambda: None,
     ) -> None:
-        """Wire the parts; nothing runs before `start`.
-
-        Args:
-            database: where everything is stored, with its migrations applied.
-            catalog: the exercises.
-            engine: delivers what is submitted to be graded.
-            watching: follows a submission on its way.
-            rules: what this installation allows.
-            box_name: what the grading runs in, in words.
-            hasher: makes and checks the hashes of passwords.
-            clock: gives the seconds since the epoch.
-            closing: called last at a stop.
-        """
+        """Wire the parts."""
         self.catalog = catalog
         self.box_name = box_name
         self._database = database

@@ -28,7 +28,7 @@ def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIP
     config = _config(scripts)
     target = ScriptDirectory.from_config(config).get_revision(revision)
     present = current(database)
-    if target is not None and present == target.revision:
+    if present == target.revision:
         return
     with database.engine.connect() as connection:
         if database.embedded:

@@ -17,7 +17,7 @@ GRADING_SECONDS = 0.03
 
 
 def work(folder: Path, begun: Connection, stop: Connection) -> None:
-    """Grade what is in the folder's database; write to `begun` when ready and at each grading, end when `stop` is closed."""
+    """Grade what is in the folder's database; tell `begun` of each grading; end when `stop` is closed."""
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
         os.write(begun.fileno(), b".")

@@ -80,7 +80,7 @@ def test_whatever_is_submitted_is_stored(service: Service, person: Person, sourc
     ],
 )
 def test_what_cannot_be_taken_is_refused_before_it_is_stored(
-    service: Service, person: Person, exercise: str, source: str, device: str, message: str
+    service: Service, person: Person, *, exercise: str, source: str, device: str, message: str
 ) -> None:
     """Too long, an unknown exercise, an unknown device: the message says what is possible."""
     ada = person("Ada")

@@ -37,7 +37,7 @@ def draft() -> Callable[..., Submission]:
     """Give a function that makes a submission to be stored."""
 
     def make(
-        user: User, id: str, exercise: str = "softmax", created: float = 10.0, raw: bytes = b"x = 1"
+        user: User, id: str, *, exercise: str = "softmax", created: float = 10.0, raw: bytes = b"x = 1"
     ) -> Submission:
         return Submission(
             id=SubmissionId(id),

@@ -20,7 +20,7 @@ Count = Callable[..., None]
 def count(database: Database) -> Count:
     """Give a function that counts an attempt."""
 
-    def attempt(user: User, score: float, now: float, exercise: str = "e", status: Status = Status.GRADED) -> None:
+    def attempt(user: User, score: float, now: float, *, exercise: str = "e", status: Status = Status.GRADED) -> None:
         report = Report(exercise=exercise, status=status, score=score, seed=1, device="cpu", seconds=0.1)
         with database.write() as session:
             boards.count(session, user.id, exercise, report=report, now=now)
