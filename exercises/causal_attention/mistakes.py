@@ -176,7 +176,7 @@ def queries_meet_queries(queries: Tensor, keys: Tensor) -> Tensor:
 def keys_ask_queries(queries: Tensor, keys: Tensor) -> Tensor:
     """Your table of scores lies on its side.
 
-    Row i has to be what *query* i thinks of every key. Look at the order of the two factors, and at which is transposed.
+    Row i has to be what *query* i thinks of every key. Look at the order of the factors, and at which is transposed.
     """
     return keys @ queries.transpose(-2, -1)
 

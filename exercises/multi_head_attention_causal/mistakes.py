@@ -257,7 +257,7 @@ def keys_and_values_swapped(self: Any, x: Tensor) -> Projections:
 def every_head_the_first(weights: Tensor, values: Tensor) -> Tensor:
     """All your heads use the weights of the first.
 
-    Each head has queries and keys, and so weights, of its own. Look for an index 0, or a loop that never uses its index.
+    Each head has queries, keys and so weights of its own. Look for an index 0, or a loop that never uses its index.
     """
     return weights[:, :1] @ values
 
