@@ -6,7 +6,9 @@ import contextlib
 import fcntl
 import os
 import threading
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from grader.box.codec import encode_job
 from grader.box.plan import Plan
@@ -30,6 +32,7 @@ class Sandbox:
         self._lock = threading.Lock()
         self._closed = False
         self._zygote = Zygote()
+        self._leases: Counter[Zygote] = Counter()  # runs under way, by zygote
         self.name = f"sandbox (tier {self._zygote.tier})"
 
     def run(self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None) -> Run:
@@ -39,18 +42,32 @@ class Sandbox:
             GraderFault: the machinery failed twice in a row.
         """
         job = encode_job(plan, source)
-        zygote = self._zygote
-        try:
+        with self._lease() as zygote:
+            try:
+                return _attempt(zygote, job, Trip(plan, limits, progress), limits)
+            except ZygoteLost:
+                self._replace(zygote)
+        with self._lease() as zygote:
             return _attempt(zygote, job, Trip(plan, limits, progress), limits)
-        except ZygoteLost:
-            zygote = self._replace(zygote)
-        return _attempt(zygote, job, Trip(plan, limits, progress), limits)
+
+    def renew(self) -> None:
+        """Put a fresh zygote in the place of the present one; runs under way finish where they are.
+
+        All children of one zygote share their address layout and hash seed: a service does this once a day.
+        """
+        fresh = Zygote()
+        with self._lock:
+            old, self._zygote = (fresh, self._zygote) if self._closed else (self._zygote, fresh)
+            busy = self._leases[old]
+        if not busy:
+            old.close()
 
     def close(self) -> None:
         """End the zygote and every run that is under way."""
         with self._lock:
             self._closed = True
-            self._zygote.close()
+            for zygote in {self._zygote, *self._leases}:
+                zygote.close()
 
     def __enter__(self) -> Sandbox:
         return self
@@ -58,7 +75,24 @@ class Sandbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _replace(self, lost: Zygote) -> Zygote:
+    @contextmanager
+    def _lease(self) -> Iterator[Zygote]:
+        """Lend the present zygote; one that was renewed meanwhile ends with its last run."""
+        with self._lock:
+            zygote = self._zygote
+            self._leases[zygote] += 1
+        try:
+            yield zygote
+        finally:
+            with self._lock:
+                self._leases[zygote] -= 1
+                over = not self._leases[zygote]
+                if over:
+                    del self._leases[zygote]
+                if over and zygote is not self._zygote:
+                    zygote.close()
+
+    def _replace(self, lost: Zygote) -> None:
         """Put a new zygote in the place of `lost`, unless another thread has done so already."""
         with self._lock:
             if self._closed:
@@ -66,7 +100,6 @@ class Sandbox:
             if self._zygote is lost:
                 lost.close()
                 self._zygote = Zygote()
-            return self._zygote
 
 
 def _attempt(zygote: Zygote, job: bytes, trip: Trip, limits: Limits) -> Run:

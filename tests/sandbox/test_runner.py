@@ -186,6 +186,17 @@ def test_a_dead_zygote_is_replaced_without_the_student_noticing() -> None:
         sandbox.run(plan(), HONEST, LIMITS)
 
 
+def test_a_renewed_zygote_lets_its_runs_finish() -> None:
+    """The old zygote lives as long as a run needs it, and new runs get the new one."""
+    with Sandbox() as sandbox:
+        with sandbox._lease() as old:
+            sandbox.renew()
+            assert old._process.poll() is None
+            assert sandbox._zygote is not old
+        assert old._process.poll() is not None
+        assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+
+
 def _run_into_a_fault(sandbox: Sandbox) -> None:
     with pytest.raises(GraderFault, match="closed"):
         sandbox.run(plan(), "import time; time.sleep(99)", Limits(cpu_seconds=1, wall_seconds=20))
