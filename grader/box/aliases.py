@@ -67,7 +67,6 @@ FUSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     (("W_key", "W_value"), ("kv", "to_kv", "W_kv", "kv_proj", "w_kv", "c_kv", "kv_linear", "Wkv")),
 )  # fmt: skip
-FUSED_BIASES = {"in_proj_weight": "in_proj_bias"}
 
 
 @cache
@@ -93,3 +92,9 @@ def bias_names(name: str) -> tuple[str, ...]:
     if name == "W_out":
         return OUT_BIASES
     return tuple(pattern.format(word) for pattern in _BIAS_PATTERNS for word in _PROJECTIONS.get(name, ()))
+
+
+@cache
+def fused_bias_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of a bias that is a parameter of its own beside a fused projection called one of `names`."""
+    return tuple(pattern.format(name) for pattern in _BIAS_PATTERNS for name in names)

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from torch import Tensor, nn
 
-from grader.box.aliases import FUSED_BIASES
-
 View = Callable[[Tensor], Tensor]
 
 
@@ -35,6 +33,11 @@ def as_is(parameter: Tensor) -> Tensor:
 def transposed(parameter: Tensor) -> Tensor:
     """Show (out, in), as nn.Linear keeps it, as (in, out)."""
     return parameter.T
+
+
+def column(parameter: Tensor) -> Tensor:
+    """Show a vector (in,) as (in, 1)."""
+    return parameter.unsqueeze(-1)
 
 
 def head(index: int) -> View:
@@ -67,9 +70,8 @@ def stem(path: str, leaf: str) -> str | None:
     `leaf` is `weight` or `bias`; a path that ends in the other one has no stem. A trailing number is a head's.
     """
     parts = path.split(".")
-    if parts[-1] in ("weight", "bias"):
-        if parts.pop() != leaf:
-            return None
+    if parts[-1] in ("weight", "bias") and parts.pop() != leaf:
+        return None
     while parts and parts[-1].isdigit():
         parts.pop()
     return parts[-1] if parts else None
@@ -82,9 +84,9 @@ def block_index(path: str) -> int | None:
 
 
 def bias_path(path: str) -> str:
-    """Return where the bias beside the weight at `path` would be."""
-    owner, dot, last = path.rpartition(".")
-    return f"{owner}{dot}{FUSED_BIASES[last]}" if last in FUSED_BIASES else f"{owner}.bias"
+    """Return where the bias beside the weight at `path` would be; empty where a parameter stands by itself."""
+    owner, _, last = path.rpartition(".")
+    return f"{owner}.bias" if owner and last == "weight" else ""
 
 
 def unregistered(module: nn.Module) -> str:

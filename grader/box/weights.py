@@ -13,14 +13,14 @@ view that the weight is written through reads its gradient.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from grader.box import layouts
-from grader.box.aliases import FUSED, bias_names, weight_names
+from grader.box.aliases import FUSED, bias_names, fused_bias_names, weight_names
 from grader.box.layouts import Piece, stem
 from grader.box.plan import Weight
 from grader.errors import Ungradable
@@ -64,16 +64,22 @@ def bind(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
     """
     finder = _Finder(module, weights)
     pieces: dict[str, tuple[Piece, ...]] = {}
+    superfluous: list[Piece] = []
     for weight in weights:
         pieces[weight.name] = finder.matrix(weight)
-        if weight.bias is not None:
-            pieces[f"{weight.name}.bias"] = finder.bias(weight, pieces[weight.name])
+        bias = finder.bias(weight, pieces[weight.name])
+        if weight.bias is None:
+            superfluous += bias
+        elif bias:
+            pieces[f"{weight.name}.bias"] = bias
+        else:
+            raise Ungradable(_biasless(weight, pieces[weight.name]))
     _write(pieces, weights)
-    claimed = {piece.path for found in pieces.values() for piece in found}
-    zeroed = tuple(_zero_biases(finder.parameters, claimed))
-    rest = (path for path in finder.parameters if path not in claimed and path not in zeroed)
-    unused = tuple(f"{path} {tuple(finder.parameters[path].shape)}" for path in rest)
-    return Binding(pieces, zeroed, unused)
+    _zero(superfluous)
+    known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
+    rest = ((path, parameter) for path, parameter in finder.parameters.items() if id(parameter) not in known)
+    unused = tuple(f"{path} {tuple(parameter.shape)}" for path, parameter in rest)
+    return Binding(pieces, tuple(dict.fromkeys(piece.path for piece in superfluous)), unused)
 
 
 def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...]) -> None:
@@ -85,14 +91,17 @@ def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...])
                 piece.view(piece.parameter).copy_(values[name][..., piece.start : piece.stop])
 
 
-def _zero_biases(parameters: Mapping[str, Tensor], claimed: set[str]) -> Iterator[str]:
-    """Set to zero the biases beside claimed weights that the contract does not have."""
-    for path, parameter in parameters.items():
-        owner, _, last = path.rpartition(".")
-        if last == "bias" and path not in claimed and f"{owner}.weight" in claimed:
-            with torch.no_grad():
-                parameter.zero_()
-            yield path
+def _zero(pieces: list[Piece]) -> None:
+    with torch.no_grad():
+        for piece in pieces:
+            piece.view(piece.parameter).zero_()
+
+
+def _biasless(weight: Weight, matrix: tuple[Piece, ...]) -> str:
+    return (
+        f"`{weight.name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
+        "does your constructor use its bias argument?"
+    )
 
 
 class _Finder:
@@ -103,39 +112,54 @@ class _Finder:
         self._linear = {name for name, part in module.named_modules() if isinstance(part, nn.Linear)}
         self._weights = {weight.name: weight for weight in weights}
         self._hint = layouts.unregistered(module)
+        self._stems: dict[tuple[str, str | None], list[str]] = {}
+        for path in self.parameters:
+            for leaf in ("weight", "bias"):
+                self._stems.setdefault((leaf, stem(path, leaf)), []).append(path)
+        for path, parameter in self.parameters.items():
+            if nn.parameter.is_lazy(parameter):
+                raise Ungradable(f"`{path}` has no shape yet; give its layer the input's width instead of a lazy one")
 
     def matrix(self, weight: Weight) -> tuple[Piece, ...]:
         """Return the pieces that hold the matrix of `weight`."""
+        dims = (1, 2, 3) if weight.matrix.shape[1] == 1 else (2, 3)
         for name in weight_names(weight.name):
-            if paths := self._paths(name, "weight"):
+            if paths := self._paths(name, "weight", dims):
                 return self._pieces(weight, paths)
-        if (fused := self._fused(weight, "weight")) is not None:
+        if (fused := self._fused(weight)) is not None:
             return fused
         raise Ungradable(self._missing(weight))
 
     def bias(self, weight: Weight, matrix: tuple[Piece, ...]) -> tuple[Piece, ...]:
-        """Return the pieces that hold the bias of `weight`, beside its matrix or under a name of its own."""
+        """Return the pieces that hold the bias of `weight`: beside its matrix, or under a name of its own; or none."""
         beside = [layouts.bias_path(piece.path) for piece in matrix]
         if all(path in self.parameters for path in beside):
             offsets = [self._fused_offset(weight, piece) for piece in matrix]
             return tuple(
-                Piece(path, self.parameters[path], layouts.columns(offset, piece.stop - piece.start), piece.start, piece.stop)
-                for path, offset, piece in zip(beside, offsets, matrix, strict=True)
+                self._part(path, offset, piece) for path, offset, piece in zip(beside, offsets, matrix, strict=True)
             )
-        for name in bias_names(weight.name):
-            if paths := self._paths(name, "bias"):
+        own = [(name, (1, 2, 3)) for name in bias_names(weight.name)]
+        for name, dims in (*own, *((name, (1,)) for name in weight_names(weight.name))):
+            if paths := self._paths(name, "bias", dims):
                 return layouts.bias_blocks(weight.matrix.shape[1], [(path, self.parameters[path]) for path in paths])
-        raise Ungradable(
-            f"`{weight.name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
-            "does your constructor use its bias argument?"
-        )
+        return self._fused_bias(weight)
 
-    def _paths(self, name: str, leaf: str) -> list[str]:
-        """Return the paths under `name`: one, or one per head in order."""
-        found = [path for path in self.parameters if stem(path, leaf) == name]
-        if len(found) > 1 and len({layouts.block_index(path) for path in found}) < len(found):
-            raise Ungradable(f"`{name}` is there more than once: {', '.join(found)}; keep one of each")
+    def _part(self, path: str, offset: int, piece: Piece) -> Piece:
+        """Return the piece of a bias that belongs to `piece` of its matrix."""
+        view = layouts.columns(offset, piece.stop - piece.start)
+        return Piece(path, self.parameters[path], view, piece.start, piece.stop)
+
+    def _paths(self, name: str, leaf: str, dims: tuple[int, ...]) -> list[str]:
+        """Return the paths under `name`, of parameters with `dims` axes: one, or one per head in order."""
+        found = [path for path in self._stems.get((leaf, name), ()) if self.parameters[path].dim() in dims]
+        if _clash(found):  # one parameter may be registered in two places
+            found = list({id(self.parameters[path]): path for path in reversed(found)}.values())
+        if _clash(found):
+            raise Ungradable(f"`{name}` is there more than once: {', '.join(reversed(found))}; keep one of each")
         return sorted(found, key=lambda path: layouts.block_index(path) or 0)
+
+    def _all(self, names: tuple[str, ...], leaf: str) -> list[str]:
+        return [path for name in names for path in self._stems.get((leaf, name), ())]
 
     def _pieces(self, weight: Weight, paths: list[str]) -> tuple[Piece, ...]:
         size_in, size_out = weight.matrix.shape
@@ -154,26 +178,38 @@ class _Finder:
             return [Piece(path, parameter, layouts.transposed, start, start + width, "" if linear else "transposed")]
         if found == (size_in, width) and not linear:
             return [Piece(path, parameter, layouts.as_is, start, start + width)]
+        if found == (size_in,) and width == 1:
+            return [Piece(path, parameter, layouts.column, start, start + 1)]
         heads = weight.heads
         if found == (heads, size_in, width // max(heads, 1)):
             step = width // heads
-            return [Piece(path, parameter, layouts.head(i), i * step, (i + 1) * step, f"head {i}") for i in range(heads)]
+            return [
+                Piece(path, parameter, layouts.head(i), i * step, (i + 1) * step, f"head {i}") for i in range(heads)
+            ]
         raise Ungradable(
-            f"`{weight.name}` maps {size_in} features to {width} here, so it must be an nn.Linear({size_in}, {width}) or an "
-            f"nn.Parameter of shape ({size_in}, {width}); `{path}` has shape {found}"
+            f"`{weight.name}` maps {size_in} features to {width} here, so it must be an nn.Linear({size_in}, {width}) "
+            f"or an nn.Parameter of shape ({size_in}, {width}); `{path}` has shape {found}"
         )
 
-    def _fused(self, weight: Weight, leaf: str) -> tuple[Piece, ...] | None:
+    def _fused(self, weight: Weight) -> tuple[Piece, ...] | None:
         for members, names in FUSED:
-            paths = [path for path in self.parameters if stem(path, leaf) in names]
+            paths = self._all(names, "weight")
             if weight.name in members and all(member in self._weights for member in members) and len(paths) == 1:
                 return (self._fused_piece(weight, members, paths[0]),)
         return None
 
+    def _fused_bias(self, weight: Weight) -> tuple[Piece, ...]:
+        for members, names in FUSED:
+            paths = self._all(fused_bias_names(names), "bias")
+            if weight.name in members and all(member in self._weights for member in members) and len(paths) == 1:
+                view = layouts.columns(self._offset(weight, members), weight.matrix.shape[1])
+                return (Piece(paths[0], self.parameters[paths[0]], view, 0, weight.matrix.shape[1]),)
+        return ()
+
     def _fused_piece(self, weight: Weight, members: tuple[str, ...], path: str) -> Piece:
         widths = {name: self._weights[name].matrix.shape[1] for name in members}
         size_in, width, total = weight.matrix.shape[0], widths[weight.name], sum(widths.values())
-        offset = sum(widths[name] for name in members[: members.index(weight.name)])
+        offset = self._offset(weight, members)
         parameter, linear = self.parameters[path], self._is_linear(path) or path.endswith("in_proj_weight")
         rows = f"part {members.index(weight.name) + 1} of {len(members)}"
         if tuple(parameter.shape) == (total, size_in) and (linear or total != size_in):
@@ -181,16 +217,20 @@ class _Finder:
         if tuple(parameter.shape) == (size_in, total) and not linear:
             return Piece(path, parameter, layouts.columns(offset, width), 0, width, rows)
         raise Ungradable(
-            f"`{path}` must map {size_in} features to {total} ({' + '.join(members)}); it has shape {tuple(parameter.shape)}"
+            f"`{path}` must map {size_in} features to {total} ({' + '.join(members)}); "
+            f"it has shape {tuple(parameter.shape)}"
         )
 
     def _fused_offset(self, weight: Weight, piece: Piece) -> int:
         """Return where in the bias beside `piece` the weight's part starts."""
         for members, names in FUSED:
             if weight.name in members and stem(piece.path, "weight") in names:
-                before = members[: members.index(weight.name)]
-                return sum(self._weights[name].matrix.shape[1] for name in before)
+                return self._offset(weight, members)
         return 0
+
+    def _offset(self, weight: Weight, members: tuple[str, ...]) -> int:
+        """Return how many columns of a fused projection come before those of `weight`."""
+        return sum(self._weights[name].matrix.shape[1] for name in members[: members.index(weight.name)])
 
     def _is_linear(self, path: str) -> bool:
         return path.rpartition(".")[0] in self._linear
@@ -202,3 +242,8 @@ class _Finder:
             f"`{weight.name}` ({size_in} to {size_out} features) was not found in your module; it holds: {found}. "
             f"Name it `{weight.name}`, or one of {', '.join(weight_names(weight.name)[1:6])}.{self._hint}"
         )
+
+
+def _clash(paths: list[str]) -> bool:
+    """Return whether two paths claim to be the same head, or the only one."""
+    return len({layouts.block_index(path) for path in paths}) < len(paths)
