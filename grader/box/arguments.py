@@ -39,11 +39,13 @@ def call_with(
     """
     parameters = _parameters(function)
     if parameters is None or _takes_anything(parameters):
-        return function(*(given[name] for name in order if name in given))
+        return function(*_in_order(given, order=order, defaults=defaults))
     if len(given) == 1 and (single := _only_parameter(parameters)) is not None:
         return _call_single(function, single, *given.values())
     arguments = _match(parameters, given, order=order, defaults=defaults, described=described)
-    positional = [arguments.pop(p.name) for p in parameters if p.kind is Parameter.POSITIONAL_ONLY and p.name in arguments]
+    positional = [
+        arguments.pop(p.name) for p in parameters if p.kind is Parameter.POSITIONAL_ONLY and p.name in arguments
+    ]
     return function(*positional, **arguments)
 
 
@@ -57,6 +59,14 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
 def _takes_anything(parameters: tuple[Parameter, ...]) -> bool:
     """Whether the signature starts with `*args`: then only positions say what is what."""
     return bool(parameters) and parameters[0].kind is Parameter.VAR_POSITIONAL
+
+
+def _in_order(
+    given: Mapping[str, Argument], *, order: tuple[str, ...], defaults: Mapping[str, Scalar]
+) -> list[Argument]:
+    """Return the arguments up to the last one given, with defaults where one in between is left out."""
+    last = max((order.index(name) for name in given), default=-1)
+    return [given.get(name, defaults.get(name)) for name in order[: last + 1] if name in given or name in defaults]
 
 
 def _only_parameter(parameters: tuple[Parameter, ...]) -> Parameter | None:
