@@ -87,7 +87,7 @@ class Reader:
             return self._close_call(index, data)
         if kind is Frame.BUILT:
             return self._close_build(index, data)
-        return _raised_in(data)
+        return self._close_loading(data)
 
     def _read_slot(self, kind: Frame, code: int, index: int, body: bytes) -> None:
         slots = self._slots_of(index)
@@ -103,10 +103,11 @@ class Reader:
         self._slots_of(index)
         call = self._plan.calls[index]
         self._close(call.name)
-        raised = data.get("raised")
-        return CallSeen(
-            call.name, self._open.pop(index, {}), _raised_in(raised) if raised else None, _names(data.get("modified"))
-        )
+        slots = self._open.pop(index, {})
+        raised = _raised_in(data["raised"]) if data.get("raised") else None
+        if raised is None and len(slots) < len(self._slots[index]):
+            raise BadAnswer(f"`{call.name}` ended well, and yet not all of its tensors were sent")
+        return CallSeen(call.name, slots, raised, _names(data.get("modified")))
 
     def _close_build(self, index: int, data: dict[str, Any]) -> BuildSeen:
         if index >= len(self._plan.builds):
@@ -125,6 +126,13 @@ class Reader:
             buffers=_names(data.get("buffers")),
             loose=_names(data.get("loose")),
         )
+
+    def _close_loading(self, data: dict[str, Any]) -> Raised:
+        self._close("loading")
+        raised = _raised_in(data)
+        if raised.stage is not Stage.LOAD:
+            raise BadAnswer(f"the file was loaded, and yet the error is from the stage `{raised.stage}`")
+        return raised
 
     def _close(self, name: str) -> None:
         if name in self._closed:
@@ -157,8 +165,10 @@ def _seen_in(code: int, data: dict[str, Any]) -> Seen:
     if code >= len(PRESENCES) or PRESENCES[code] is Presence.TENSOR:
         raise BadAnswer(f"a slot is present in a way ({code}) that does not exist")
     shape = data.get("shape")
-    if not isinstance(shape, list) or len(shape) > 64 or not all(isinstance(size, int) for size in shape):
+    if not isinstance(shape, list) or len(shape) > 64 or not all(type(size) is int for size in shape):
         raise BadAnswer("a shape is no list of integers")
+    if not all(0 <= size < 1 << 63 for size in shape):
+        raise BadAnswer("a shape holds a size that no tensor can have")
     return Seen(
         PRESENCES[code],
         shape=tuple(shape),
