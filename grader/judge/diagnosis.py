@@ -7,9 +7,12 @@ mistake agrees, nothing is said about causes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
 import torch
 
-from grader.box.observations import BuildSeen, CallSeen, Observations, Seen
+from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Raised, Seen
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
 from grader.checks.evidence import Evidence, scales
@@ -21,15 +24,45 @@ from grader.judge.report import Diagnosis
 _AGREEMENT = {"float64": 1e-9, "float32": 1e-5}
 
 
-def diagnose(exercise: Exercise, evidence: Evidence) -> tuple[Diagnosis, ...]:
-    """Return the known mistakes that explain what was seen, none where none does."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scene:
+    """What a mistake is held against.
+
+    Attributes:
+        plan: the calls that are looked at.
+        observed, right: what the submission gave, and what the reference gives in the same precision.
+        subtle: every plain call is right, so what modules hold and refuse is looked at as well.
+        known: what some mistakes give, from before.
+    """
+
+    plan: Plan
+    observed: Observations
+    right: Observations
+    subtle: bool
+    known: Mapping[str, Observations]
+
+
+def diagnose(
+    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations] | None = None
+) -> tuple[Diagnosis, ...]:
+    """Return the known mistakes that explain what was seen, none where none does.
+
+    Args:
+        exercise: whose mistakes they are.
+        evidence: what was seen.
+        known: by mistake, what it gives on the whole plan, where that was observed before.
+    """
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
     calls = {call.name: call for call in evidence.plan.calls if call.dtype == dtype}
+    right = evidence.expected if dtype == "float64" else evidence.rounded
     plain = {name for name, call in calls.items() if not call.training}
     # Random draws agree only by luck, so training mode is looked at only where the mistake shows nowhere else.
-    names = set(calls) if all(_is_right(evidence, calls[name]) for name in plain) else plain
+    subtle = all(_is_right(calls[name], evidence.observed, right) for name in plain)
+    names = set(calls) if subtle else plain
     plan = evidence.plan.only(frozenset(names))
-    found = [wrong for wrong in exercise.mistakes if _explains(exercise, wrong, plan, evidence.observed)]
+    refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
+    scene = _Scene(replace(plan, builds=(*plan.builds, *refused)), evidence.observed, right, subtle, known or {})
+    found = [wrong for wrong in exercise.mistakes if _explains(exercise, wrong, scene)]
     complete = all(name in evidence.observed.calls for name in names if _was_built(evidence, calls[name]))
     certain = len(found) == 1 and complete and dtype == "float64"
     return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in found)
@@ -40,33 +73,52 @@ def _was_built(evidence: Evidence, call: Call) -> bool:
     return built is None or built.raised is None
 
 
-def _is_right(evidence: Evidence, call: Call) -> bool:
-    seen = evidence.observed.calls.get(call.name)
-    return seen is not None and _agree(call, seen, evidence.expected.calls[call.name])
+def _is_right(call: Call, observed: Observations, right: Observations) -> bool:
+    seen = observed.calls.get(call.name)
+    return seen is not None and _agree(call, seen, right.calls[call.name])
 
 
-def _explains(exercise: Exercise, wrong: Mistake, plan: Plan, observed: Observations) -> bool:
-    """Return whether `wrong` gives what was seen, on every call that was finished; stops at the first miss."""
-    calls = {call.name: call for call in plan.calls}
-    matched = False
-    for event in observe(plan, exercise.reference(wrong)):
+def _explains(exercise: Exercise, wrong: Mistake, scene: _Scene) -> bool:
+    """Return whether `wrong` gives what was seen, on every call that was finished; stops at the first miss.
+
+    It must differ from the right answer somewhere on what was seen: else it explains nothing.
+    """
+    calls = {call.name: call for call in scene.plan.calls}
+    differs = False
+    for event in _events(exercise, wrong, scene):
         if isinstance(event, BuildSeen):
-            built = observed.builds.get(event.name)
-            if built is not None and (built.raised is None) != (event.raised is None):
+            built = scene.observed.builds.get(event.name)
+            if built is not None and _traits(built, scene) != _traits(event, scene):
                 return False
-        elif isinstance(event, CallSeen):
-            if (seen := observed.calls.get(event.name)) is not None:
-                if not _agree(calls[event.name], seen, event):
-                    return False
-                matched = True
-    return matched
+            differs = differs or _traits(event, scene) != _traits(scene.right.builds[event.name], scene)
+        elif isinstance(event, CallSeen) and (seen := scene.observed.calls.get(event.name)) is not None:
+            if not _agree(calls[event.name], seen, event):
+                return False
+            differs = differs or not _agree(calls[event.name], event, scene.right.calls[event.name])
+    return differs
+
+
+def _events(exercise: Exercise, wrong: Mistake, scene: _Scene) -> Iterator[Event]:
+    if (before := scene.known.get(wrong.name)) is None:
+        yield from observe(scene.plan, exercise.reference(wrong))
+        return
+    yield from (before.builds[build.name] for build in scene.plan.builds if build.name in before.builds)
+    yield from (before.calls[call.name] for call in scene.plan.calls if call.name in before.calls)
+
+
+def _traits(built: BuildSeen, scene: _Scene) -> tuple[bool, bool]:
+    return built.raised is None, scene.subtle and bool(built.unused)
 
 
 def _agree(call: Call, one: CallSeen, other: CallSeen) -> bool:
-    if (one.raised is None) != (other.raised is None) or one.slots.keys() != other.slots.keys():
+    if _kind(one.raised) != _kind(other.raised) or one.slots.keys() != other.slots.keys():
         return False
     scale = scales(other)
     return all(_same(one.slots[key], other.slots[key], _AGREEMENT[call.dtype] * scale[key]) for key in one.slots)
+
+
+def _kind(raised: Raised | None) -> tuple[str, str] | None:
+    return (raised.stage, raised.type) if raised else None
 
 
 def _same(one: Seen, other: Seen, allowed: float) -> bool:
