@@ -109,7 +109,8 @@ def _blocked(slot: Slot, seen: Seen) -> str:
     """Return why a gradient does not do its work; empty if it does."""
     name = _name(slot)
     if seen.presence is Presence.NONE:
-        return f"no gradient reaches {name}: somewhere the graph is cut (detach, .data, no_grad, item, numpy, a new tensor)"
+        cuts = "detach, .data, no_grad, item, numpy, a new tensor"
+        return f"no gradient reaches {name}: somewhere the graph is cut ({cuts})"
     if seen.tensor is None:
         return f"the gradient of {name} has shape {seen.shape} and dtype {seen.dtype}, which cannot be compared"
     if not bool(torch.isfinite(seen.tensor).all()):

@@ -18,8 +18,8 @@ from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
 # Relative to the output's scale and to the dtype's floor (1e-9 in float64): a reference that stands still moves by
-# less than `_STILL`; an answer that moves there by more than `_MOVED` leaks; the reference's `_CLEAR` moves must show.
-_STILL, _MOVED, _CLEAR = 1e-4, 1e-3, 1e3
+# less than `STILL`; an answer that moves there by more than `MOVED` leaks; the reference's `_CLEAR` moves must show.
+STILL, MOVED, _CLEAR = 1e-4, 1e-3, 1e3
 
 
 class Influence:
@@ -52,8 +52,8 @@ class Influence:
                 return trouble
         seen, expected, scale = influence(item, evidence)
         floor = FLOORS[evidence.call(item, "base").dtype]
-        leaks = (seen > _MOVED * floor * scale) & (expected < _STILL * floor * scale) | seen.isnan()
-        blind = (seen < _MOVED * floor * scale) & (expected > _CLEAR * floor * scale)
+        leaks = (seen > MOVED * floor * scale) & (expected < STILL * floor * scale) | seen.isnan()
+        blind = (seen < MOVED * floor * scale) & (expected > _CLEAR * floor * scale)
         if leaks.any():
             return failed(_leak(item, seen, leaks))
         return failed(_blindness(item, blind)) if blind.any() else PASSED
@@ -82,7 +82,7 @@ class Support:
         slot = next(slot for slot in call.outputs if slot.key == f"output:{item.spec.output}")
         seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
         assert expected is not None
-        wrong = (expected == 0) & ~(seen.abs() <= _MOVED * FLOORS[call.dtype])
+        wrong = (expected == 0) & ~(seen.abs() <= MOVED * FLOORS[call.dtype])
         if not wrong.any():
             return PASSED
         index = tuple(int(i) for i in wrong.nonzero()[0])
@@ -152,8 +152,8 @@ def _leak(item: Item, seen: Tensor, leaks: Tensor) -> str:
     pairs = int(leaks.flatten(0, -3).any(0).sum()) if leaks.dim() > 2 else int(leaks.sum())
     moved = "became NaN" if amount == torch.inf else f"moved (by up to {amount:.3g})"
     return (
-        f"changing {changed} at {item.spec.axis} {index} must leave `{item.spec.output}` at {item.spec.rows} {row} as it "
-        f"was; yours {moved}. {pairs} such pair{'s' if pairs > 1 else ''} in all"
+        f"changing {changed} at {item.spec.axis} {index} must leave `{item.spec.output}` at {item.spec.rows} {row} "
+        f"as it was; yours {moved}. {pairs} such pair{'s' if pairs > 1 else ''} in all"
     )
 
 
@@ -162,6 +162,6 @@ def _blindness(item: Item, blind: Tensor) -> str:
     changed = " and ".join(f"`{name}`" for name in item.spec.of)
     pairs = int(blind.flatten(0, -3).any(0).sum()) if blind.dim() > 2 else int(blind.sum())
     return (
-        f"changing {changed} at {item.spec.axis} {index} must move `{item.spec.output}` at {item.spec.rows} {row}, which may "
-        f"see it; yours stays as it was. {pairs} such pair{'s' if pairs > 1 else ''} in all"
+        f"changing {changed} at {item.spec.axis} {index} must move `{item.spec.output}` at {item.spec.rows} {row}, "
+        f"which may see it; yours stays as it was. {pairs} such pair{'s' if pairs > 1 else ''} in all"
     )

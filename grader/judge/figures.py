@@ -9,9 +9,9 @@ from torch import Tensor
 
 from grader.box.observations import Presence
 from grader.box.plan import Call, Slot
-from grader.checks.evidence import Evidence, Item
+from grader.checks.evidence import FLOORS, Evidence, Item
 from grader.checks.gradients import gradient_slots
-from grader.checks.masking import influence
+from grader.checks.masking import MOVED, STILL, influence
 from grader.judge.report import Bar, Figures, Heatmap
 from grader.judge.verdicts import Judged
 
@@ -33,9 +33,13 @@ def _attention(items: Sequence[Item], evidence: Evidence) -> Heatmap | None:
             call = evidence.call(item, "base")
             slot = next(slot for slot in call.outputs if slot.key == "output:weights")
             truth = evidence.truth(call, slot.key)
-            if evidence.trouble(call) is None and truth is not None and max(slot.shape[-2:]) <= _LARGEST:
+            if evidence.trouble(call) is None and truth is not None and _can_be_read(slot):
                 return _attention_map(slot, evidence.output(call, slot), truth, item)
     return None
+
+
+def _can_be_read(slot: Slot) -> bool:
+    return len(slot.shape) > 1 and max(slot.shape[-2:]) <= _LARGEST
 
 
 def _attention_map(slot: Slot, seen: Tensor, truth: Tensor, item: Item) -> Heatmap:
@@ -44,7 +48,7 @@ def _attention_map(slot: Slot, seen: Tensor, truth: Tensor, item: Item) -> Heatm
     return Heatmap(
         role="attention",
         title=f"Attention weights, {item.case.title}",
-        rows=slot.axes[-2] if len(slot.axes) > 1 else "queries",
+        rows=slot.axes[-2],
         columns=slot.axes[-1],
         values=_rows(yours),
         expected=_rows(expected),
@@ -57,11 +61,12 @@ def _influence(items: Sequence[Item], evidence: Evidence) -> Heatmap | None:
     item = next((i for i in items if i.spec.check == "influence" and i.spec.axis != "batch"), None)
     if item is None or any(evidence.trouble(call) for call in _calls_of(item, evidence)):
         return None
-    seen, expected, scale = (found for found in influence(item, evidence))
+    seen, expected, scale = influence(item, evidence)
     yours, right = _first(seen), _first(expected)
     if max(yours.shape) > _LARGEST:
         return None
-    wrong = (((yours > 1e-12 * scale) | yours.isnan()) & (right < 1e-13 * scale)).nonzero().tolist()
+    floor = FLOORS[evidence.call(item, "base").dtype] * scale
+    wrong = (((yours > MOVED * floor) | yours.isnan()) & (right < STILL * floor)).nonzero().tolist()
     return Heatmap(
         role="influence",
         title=f"Who sees whom, {item.case.title}",
@@ -112,4 +117,6 @@ def _rows(matrix: Tensor) -> tuple[tuple[float, ...], ...]:
 
 
 def _largest(tensor: Tensor) -> float:
-    return float(f"{float(torch.nan_to_num(tensor.double(), 0.0, 0.0, 0.0).abs().max()):.4g}") if tensor.numel() else 0.0
+    return (
+        float(f"{float(torch.nan_to_num(tensor.double(), 0.0, 0.0, 0.0).abs().max()):.4g}") if tensor.numel() else 0.0
+    )
