@@ -7,8 +7,8 @@ gets the verdict written at its top.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -73,6 +73,7 @@ def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None)
         expected, rounded = observe_reference(exercise, sheet.plan)
         evidence = Evidence(sheet.plan, expected, expected, rounded)
         examples = read_examples(exercise.id)
+        known = {wrong.name: observe_all(sheet.plan, exercise.reference(wrong)) for wrong in exercise.mistakes}
         reference = grade(exercise, exercise.reference_path.read_bytes(), seed=seed, box=inside)
         complaints = [
             *_texts(exercise),
@@ -80,7 +81,7 @@ def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None)
             *_reference(reference, evidence),
             *_starter(exercise, grade(exercise, exercise.starter, seed=seed, box=inside)),
             *_trivial(sheet, evidence),
-            *(line for wrong in exercise.mistakes for line in _mistake(exercise, wrong, sheet, evidence)),
+            *(line for wrong in exercise.mistakes for line in _mistake(exercise, wrong, sheet, evidence, known=known)),
             *(line for example in examples for line in _example(exercise, example, seed, inside)),
         ]
     except AuthorError as error:
@@ -119,9 +120,9 @@ def _texts(exercise: Exercise) -> Iterator[str]:
         yield f"there are {len(exercise.mistakes)} known mistakes; write at least {MISTAKES_AT_LEAST}"
     for wrong in exercise.mistakes:
         if not wrong.title.endswith(".") or len(wrong.title) > 80:
-            yield f"mistake `{wrong.name}`: the docstring's first line is its title: one sentence of at most 80 characters"
+            yield f"mistake `{wrong.name}`: the docstring's first line is its title, one sentence of up to 80 letters"
         if not wrong.message:
-            yield f"mistake `{wrong.name}` says nothing below its title; tell the student why it is wrong, where to look"
+            yield f"mistake `{wrong.name}` says nothing below its title; tell the student why, and where to look"
     for heading in ("## What to build", "## What you write", "## What is checked"):
         if heading not in exercise.statement:
             yield f"`statement.md` has no section `{heading}`"
@@ -140,9 +141,8 @@ def _reference(report: Report, evidence: Evidence) -> Iterator[str]:
     for check in report.checks:
         if check.status is not Verdict.PASSED:
             yield f"the reference does not pass “{check.name}”: {check.message}"
-    advice_only = {line for line in report.advice}
     if report.status is not Status.GRADED or (report.score < 100 and not report.checks):
-        yield f"the reference earns {report.score:g} points: {report.reason or '; '.join(advice_only)}"
+        yield f"the reference earns {report.score:g} points: {report.reason or '; '.join(report.advice)}"
     for call in evidence.expected.calls.values():
         for key, seen in call.slots.items():
             if seen.tensor is not None and bool(seen.tensor.isnan().any()) and not call.name.startswith("nothing"):
@@ -167,15 +167,17 @@ def _trivial(sheet: Sheet, evidence: Evidence) -> Iterator[str]:
             yield f"{name} earns {numerics.earned:g} of {numerics.possible:g} in numerics; it must earn less than half"
 
 
-def _mistake(exercise: Exercise, wrong: Mistake, sheet: Sheet, evidence: Evidence) -> Iterator[str]:
-    observed = observe_all(sheet.plan, exercise.reference(wrong))
-    own = Evidence(sheet.plan, observed, evidence.expected, evidence.rounded)
+def _mistake(
+    exercise: Exercise, wrong: Mistake, sheet: Sheet, truth: Evidence, *, known: Mapping[str, Observations]
+) -> Iterator[str]:
+    own = replace(truth, observed=known[wrong.name])
     lines = judge(sheet.items, own)
     points = scoring.by_dimension(lines).get(wrong.dimension)
     if points is None or points.earned >= points.possible:
         lost = [name for name, p in scoring.by_dimension(lines).items() if p.earned < p.possible]
-        yield f"mistake `{wrong.name}` loses nothing in {wrong.dimension}; it loses in {', '.join(lost) or 'nothing at all'}"
-    named = diagnose(exercise, own)
+        where = ", ".join(lost) or "nothing at all"
+        yield f"mistake `{wrong.name}` loses nothing in {wrong.dimension}; it loses in {where}"
+    named = diagnose(exercise, own, known)
     if [d.mistake for d in named] != [wrong.name]:
         said = " or ".join(f"`{d.mistake}`" for d in named) or "nothing"
         yield f"mistake `{wrong.name}` is diagnosed as {said}; add a case that tells them apart"
