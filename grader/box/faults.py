@@ -33,7 +33,7 @@ def _text(error: BaseException) -> str:
         return str(error.msg)
     try:
         return str(error)[:2000]
-    except BaseException:  # a submission's own __str__ may raise anything
+    except BaseException:  # noqa: BLE001  # a submission's own __str__ may raise anything
         return "(its message could not be read)"
 
 

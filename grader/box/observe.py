@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from grader.box.arguments import call_with
 from grader.box.entry import look_up
 from grader.box.faults import describe
-from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Raised, Seen, Stage
+from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
 from grader.box.plan import DTYPES, Argument, Build, Call, Plan
 from grader.box.seeing import returned, see, see_gradient
 from grader.box.weights import Binding, bind
@@ -47,7 +47,7 @@ def observe(plan: Plan, load: Load) -> Iterator[Event]:
     try:
         with _default_dtype("float64"):
             entry = look_up(plan.entry, load())
-    except BaseException as error:  # a submission may raise anything at all, SystemExit too
+    except BaseException as error:  # noqa: BLE001  # a submission may raise anything at all, SystemExit too
         yield describe(error, Stage.LOAD)
         return
     instances: dict[str, _Instance | None] = {}
@@ -93,7 +93,7 @@ def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instan
             raise Ungradable(f"`{plan.entry.name}` must be an nn.Module; yours makes a {type(module).__name__}")
         binding = bind(module, build.weights)
         return _describe_build(build, module, binding), _Instance(module, binding)
-    except BaseException as error:  # as above
+    except BaseException as error:  # noqa: BLE001  # as above
         return BuildSeen(build.name, raised=describe(error, stage)), None
 
 
@@ -114,13 +114,14 @@ def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildS
     )
 
 
+@torch.enable_grad()
 def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None) -> CallSeen:
     leaves = {name: _leaf(value, name in call.wants, call) for name, value in call.arguments.items()}
     handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
     stage = Stage.CALL
     try:
-        with _default_dtype(call.dtype), torch.enable_grad():
+        with _default_dtype(call.dtype):
             results = _run(plan, call, entry, instance, handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}
             stage = Stage.BACKWARD
@@ -128,7 +129,7 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
                 _push_back(call, slots, results)
                 slots |= _gradients(plan, call, leaves, instance)
         raised = None
-    except BaseException as error:  # as above
+    except BaseException as error:  # noqa: BLE001  # as above
         raised = describe(error, stage)
     modified = tuple(name for name, value in handed.items() if _differs(value, leaves[name]))
     return CallSeen(call.name, slots, raised, modified)
@@ -189,9 +190,7 @@ def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) 
         torch.autograd.backward(tensors, gradients)
 
 
-def _gradients(
-    plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: _Instance | None
-) -> dict[str, Seen]:
+def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: _Instance | None) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
     for slot in plan.slots(call)[len(call.outputs) :]:
         kind, _, name = slot.key.partition(":")

@@ -34,7 +34,7 @@ def _pack_call(seen: CallSeen, plan: Plan) -> bytes:
 
 def _pack_slot(call: int, number: int, seen: Seen) -> bytes:
     if seen.tensor is not None:
-        raw = seen.tensor.contiguous().view(torch.uint8).numpy().tobytes() if seen.tensor.numel() else b""
+        raw = seen.tensor.reshape(-1).contiguous().view(torch.uint8).numpy().tobytes() if seen.tensor.numel() else b""
         body = SLOT.pack(number) + raw
         return HEADER.pack(Frame.TENSOR, DTYPE_NAMES.index(seen.dtype), call, len(body)) + body
     data = {"shape": list(seen.shape), "dtype": seen.dtype, "what": seen.what}
