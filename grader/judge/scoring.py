@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from grader.exercise.spec import Dimension
@@ -28,7 +29,7 @@ def by_dimension(judged: Sequence[Judged]) -> dict[Dimension, Points]:
         lines = [line for line in judged if line.dimension is dimension and line.item.points]
         if lines:
             possible = sum(line.item.points for line in lines)
-            earned = possible if all(line.passed for line in lines) else sum(l.item.points for l in lines if l.passed)
+            earned = possible if all(line.passed for line in lines) else sum(x.item.points for x in lines if x.passed)
             totals[dimension] = Points(round(earned, 2), round(possible, 2))
     return totals
 
@@ -38,7 +39,7 @@ def score(judged: Sequence[Judged]) -> float:
     lines = [line for line in judged if line.item.points]
     if lines and all(line.passed for line in lines):
         return 100.0
-    return min(round(sum(line.item.points for line in lines if line.passed), 2), 99.99)
+    return min(round(math.fsum(line.item.points for line in lines if line.passed), 2), 99.99)
 
 
 def _result(line: Judged) -> CheckResult:

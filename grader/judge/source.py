@@ -7,7 +7,7 @@ import tokenize
 
 from grader.errors import Rejected
 
-_SINGLE = {"float32", "FloatTensor", "float"}
+_SINGLE = {"float32", "FloatTensor"}
 
 
 def read_source(source: str | bytes, *, limit_bytes: int) -> str:
@@ -23,7 +23,9 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Rejected(f"your file is not UTF-8 text (byte {error.start} is {raw[error.start]:#04x}); save it as UTF-8") from error
+        raise Rejected(
+            f"your file is not UTF-8 text (byte {error.start} is {raw[error.start]:#04x}); save it as UTF-8"
+        ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise Rejected(f"your file has a NUL character in line {line}, so it is no text; send the .py file itself")
@@ -37,7 +39,7 @@ def names_single_precision(text: str) -> bool:
     previous = ""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NAME and token.string in _SINGLE and previous == ".":
+            if token.type == tokenize.NAME and (token.string in _SINGLE or previous + token.string == ".float"):
                 return True
             previous = token.string
     except (tokenize.TokenError, SyntaxError, RecursionError):
