@@ -17,7 +17,7 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from grader.bootstrap import build
 from grader.pages.application import create_app
@@ -35,6 +35,9 @@ FLAGS = (
 )
 PASSWORD = "correct horse battery"
 CODE = "green-tree"
+SECONDS = 20  # for what a page shows; a loaded machine takes its time
+# A page that is left while an answer streams in aborts the stream, and Gradio reports that as an error.
+LEAVING = ("AbortError", "Connection errored out")
 NAMES = itertools.count(1)
 
 
@@ -70,6 +73,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         class_code=CODE,
         secret=secrets.token_hex(32),
         allow_one_wall=True,
+        slots=2,
         drain_seconds=1.0,
     )
     service = build(settings)
@@ -129,6 +133,7 @@ def visitor(site: Site) -> Callable[..., httpx.Client]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Give the machine's Chromium, or the one that Playwright brings."""
+    expect.set_options(timeout=SECONDS * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
         yield browser
@@ -147,7 +152,7 @@ def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
         if who:
             context.add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(SECONDS * 1000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("dialog", lambda dialog: (errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
@@ -158,4 +163,4 @@ def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
 
-    assert errors == []
+    assert [error for error in errors if not any(known in error for known in LEAVING)] == []

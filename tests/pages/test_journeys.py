@@ -1,0 +1,241 @@
+"""Journeys through the pages in a real browser, on the real sandbox, store and exercises."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from grader.store.records import Role
+from tests.pages.conftest import CODE, PASSWORD
+
+EXERCISE = "/exercise?ex=causal_attention"
+SLOW = "import time\n\ntime.sleep(6)\n"
+SOLUTION = '''import torch
+from torch import nn
+
+
+class CausalAttention(nn.Module):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = q @ k.transpose(-2, -1) / k.shape[-1] ** 0.5
+        future = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), diagonal=1)
+        weights = scores.masked_fill(future, float("-inf")).softmax(dim=-1)
+        return self.dropout(weights) @ v
+'''
+LATE_MASK = SOLUTION.replace("diagonal=1", "diagonal=2")
+
+
+def ready(page: Page) -> Page:
+    """Wait until the editor holds the exercise's code."""
+    expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+    return page
+
+
+def write(page: Page, source: str) -> None:
+    """Replace what is in the editor as a paste would."""
+    page.locator("#editor .cm-content").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(source)
+
+
+def source(page: Page) -> str:
+    """Return what is in the editor."""
+    return page.evaluate("gym.source()")
+
+
+def status(page: Page):
+    """Return the run panel."""
+    return page.get_by_role("status").filter(has=page.locator(".gym-panel"))
+
+
+def test_a_right_solution_is_accepted(open_page, person):
+    """Code goes in, one click, and 100 of 100 comes out; the exercise is ticked, the attempt and the rank are listed."""
+    who = person()
+    page = ready(open_page(EXERCISE, who))
+    write(page, SOLUTION)
+    page.get_by_role("button", name="Run checks").click()
+
+    expect(status(page)).to_contain_text(re.compile(r"Done: all \d+ checks passed"))
+    expect(page.get_by_role("img", name="100 of 100 points")).to_be_visible()
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    expect(page.get_by_role("img", name="solved")).to_be_visible()
+    page.get_by_role("tab", name="Leaderboard").click()
+    expect(page.locator(".gym-you")).to_contain_text(who.user.name)
+
+
+def test_a_wrong_solution_is_told_its_mistake(open_page, person):
+    """Ctrl+Enter runs; the diagnosis, the failed group and the red cells of the map say what is wrong."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, LATE_MASK)
+    page.keyboard.press("Control+Enter")
+
+    expect(page.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    expect(page.locator("details.gym-group[open]").first).to_contain_text("failed")
+    matrix = page.get_by_role("img", name=re.compile("Arrow keys read the cells")).first
+    matrix.focus()
+    matrix.press("ArrowRight")
+    matrix.press("ArrowRight")
+    expect(page.locator(".gym-map output").first).to_contain_text(re.compile(r"row 0, column 1: yours .* expected 0\.000 ✕"))
+
+
+def test_code_typed_by_a_guest_survives_registering(open_page):
+    """A guest is asked to sign in, registers, and finds the code in the editor again."""
+    page = ready(open_page(EXERCISE))
+    write(page, SOLUTION)
+    page.get_by_role("button", name="Run checks").click()
+    expect(status(page)).to_contain_text("Sign in to run the checks")
+    page.get_by_role("link", name="Sign in or register").click()
+    page.get_by_role("link", name="Register").click()
+    page.get_by_label("Name").fill("Guest No More")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Class code").fill(CODE)
+    page.get_by_role("button", name="Register").click()
+
+    ready(page)
+    assert source(page) == SOLUTION
+    expect(page.locator("#header")).to_contain_text("Guest No More")
+
+
+def test_typing_keeps_to_four_spaces(open_page):
+    """Enter indents after a colon and dedents after return, Tab fills up to four, Shift+Tab goes back."""
+    page = ready(open_page(EXERCISE))
+    write(page, "")
+    page.keyboard.type("def f(x):\nif x:\nreturn 1\nx")
+    page.keyboard.press("Tab")
+    page.keyboard.type("y\n")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.type("z")
+
+    assert source(page) == "def f(x):\n    if x:\n        return 1\n    x   y\nz"
+
+
+def test_escape_then_tab_leaves_the_editor(open_page):
+    """Somebody without a mouse gets from the editor to the Run button."""
+    page = ready(open_page(EXERCISE))
+    page.locator("#editor .cm-content").focus()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+
+    expect(page.get_by_role("button", name="Run checks")).to_be_focused()
+
+
+def test_reset_asks_before_it_replaces(open_page):
+    """Saying no keeps the code, saying yes brings the starter back."""
+    page = ready(open_page(EXERCISE))
+    starter = source(page)
+    write(page, SOLUTION)
+    page.get_by_role("button", name="Reset to starter").click()
+    page.get_by_role("button", name="Keep it as it is").click()
+    assert source(page) == SOLUTION
+    page.get_by_role("button", name="Reset to starter").click()
+    page.get_by_role("dialog").get_by_role("button", name="Reset to starter").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+    assert source(page) == starter
+
+
+def test_a_file_from_disk_fills_the_editor(open_page, tmp_path: Path):
+    """A chosen .py file is read by the browser; nothing is uploaded."""
+    file = tmp_path / "mine.py"
+    file.write_text(SOLUTION, encoding="utf-8")
+    page = ready(open_page(EXERCISE))
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Load a .py file").click()
+    chooser.value.set_files(file)
+    page.wait_for_function("gym.source().includes('self.W_query')")
+
+    assert source(page) == SOLUTION
+
+
+def test_a_run_is_watched_again_after_a_reload_and_can_be_cancelled(open_page, person):
+    """Reloading the page while a submission runs shows it running; Cancel ends it."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, SLOW)
+    page.get_by_role("button", name="Run checks").click()
+    busy = re.compile("In line|Starting|Checking")
+    expect(status(page)).to_contain_text(busy)
+    page.reload()
+    expect(status(page)).to_contain_text(busy)
+    page.get_by_role("button", name="Cancel").click()
+
+    expect(status(page)).to_contain_text("Cancelled. Nothing was counted.")
+    expect(page.get_by_role("button", name="Cancel")).to_be_hidden()
+
+
+def test_an_earlier_attempt_can_be_opened_again(open_page, person):
+    """A click in My attempts asks, then brings back the code and the report."""
+    who = person()
+    page = ready(open_page(EXERCISE, who))
+    write(page, LATE_MASK)
+    page.get_by_role("button", name="Run checks").click()
+    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    write(page, "x = 1\n")
+    page.get_by_role("tab", name="My attempts").click()
+    page.get_by_role("button", name=re.compile("Attempt 1")).click()
+    page.get_by_role("button", name="Open this attempt").click()
+
+    expect(status(page)).to_contain_text("This is attempt 1 again.")
+    assert source(page) == LATE_MASK
+
+
+HOSTILE = "<img src=x onerror=alert(1)>${alert(2)}"
+SHOUTING = f"""print({HOSTILE!r} + "</pre><script>alert(3)</script>\\\\u0041")
+raise ValueError({HOSTILE!r})
+"""
+
+
+def test_hostile_text_is_shown_and_not_obeyed(open_page, person):
+    """Markup, template and escape sequences in a name, in output and in an error stay text on every page."""
+    who = person(f"Eve {HOSTILE[:28]}")
+    other = person("Mal ${alert(4)}{{7*7}}")
+    page = ready(open_page(EXERCISE, who))
+    write(page, SHOUTING)
+    page.get_by_role("button", name="Run checks").click()
+    expect(page.locator("#report")).to_contain_text("${alert(2)}")
+    write(page, SOLUTION)
+    page.get_by_role("button", name="Run checks").click()
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    board = open_page("/leaderboard?ex=causal_attention", other)
+
+    expect(board.get_by_role("table")).to_contain_text("Eve <img src=x onerror=alert(1)>")
+    expect(board.locator("#header")).to_contain_text("Mal ${alert(4)}{{7*7}}")
+    assert board.locator("img[src=x]").count() + page.locator("img[src=x]").count() == 0
+
+
+@pytest.mark.parametrize("path", ["/", EXERCISE, "/leaderboard", "/work", "/sign-in"])
+def test_nothing_scrolls_sideways_on_a_phone(open_page, path):
+    """At 390 pixels each page is as wide as the screen."""
+    page = open_page(path, viewport={"width": 390, "height": 844})
+    expect(page.get_by_role("link", name="Attention Gym")).to_be_visible()
+    if path == EXERCISE:
+        ready(page)
+        expect(page.get_by_role("navigation", name="Parts of this page")).to_be_visible()
+
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_the_choice_of_dark_outlives_the_page(open_page):
+    """Once switched, every page is dark, whatever the system says."""
+    page = open_page("/", color_scheme="light")
+    page.get_by_role("button", name="Switch between light and dark").click()
+    page.goto("/sign-in")
+
+    assert page.evaluate("document.body.classList.contains('dark')")
+
+
+def test_an_instructor_reads_the_gradebook(open_page, person):
+    """The gradebook is linked for instructors only, and opens."""
+    page = open_page("/", person(role=Role.INSTRUCTOR))
+    page.get_by_role("link", name="Gradebook").click()
+
+    expect(page.get_by_role("heading", name="Gradebook")).to_be_visible()
+    expect(page.get_by_role("link", name="Export CSV")).to_be_visible()
