@@ -6,7 +6,7 @@ sandbox, once for all of them. A file elsewhere or of another name is graded by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from fnmatch import fnmatch
 from functools import cached_property
@@ -18,10 +18,10 @@ import pytest
 from grader import desk
 from grader.box.run import Box
 from grader.checks.finding import Verdict
-from grader.errors import AuthorError, GraderFault
+from grader.errors import AuthorError, GraderError, GraderFault
 from grader.exercise.catalog import Exercise
 from grader.judge.grade import grade
-from grader.judge.report import CheckResult, Report
+from grader.judge.report import CheckResult, Report, Status
 from grader.judge.sheet import draw_up
 
 _TO_THE_MAIN_PROCESS = "exercise_reports"  # how the workers of pytest-xdist hand over what the summary needs
@@ -52,33 +52,35 @@ _SESSION = pytest.StashKey[Session]()
 
 
 class Submission(pytest.File):
-    """A file with an answer to an exercise."""
+    """A file with an answer to the exercise called `exercise`."""
 
-    def __init__(self, *, exercise: Exercise, **node: Any) -> None:
+    def __init__(self, *, exercise: str, **node: Any) -> None:
         super().__init__(**node)
-        self._exercise = exercise
+        self._name = exercise
 
     def collect(self) -> Iterator[Check]:
         """Yield the checks that the exercise has, without running anything of the file.
 
         Raises:
-            CollectError: the exercise is written wrongly.
+            CollectError: there is no such exercise, or it is written wrongly.
         """
         try:
-            names = [item.name for item in draw_up(self._exercise, self._seed).items if item.points]
+            items = draw_up(self._exercise, self._seed).items
+        except desk.WrongUse as error:
+            raise self.CollectError(f"{error}; to name it yourself: pytest --exercise ID {self.path.name}") from error
         except AuthorError as error:
             raise self.CollectError(str(error)) from error
-        for name in names:
+        for name in [item.name for item in items if item.points]:
             yield Check.from_parent(self, name=name)
 
     @cached_property
-    def outcome(self) -> Report | GraderFault:
-        """The report, or what of ours broke; the file runs when this is read for the first time."""
+    def outcome(self) -> Report | GraderError:
+        """The report, or why there is none; the file runs when this is read for the first time."""
         session = self.config.stash[_SESSION]
         try:
             report = grade(self._exercise, desk.read_file(self.path), seed=self._seed, box=session.box)
-        except GraderFault as fault:
-            return fault
+        except (GraderFault, desk.WrongUse) as error:
+            return error
         session.reports[self.nodeid] = report
         return report
 
@@ -87,15 +89,29 @@ class Submission(pytest.File):
 
         Raises:
             DidNotPass: the file could not be graded at all.
-            GraderFault: something of ours broke.
+            GraderError: it could not be read, or something of ours broke.
         """
         outcome = self.outcome
-        if isinstance(outcome, GraderFault):
+        if isinstance(outcome, GraderError):
             raise outcome
         found = [check for check in outcome.checks if check.name == name]
         if not found:
             raise DidNotPass(f"{outcome.status}: {outcome.reason}")
         return found[0]
+
+    @property
+    def stopped(self) -> str:
+        """Why the file did not come to its end, to put behind a message; empty if it did.
+
+        Without this all checks of a file that ends its process would be skipped, and pytest would call that a success.
+        """
+        if isinstance(self.outcome, GraderError) or self.outcome.status is Status.GRADED:
+            return ""
+        return f" ({self.outcome.status}: {self.outcome.reason})"
+
+    @cached_property
+    def _exercise(self) -> Exercise:
+        return desk.find_exercise(self._name)
 
     @property
     def _seed(self) -> int:
@@ -114,14 +130,14 @@ class Check(pytest.Item):
         self.user_properties += [("points", result.earned), ("points_possible", result.possible)]
         if result.status is Verdict.BROKEN:
             raise GraderFault(result.message)
-        if result.status is Verdict.SKIPPED:
+        if result.status is Verdict.SKIPPED and not self.parent.stopped:
             pytest.skip(result.message)
-        if result.status is Verdict.FAILED:
-            raise DidNotPass(result.message)
+        if result.status is not Verdict.PASSED:
+            raise DidNotPass(f"{result.message}{self.parent.stopped}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the message alone; a traceback through the grader would help nobody."""
-        if isinstance(excinfo.value, DidNotPass):
+        if isinstance(excinfo.value, (DidNotPass, desk.WrongUse)):
             return str(excinfo.value)
         if isinstance(excinfo.value, GraderFault):
             return f"Sorry, this is our fault and not your code's: {excinfo.value}"
@@ -149,7 +165,7 @@ def pytest_configure(config: pytest.Config) -> None:
         desk.check_seed(config.getoption("exercise_seed"))
         if name is not None:
             desk.find_exercise(name)
-    except desk.WrongUse as refusal:
+    except (desk.WrongUse, AuthorError) as refusal:
         raise pytest.UsageError(str(refusal)) from refusal
     if name is not None and config.args_source is not pytest.Config.ArgsSource.ARGS:
         raise pytest.UsageError(f"--exercise needs the file to grade: pytest --exercise {name} FILE")
@@ -168,7 +184,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
         return None
     chosen: str | None = parent.config.getoption("exercise")
     if chosen is not None or module_path.stem in desk.exercise_ids() or _is_solution(module_path, parent.config):
-        return _submission(module_path, chosen or module_path.stem, parent)
+        return Submission.from_parent(parent, path=module_path, exercise=chosen or module_path.stem)
     return None
 
 
@@ -176,7 +192,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Submission
     """Take the submissions in a folder of solutions; one that is named on the command line is taken above."""
     found = file_path.stem in desk.exercise_ids() and _is_solution(file_path, parent.config)
     if found and not parent.session.isinitpath(file_path):
-        return _submission(file_path, file_path.stem, parent)
+        return Submission.from_parent(parent, path=file_path, exercise=file_path.stem)
     return None
 
 
@@ -210,16 +226,6 @@ def _is_solution(path: Path, config: pytest.Config) -> bool:
     return path.parent.name == desk.FOLDER and not any(fnmatch(path.name, pattern) for pattern in tests)
 
 
-def _submission(path: Path, exercise: str, parent: pytest.Collector) -> Submission:
-    try:
-        found = desk.find_exercise(exercise)
-    except desk.WrongUse as refusal:
-        raise pytest.UsageError(f"{path.name}: {refusal}; or name it yourself: pytest --exercise ID FILE") from refusal
-    except AuthorError as error:
-        raise pytest.Collector.CollectError(str(error)) from error
-    return Submission.from_parent(parent, path=path, exercise=found)
-
-
 def _summary(report: Report) -> Iterator[str]:
     yield f"exercise {report.exercise}, seed {report.seed}, {report.device}, {report.box}"
     if report.reason:
@@ -232,7 +238,7 @@ def _summary(report: Report) -> Iterator[str]:
     yield from _paragraph("Your code printed", report.output.splitlines())
 
 
-def _paragraph(title: str, lines: Iterator[str] | tuple[str, ...] | list[str]) -> Iterator[str]:
+def _paragraph(title: str, lines: Sequence[str]) -> Iterator[str]:
     if lines:
         yield from ("", title)
         yield from (f"  {line}" for line in lines)

@@ -42,11 +42,12 @@ def grade_files(
     sources = [(path, desk.read_file(path)) for path in files]
     tell = as_json.tell if json else as_text.tell
     with desk.open_box() as box:
-        _warn_without_walls(box)
+        warn_without_walls(box)
         for path, source in sources:
             tell(path, found.title, grade(found, source, seed=seed, box=box, device=device))
 
 
-def _warn_without_walls(box: Box) -> None:
+def warn_without_walls(box: Box) -> None:
+    """Write a banner to standard error if the code about to run can do what its owner can do."""
     if not desk.has_walls(box):
         sys.stderr.write(BANNER)

@@ -1,0 +1,257 @@
+"""The command line, called as a function where that shows the same, and as a program where only that does."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.cli.grading import warn_without_walls
+from grader.cli.main import main
+from grader.exercise.catalog import ROOT
+from grader.sandbox.plain import PlainBox
+
+EXAMPLES = ROOT / "tests" / "submissions" / "causal_attention"
+RIGHT, WRONG = EXAMPLES / "right_plain.py", EXAMPLES / "wrong_diagonal_two.py"
+LOUD = EXAMPLES / "right_loud.py"
+KEYS = {
+    "file": str,
+    "exercise": str,
+    "status": str,
+    "score": float,
+    "dimensions": dict,
+    "checks": list,
+    "diagnosis": list,
+    "advice": list,
+    "mapping": dict,
+    "reason": str,
+    "output": str,
+    "seed": int,
+    "device": str,
+    "seconds": float,
+    "box": str,
+}
+
+Answer = tuple[int, str, str]
+Ask = Callable[..., Answer]
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
+    """Return a function that runs a command and gives its exit code and what it wrote to both streams."""
+
+    def run(*arguments: object) -> Answer:
+        code = main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """Return the finished program that graded a right file, a wrong one, a loud one and a huge one."""
+    huge = tmp_path_factory.mktemp("huge") / "huge.py"
+    with huge.open("wb") as file:
+        file.truncate(1 << 40)  # a hole on the disk; reading it whole would take all memory
+    files = [RIGHT, WRONG, LOUD, huge]
+    command = [sys.executable, "-m", "grader", "grade", "causal_attention", *map(str, files), "--json", "--seed", "7"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def reports(graded: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    """Return the reports on the right, the wrong, the loud and the huge file."""
+    return [json.loads(line) for line in graded.stdout.splitlines()]
+
+
+def test_json_is_one_object_per_file_in_the_given_order(reports: list[dict[str, Any]]) -> None:
+    """Standard output holds one line per file, and nothing that the files printed."""
+    assert [Path(report["file"]).name for report in reports] == [RIGHT.name, WRONG.name, LOUD.name, "huge.py"]
+
+
+def test_json_keeps_its_keys_and_their_types(reports: list[dict[str, Any]]) -> None:
+    """What scripts rely on is there in every object, of the same type whatever became of the file."""
+    for report in reports:
+        assert {key: type(report[key]) for key in KEYS} == KEYS
+
+
+def test_grading_exits_with_zero_whatever_the_scores(graded: subprocess.CompletedProcess[str]) -> None:
+    """A wrong file and a rejected one are results and no failures of the program."""
+    assert (graded.returncode, graded.stderr) == (0, "")
+
+
+def test_a_right_file_gets_full_marks(reports: list[dict[str, Any]]) -> None:
+    """Every check of a right file passes, in every dimension, and its weights were found."""
+    right = reports[0]
+
+    assert (right["status"], right["score"], right["reason"]) == ("graded", 100.0, "")
+    assert set(right["dimensions"]) == {"shapes", "numerics", "masking", "gradients"}
+    assert all(points["earned"] == points["possible"] > 0 for points in right["dimensions"].values())
+    assert {check["status"] for check in right["checks"]} == {"passed"}
+    assert set(right["mapping"]) == {"W_query", "W_key", "W_value"}
+
+
+def test_a_wrong_file_is_told_its_mistake(reports: list[dict[str, Any]]) -> None:
+    """The diagnosis names the mistake, says it in words, and says that it is sure."""
+    wrong = reports[1]
+
+    assert [(likely["mistake"], likely["certain"]) for likely in wrong["diagnosis"]] == [("sees_one_ahead", True)]
+    assert wrong["diagnosis"][0]["message"].startswith("Your mask starts one position too late.\n\n")
+    assert wrong["dimensions"]["masking"]["earned"] < wrong["dimensions"]["masking"]["possible"]
+    assert wrong["score"] < 100
+
+
+def test_prints_of_a_file_stand_in_its_report(reports: list[dict[str, Any]]) -> None:
+    """What a file prints is part of its own object."""
+    assert [bool(report["output"]) for report in reports] == [False, False, True, False]
+
+
+def test_a_huge_file_is_rejected_without_being_read_whole(reports: list[dict[str, Any]]) -> None:
+    """A file of one tebibyte is turned away with a reason, and counts no check."""
+    huge = reports[3]
+
+    assert (huge["status"], huge["score"], huge["checks"]) == ("rejected", 0.0, [])
+    assert "256 KiB" in huge["reason"]
+
+
+def test_the_seed_and_the_sandbox_are_reported(reports: list[dict[str, Any]]) -> None:
+    """Whoever reads a report can repeat it."""
+    assert {(report["seed"], report["device"]) for report in reports} == {(7, "cpu")}
+    assert len({report["box"] for report in reports}) == 1
+
+
+def test_text_shows_what_failed_first(ask: Ask) -> None:
+    """A person reads the score, then the failed checks with their messages, then the others, then the diagnosis."""
+    code, out, _ = ask("grade", "causal_attention", WRONG)
+    marks = [line[0] for line in out.splitlines() if line[:2] in ("✗ ", "- ", "✓ ")]
+
+    assert code == 0
+    assert "seed 0" in out  # the default is public: two people at two desks see the same numbers
+    assert marks == sorted(marks, key="✗-✓".index)
+    assert {"✗", "✓"} <= set(marks)
+    assert out.index("of 100") < out.index("masking") < out.index("✗") < out.index("What happened: Your mask starts")
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("grade", "causal_atention", RIGHT), "did you mean causal_attention"),
+        (("grade", "CausalAttention", RIGHT), "did you mean causal_attention"),
+        (("grade", "../exercises/softmax", RIGHT), "there is no exercise"),
+        (("grade", "zzz", RIGHT), "exercise list"),
+        (("grade", "causal_attention", RIGHT, "nowhere.py"), "there is no file 'nowhere.py'"),
+        (("grade", "causal_attention", EXAMPLES), "is a folder"),
+        (("grade", "causal_attention"), "files"),
+        (("grade", "causal_attention", RIGHT, "--seed", "-1"), "the seed is -1; it must be 0 or more"),
+        (("grade", "causal_attention", RIGHT, "--seed", "two"), "--seed"),
+        (("grade", "causal_attention", RIGHT, "--device", "tpu"), "--device"),
+        (("grade", "causal_attention", RIGHT, "--colour"), "--colour"),
+        (("exercise", "check"), "--all"),
+        (("exercise", "check", "softmx"), "did you mean softmax"),
+        (("exercise", "new", "Not-Snake"), "snake_case"),
+        (("exercise", "new", "softmax"), "is there already"),
+        (("exercise", "start", "softmx"), "did you mean softmax"),
+        (("frobnicate",), "frobnicate"),
+        ((), "Missing command"),
+    ],
+)
+def test_wrong_use_is_one_line_on_standard_error(ask: Ask, arguments: tuple[object, ...], said: str) -> None:
+    """Exit code 2, one clear line, and nothing on standard output."""
+    code, out, err = ask(*arguments)
+
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_a_gpu_that_is_not_there_is_refused(ask: Ask) -> None:
+    """Asking for CUDA where torch finds none is a wrong use, not a crash."""
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+
+    code, out, err = ask("grade", "causal_attention", RIGHT, "--device", "cuda")
+
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "no GPU" in err
+
+
+def test_a_plain_subprocess_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a sandbox a banner on standard error says what the file can do."""
+    warn_without_walls(PlainBox())
+    said = capsys.readouterr()
+
+    assert said.out == ""
+    assert "No sandbox on this machine" in said.err
+
+
+def test_start_writes_the_starter_once(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The starter is written to solutions/, and what a student has written there is never lost."""
+    monkeypatch.chdir(tmp_path)
+    first = ask("exercise", "start", "softmax")
+    file = tmp_path / "solutions" / "softmax.py"
+    starter = (ROOT / "exercises" / "softmax" / "starter.py").read_text(encoding="utf-8")
+
+    assert first[0] == 0
+    assert file.read_text(encoding="utf-8") == starter
+
+    file.write_text("mine", encoding="utf-8")
+    code, out, err = ask("exercise", "start", "softmax")
+
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert file.read_text(encoding="utf-8") == "mine"
+
+
+def test_list_shows_every_exercise(ask: Ask) -> None:
+    """Each exercise has a line that begins with its id."""
+    code, out, _ = ask("exercise", "list")
+    first_words = {line.split()[0] for line in out.splitlines() if line.startswith("  ")}
+
+    assert code == 0
+    assert first_words == {path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml")}
+
+
+def test_doctor_names_the_tier(ask: Ask) -> None:
+    """The walls are listed, and the exit code says whether the service would start."""
+    code, out, _ = ask("doctor")
+
+    assert "system call filter" in out
+    assert code == (0 if "tier A" in out or "tier B" in out else 1)
+
+
+def test_user_add_makes_an_account_once(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instructor is added with a password from standard input; the same name is refused the second time."""
+    monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path))
+    answers = []
+    for _ in range(2):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("a long enough password\n"))
+        answers.append(ask("user", "add", "Ada", "--instructor", "--password-stdin"))
+
+    assert answers[0][:2] == (0, "Ada can sign in now, as an instructor\n")
+    assert (answers[1][0], answers[1][1], answers[1][2].count("\n")) == (2, "", 1)
+
+
+def test_a_new_exercise_fails_the_gate_in_sentences(tmp_path: Path) -> None:
+    """`exercise new` writes files that load and run; the gate says what they lack, and exits with 1."""
+    for folder in ("grader", "reference", "exercises"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "pages"))
+    command = [sys.executable, "-m", "grader", "exercise"]
+    new = subprocess.run([*command, "new", "bare_scores"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    check = subprocess.run(
+        [*command, "check", "bare_scores"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    complaints = [line for line in check.stdout.splitlines() if line.startswith("  - ")]
+
+    assert (new.returncode, check.returncode, check.stderr) == (0, 1, "")
+    assert complaints == [
+        "  - there are 1 known mistakes; write at least 8",
+        "  - there are no hints; write at least one",
+    ]
