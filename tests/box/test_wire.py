@@ -1,0 +1,252 @@
+"""The wire: everything that was seen comes out as it went in, and whatever else arrives is a bad answer."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from grader.box.frames import END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, Frame
+from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
+from grader.box.plan import Call, Entry, Kind, Plan, Slot
+from grader.box.wire import Reader, pack
+from grader.errors import BadAnswer
+from tests.box.small import attention_plan, numbers
+
+_RAISED = Raised(Stage.BACKWARD, Blame.ERROR, "RuntimeError", "an \ud800 odd — message", 12)
+_CALLED = json.dumps({"raised": None, "modified": []}).encode()
+
+
+def _tensor(*shape: int) -> Seen:
+    return Seen(Presence.TENSOR, numbers(*shape), shape, "float64")
+
+
+def _full_call() -> CallSeen:
+    """Return the first call of the plan with all that it may give."""
+    slots = {
+        "output:context": _tensor(4, 2),
+        "output:weights": Seen(Presence.MISSHAPEN, shape=(4, 9), dtype="float64"),
+        "input:x": Seen(Presence.NONE),
+        "weight:W_query": _tensor(3, 2),
+        "weight:W_query.bias": Seen(Presence.OTHER, what="a list of 2"),
+    }
+    return CallSeen("small/base", slots, None, ("x",))
+
+
+def _plain(event: Event) -> object:
+    """Return an event in a form that can be compared."""
+    if not isinstance(event, CallSeen):
+        return event
+    slots = {
+        key: (seen.presence, seen.shape, seen.dtype, seen.what, None if seen.tensor is None else seen.tensor.tolist())
+        for key, seen in event.slots.items()
+    }
+    return event.name, slots, event.raised, event.modified
+
+
+def _frame(kind: int, body: bytes, *, code: int = 0, index: int = 0, length: int | None = None) -> bytes:
+    return HEADER.pack(kind, code, index, len(body) if length is None else length) + body
+
+
+def _slot(kind: int, number: int, rest: bytes, *, code: int = 0, index: int = 0) -> bytes:
+    return _frame(kind, SLOT.pack(number) + rest, code=code, index=index)
+
+
+def _json(kind: int, data: object, *, index: int = 0) -> bytes:
+    return _frame(kind, json.dumps(data).encode(), index=index)
+
+
+_EVENTS = [
+    _full_call(),
+    CallSeen("small/base", {}, _RAISED, ()),
+    CallSeen("small/base", {"output:context": _tensor(4, 2)}, _RAISED, ()),
+    BuildSeen("d_in=3", {"W_query": "q_proj.weight"}, None, ("b (2,)",), ("c.bias",), ("mask",), ("tril",)),
+    BuildSeen("d_in=3", raised=Raised(Stage.CONSTRUCT, Blame.ARGUMENT, "TypeError", "no", None)),
+    Raised(Stage.LOAD, Blame.ENTRY, "Rejected", "your file must define …", None),
+]
+
+
+@pytest.mark.parametrize("event", _EVENTS, ids=lambda event: type(event).__name__)
+def test_an_event_comes_out_as_it_went_in(event: Event) -> None:
+    """Pack and read are inverse, and the end is seen."""
+    plan = attention_plan()
+    reader = Reader(plan)
+
+    events = reader.feed(pack(event, plan) + END)
+
+    assert [_plain(found) for found in events] == [_plain(event)]
+    assert reader.finished
+
+
+def test_a_stream_may_arrive_byte_by_byte() -> None:
+    """How the bytes are cut says nothing."""
+    plan = attention_plan()
+    stream = b"".join(pack(event, plan) for event in (_EVENTS[3], _EVENTS[0])) + END
+    reader = Reader(plan)
+
+    events = [event for byte in stream for event in reader.feed(bytes([byte]))]
+
+    assert [_plain(event) for event in events] == [_plain(_EVENTS[3]), _plain(_EVENTS[0])]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_every_dtype_and_shape_crosses(dtype: str, shape: tuple[int, ...]) -> None:
+    """Scalars and empty tensors too, bit by bit, NaN and infinities among them."""
+    values = numbers(*shape).to(getattr(torch, dtype))
+    if len(shape) == 2 and values.numel():
+        values[0, 0], values[0, 1] = float("nan"), float("-inf")
+    plan = Plan(Entry("f", Kind.FUNCTION, ()), (), (Call("c/base", None, {}, (Slot("output:y", (), shape),)),))
+    seen = CallSeen("c/base", {"output:y": Seen(Presence.TENSOR, values, shape, dtype)})
+
+    (found,) = Reader(plan).feed(pack(seen, plan))
+
+    assert isinstance(found, CallSeen)
+    tensor = found.slots["output:y"].tensor
+    assert tensor is not None
+    assert tensor.dtype == values.dtype
+    assert torch.equal(tensor.nan_to_num(9.0), values.nan_to_num(9.0))
+
+
+def test_observations_gather_events_by_name() -> None:
+    """Calls, constructions and the loading error each have their place."""
+    seen = Observations.of(_EVENTS[2:])
+
+    assert list(seen.calls) == ["small/base"]
+    assert list(seen.builds) == ["d_in=3"]
+    assert seen.loading == _EVENTS[5]
+
+
+_SEEN = {"shape": [1], "dtype": "float64", "what": ""}
+_LOADING = {"stage": "load", "blame": "error", "type": "E", "message": "", "line": 1}
+_TWICE = _slot(Frame.TENSOR, 0, bytes(64))
+_HOSTILE = {
+    "unknown kind": _frame(99, b""),
+    "kind zero": _frame(0, b""),
+    "huge length": _frame(Frame.TENSOR, b"", length=(1 << 32) - 1),
+    "long text": _frame(Frame.CALLED, b"", length=TEXT_LIMIT + 1),
+    "an end with a body": _frame(Frame.END, b"x"),
+    "no such call": _slot(Frame.TENSOR, 0, bytes(64), index=9),
+    "no such slot": _slot(Frame.TENSOR, 77, bytes(64)),
+    "no slot at all": _frame(Frame.TENSOR, b"\0"),
+    "no such dtype": _slot(Frame.TENSOR, 0, bytes(64), code=9),
+    "too short": _slot(Frame.TENSOR, 0, bytes(63)),
+    "too long": _slot(Frame.TENSOR, 0, bytes(65)),
+    "a slot twice": _TWICE + _TWICE,
+    "a slot twice in two forms": _TWICE + _slot(Frame.SEEN, 0, json.dumps(_SEEN).encode(), code=1),
+    "presence tensor in words": _slot(Frame.SEEN, 0, json.dumps(_SEEN).encode(), code=PRESENCES.index(Presence.TENSOR)),
+    "no such presence": _slot(Frame.SEEN, 0, json.dumps(_SEEN).encode(), code=200),
+    "a shape of booleans": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [True]}).encode(), code=1),
+    "a shape of text": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": ["4"]}).encode(), code=1),
+    "a negative size": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [-1]}).encode(), code=1),
+    "an endless size": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [10**30]}).encode(), code=1),
+    "a long shape": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [1] * 65}).encode(), code=1),
+    "a shape that is none": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": None}).encode(), code=1),
+    "no JSON": _frame(Frame.CALLED, b"{"),
+    "JSON in no encoding": _frame(Frame.CALLED, b"\xff\xfe{"),
+    "a list": _json(Frame.CALLED, [1]),
+    "a number": _json(Frame.BUILT, 1),
+    "NaN": _frame(Frame.CALLED, b"NaN"),
+    "nested without end": _frame(Frame.CALLED, b"[" * 60_000),
+    "nested objects": _frame(Frame.CALLED, b'{"a":' * 10_000),
+    "a number of many digits": _frame(Frame.CALLED, b'{"raised": ' + b"9" * 60_000 + b"}"),
+    "a well ended call without tensors": _frame(Frame.CALLED, _CALLED),
+    "names that are none": _json(Frame.BUILT, {"unused": 3}),
+    "too many names": _json(Frame.BUILT, {"unused": ["x"] * 101}),
+    "a mapping that is none": _json(Frame.BUILT, {"mapping": []}),
+    "no such construction": _json(Frame.BUILT, {}, index=5),
+    "a construction twice": 2
+    * _json(Frame.BUILT, {key: [] for key in ("unused", "zeroed", "buffers", "loose")} | {"mapping": {}}),
+    "an exception that is none": _json(Frame.CALLED, {"raised": "boom", "modified": []}),
+    "no such stage": _json(Frame.LOADING, {**_LOADING, "stage": "lunch"}),
+    "a stage that is a list": _json(Frame.LOADING, {**_LOADING, "stage": []}),
+    "a stage that comes later": _json(Frame.LOADING, {**_LOADING, "stage": "call"}),
+    "no such blame": _json(Frame.LOADING, {**_LOADING, "blame": None}),
+    "loading fails twice": 2 * _json(Frame.LOADING, _LOADING),
+    "more after the end": END + b"\0",
+    "two ends": END + END,
+}
+
+
+@pytest.mark.parametrize("stream", _HOSTILE.values(), ids=_HOSTILE.keys())
+def test_a_stream_that_breaks_the_format_is_a_bad_answer(stream: bytes) -> None:
+    """No crash, no exception of another kind, no silence."""
+    with pytest.raises(BadAnswer):
+        Reader(attention_plan()).feed(stream)
+
+
+def test_bytes_after_the_end_are_refused_later_too() -> None:
+    """Whoever holds the pipe open cannot add to a finished answer."""
+    reader = Reader(attention_plan())
+    reader.feed(END)
+
+    with pytest.raises(BadAnswer, match="went on after its end"):
+        reader.feed(b"x")
+
+
+def test_a_call_cannot_be_reported_twice() -> None:
+    """The second report of a call is refused, and so is a tensor of it that comes late."""
+    plan = attention_plan()
+    whole = pack(_full_call(), plan)
+
+    for late in (_TWICE, _json(Frame.CALLED, {"raised": _LOADING, "modified": []})):
+        reader = Reader(plan)
+        reader.feed(whole)
+        with pytest.raises(BadAnswer, match="twice"):
+            reader.feed(late)
+
+
+def test_an_unfinished_stream_is_not_finished() -> None:
+    """What is cut short gives the events before the cut, and no end."""
+    plan = attention_plan()
+    reader = Reader(plan)
+
+    events = reader.feed((pack(_EVENTS[3], plan) + pack(_full_call(), plan))[:-1])
+
+    assert [_plain(event) for event in events] == [_EVENTS[3]]
+    assert not reader.finished
+
+
+def test_odd_values_in_an_exception_are_taken_as_text() -> None:
+    """A line that is no line is dropped; texts are cut; numbers in place of text become text."""
+    reader = Reader(attention_plan())
+    data = {**_LOADING, "line": True, "type": 5, "message": "m" * 9000}
+
+    (raised,) = reader.feed(_json(Frame.LOADING, data))
+
+    assert raised == Raised(Stage.LOAD, Blame.ERROR, "5", "m" * 2000, None)
+
+
+def test_long_names_stay_within_a_frame() -> None:
+    """An honest module with very many, very long names is no breach of the format."""
+    plan = attention_plan()
+    names = tuple(f"{number}{'n' * 5000}" for number in range(500))
+    seen = BuildSeen("d_in=3", {}, None, names, names, names, names)
+
+    (found,) = Reader(plan).feed(pack(seen, plan))
+
+    assert isinstance(found, BuildSeen)
+    assert len(found.unused) == 50
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 1 << 32), flips=st.integers(1, 8), cut=st.integers(1, 500))
+def test_a_damaged_stream_raises_nothing_but_a_bad_answer(seed: int, flips: int, cut: int) -> None:
+    """Whatever bytes are changed, moved or left out."""
+    plan = attention_plan()
+    draw = random.Random(seed)
+    stream = bytearray(b"".join(pack(event, plan) for event in (_EVENTS[3], _EVENTS[0], _EVENTS[5])) + END)
+    for _ in range(flips):
+        place = draw.randrange(len(stream))
+        stream[place : place + draw.randrange(3)] = draw.randbytes(draw.randrange(4))
+    reader = Reader(plan)
+    try:
+        for start in range(0, len(stream), cut):
+            reader.feed(bytes(stream[start : start + cut]))
+    except BadAnswer:
+        return
+    assert isinstance(reader.finished, bool)
