@@ -70,12 +70,11 @@ def assemble(settings: Settings, catalog: Catalog, box: Box) -> Service:
 
 def rules_of(settings: Settings) -> Rules:
     """Return what the installation allows; what it has not been told it draws once, and keeps in its directory."""
-    slots = {"cpu": settings.slots, "cuda": settings.gpu_slots}
     secret = settings.secret
     return Rules(
         class_code=settings.class_code or keys.class_code(settings.data),
         secret=secret.encode() if secret else keys.secret(settings.data),
-        slots={device: number for device, number in slots.items() if number},
+        slots={"cpu": settings.slots},  # strangers' code gets no GPU: the sandbox has no door to a driver
         source_bytes=settings.source_kib << 10,
         session_seconds=settings.session_hours * 3600,
         drain_seconds=settings.drain_seconds,

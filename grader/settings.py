@@ -27,7 +27,6 @@ class Settings:
         database_url: where the store is, and may hold a password; empty for a file in `data`.
         host, port: where the page is served.
         slots: how many submissions are graded at once on the CPU.
-        gpu_slots: how many at once on the GPU; 0 to grade on the CPU only.
         class_code: what somebody who registers has to know; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
         allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
@@ -42,7 +41,6 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 7860
     slots: int = 1
-    gpu_slots: int = 0
     class_code: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
     allow_one_wall: bool = False
@@ -75,7 +73,6 @@ class Settings:
             host=read("HOST", "an address such as 127.0.0.1", str, default="0.0.0.0" if hosted else "127.0.0.1"),
             port=read("PORT", "an integer from 1 to 65535", _integer(1, 65535), default=7860),
             slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
-            gpu_slots=read("GPU_SLOTS", "an integer from 0 to 64", _integer(0, 64), default=0),
             class_code=read("CLASS_CODE", "4 characters or more", _longer_than(3), default=None),
             secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
             allow_one_wall=read("ALLOW_ONE_WALL", "yes or no", _word, default=False),

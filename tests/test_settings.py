@@ -52,7 +52,6 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         host="::1",
         port=80,
         slots=3,
-        gpu_slots=2,
         class_code="green-tree",
         secret="s" * 32,
         allow_one_wall=True,

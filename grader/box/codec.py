@@ -34,6 +34,7 @@ def encode_job(plan: Plan, source: str) -> bytes:
         "builds": [_build_out(build, keep) for build in plan.builds],
         "calls": [_call_out(call, keep) for call in plan.calls],
         "forbidden": plan.forbidden,
+        "device": plan.device,
     }
     return save_tensors(tensors, metadata={"job": json.dumps(manifest)})
 
@@ -59,6 +60,7 @@ def decode_job(blob: bytes) -> tuple[Plan, str]:
         builds=tuple(_build_in(build, find) for build in manifest["builds"]),
         calls=tuple(_call_in(call, find) for call in manifest["calls"]),
         forbidden=tuple(manifest["forbidden"]),
+        device=manifest["device"],
     )
     return plan, manifest["source"]
 

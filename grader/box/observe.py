@@ -91,7 +91,7 @@ def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instan
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
             raise Ungradable(f"`{plan.entry.name}` must be an nn.Module; yours makes a {type(module).__name__}")
-        binding = bind(module, build.weights)
+        binding = bind(module.to(plan.device), build.weights)
         return _describe_build(build, module, binding), _Instance(module, binding)
     except BaseException as error:  # noqa: BLE001  # as above
         return BuildSeen(build.name, raised=describe(error, stage)), None
@@ -116,7 +116,7 @@ def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildS
 
 @torch.enable_grad()
 def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None) -> CallSeen:
-    leaves = {name: _leaf(value, name in call.wants, call) for name, value in call.arguments.items()}
+    leaves = {name: _leaf(value, plan, call, wanted=name in call.wants) for name, value in call.arguments.items()}
     handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
     stage = Stage.CALL
@@ -135,10 +135,10 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
     return CallSeen(call.name, slots, raised, modified)
 
 
-def _leaf(value: Argument, wanted: bool, call: Call) -> Argument:
+def _leaf(value: Argument, plan: Plan, call: Call, *, wanted: bool) -> Argument:
     if not isinstance(value, Tensor):
         return value
-    value = value.to(DTYPES[call.dtype]) if value.is_floating_point() else value
+    value = value.to(plan.device, DTYPES[call.dtype] if value.is_floating_point() else value.dtype)
     return value.detach().clone().requires_grad_(wanted and bool(call.upstream))
 
 
@@ -159,7 +159,7 @@ def _run(
         target = instance.module
         instance.module.train(call.training)
         instance.module.zero_grad(set_to_none=True)
-    torch.default_generator.manual_seed(call.seed)
+    _seed(call.seed, plan.device)
     result = call_with(
         target if instance is None else _forward_of(instance.module),
         handed,
@@ -168,6 +168,13 @@ def _run(
         described="`forward`" if instance else f"`{plan.entry.name}`",
     )
     return returned(result, len(call.outputs))
+
+
+def _seed(seed: int, device: str) -> None:
+    # `torch.manual_seed` seeds every backend there is; in a fresh fork that alone takes milliseconds.
+    torch.default_generator.manual_seed(seed)
+    if device == "cuda":
+        torch.cuda.manual_seed(seed)
 
 
 def _forward_of(module: nn.Module) -> Callable[..., Any]:
@@ -185,7 +192,7 @@ def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) 
     for slot, value, gradient in zip(call.outputs, results, call.upstream, strict=True):
         if gradient is not None and slots[slot.key].presence is Presence.TENSOR and value.requires_grad:
             tensors.append(value)
-            gradients.append(gradient.to(value.dtype))
+            gradients.append(gradient.to(value))
     if tensors:
         torch.autograd.backward(tensors, gradients)
 

@@ -116,12 +116,14 @@ class Plan:
     """Everything that one grading asks of the sandbox.
 
     `forbidden` names groups of ready-made operations (`attention`, `softmax`, …) that are trapped while it runs.
+    Modules and tensors are moved to `device`; what is sent back comes from the CPU again.
     """
 
     entry: Entry
     builds: tuple[Build, ...]
     calls: tuple[Call, ...]
     forbidden: tuple[str, ...] = ()
+    device: str = "cpu"
 
     def build_of(self, call: Call) -> Build | None:
         """Return the build that `call` runs on, None for a function."""
@@ -149,9 +151,10 @@ class Plan:
         return replace(self, builds=tuple(builds), calls=tuple(calls))
 
     def in_double(self) -> Plan:
-        """Return the same plan with every build and call run in float64."""
+        """Return the same plan as the verdict's truth is found: every build and call in float64 on the CPU."""
         return replace(
             self,
+            device="cpu",
             builds=tuple(replace(build, dtype="float64") for build in self.builds),
             calls=tuple(replace(call, dtype="float64") for call in self.calls),
         )

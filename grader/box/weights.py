@@ -49,7 +49,7 @@ class Binding:
         grads = [piece.parameter.grad for piece in self.pieces[name]]
         if any(grad is None for grad in grads):
             return None
-        whole = torch.empty(shape, dtype=next(grad.dtype for grad in grads if grad is not None))
+        whole = next(grad for grad in grads if grad is not None).new_empty(shape)
         for piece, grad in zip(self.pieces[name], grads, strict=True):
             assert grad is not None
             whole[..., piece.start : piece.stop] = piece.view(grad)

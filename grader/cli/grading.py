@@ -41,7 +41,7 @@ def grade_files(
     desk.check_device(device)
     sources = [(path, desk.read_file(path)) for path in files]
     tell = as_json.tell if json else as_text.tell
-    with desk.open_box() as box:
+    with desk.open_box(device) as box:
         warn_without_walls(box)
         for path, source in sources:
             tell(path, found.title, grade(found, source, seed=seed, box=box, device=device))

@@ -72,7 +72,7 @@ def grade(
         text = read_source(source, limit_bytes=Limits().source_bytes)
     except Rejected as refusal:
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
-    outcome = _run_and_judge(exercise, draw_up(exercise, seed), text, box, progress)
+    outcome = _run_and_judge(exercise, draw_up(exercise, seed).on(device), text, box, progress)
     report = replace(_write(blank, exercise, outcome), dtype="float32" if outcome.single else "float64")
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from grader.box.codec import encode_job
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
-from grader.errors import GraderFault
+from grader.errors import GraderFault, SandboxUnavailable
 from grader.sandbox.keeper import Zygote, ZygoteLost
 from grader.sandbox.trip import Trip
 
@@ -40,7 +40,10 @@ class Sandbox:
 
         Raises:
             GraderFault: the machinery failed twice in a row.
+            SandboxUnavailable: the plan wants another device than the CPU, which would need an open door to a driver.
         """
+        if plan.device != "cpu":
+            raise SandboxUnavailable(f"the sandbox grades on the CPU only; it cannot give {plan.device} to a submission")
         job = encode_job(plan, source)
         with self._lease() as zygote:
             try:

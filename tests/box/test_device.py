@@ -1,0 +1,51 @@
+"""Where a plan runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from grader.box.codec import decode_job, encode_job
+from grader.box.run import Limits
+from grader.errors import SandboxUnavailable
+from grader.exercise.catalog import ROOT, read_exercise
+from grader.judge.grade import grade
+from grader.judge.sheet import draw_up
+from grader.sandbox.plain import PlainBox
+from grader.sandbox.runner import Sandbox
+
+EXERCISE = read_exercise(ROOT / "exercises" / "causal_attention")
+
+
+def test_a_job_says_on_which_device_it_runs() -> None:
+    """The device travels with the plan."""
+    plan = draw_up(EXERCISE, 0).on("cuda").plan
+
+    decoded, _ = decode_job(encode_job(plan, ""))
+
+    assert decoded.device == "cuda"
+
+
+def test_the_truth_is_found_on_the_cpu_whatever_the_device() -> None:
+    """The reference's plan goes back to the CPU."""
+    assert draw_up(EXERCISE, 0).on("cuda").plan.in_double().device == "cpu"
+
+
+def test_the_sandbox_refuses_to_open_a_door_to_a_driver() -> None:
+    """A plan for a GPU is refused before anything starts; the message says what the sandbox can do."""
+    plan = replace(draw_up(EXERCISE, 0).plan, device="cuda")
+    unstarted = Sandbox.__new__(Sandbox)
+
+    with pytest.raises(SandboxUnavailable, match="on the CPU only"):
+        unstarted.run(plan, "", Limits())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU that torch can use")
+def test_the_reference_earns_full_marks_on_a_gpu() -> None:
+    """The whole plan runs on the GPU, in a plain subprocess, and agrees with the CPU's truth."""
+    report = grade(EXERCISE, EXERCISE.reference_path.read_bytes(), seed=0, box=PlainBox(), device="cuda")
+
+    assert report.score == 100
+    assert report.device == "cuda"
