@@ -145,14 +145,15 @@ def attempts_view(attempts: Sequence[Attempt]) -> View:
 
 
 def work_view(attempts: Sequence[Attempt], catalog: Catalog) -> View:
-    """Return everything a person has handed in, newest first."""
-    rows = [{**_attempt(attempt, _title(attempt, catalog)), "href": address(attempt.exercise)} for attempt in attempts]
-    return {
-        "wide": True,
-        "title": "My work",
-        "rows": rows,
-        "text": "Nothing handed in yet. Pick an exercise and press Run checks.",
-    }
+    """Return everything a person has handed in, newest first; a click leads to the exercise."""
+    text = "Nothing handed in yet. Pick an exercise and press Run checks."
+    rows = [_work(attempt, catalog) for attempt in attempts]
+    return {"wide": True, "title": "My work", "rows": rows, "text": text}
+
+
+def _work(attempt: Attempt, catalog: Catalog) -> View:
+    text = f"attempt {attempt.number} · {_outcome(attempt)}"
+    return {**_attempt(attempt, _title(attempt, catalog)), "text": text, "href": address(attempt.exercise)}
 
 
 def guest_list(title: str, path: str, text: str) -> View:
@@ -163,7 +164,7 @@ def guest_list(title: str, path: str, text: str) -> View:
 
 def _title(attempt: Attempt, catalog: Catalog) -> str:
     known = catalog.get(attempt.exercise)
-    return f"{known.title if known else clean(attempt.exercise, 64)}, attempt {attempt.number}"
+    return known.title if known else clean(attempt.exercise, 64)
 
 
 def _attempt(attempt: Attempt, title: str) -> dict[str, View]:

@@ -83,10 +83,10 @@ def _lines(report: Report, attempt: int, best: float | None) -> list[str]:
         lines.append(
             f"This costs you nothing. If it happens again, tell your instructor this number: {report.incident}"
         )
-    if attempt:
-        lines.append(f"Attempt {attempt} · graded in {report.seconds:.1f} s")
     if report.status in _FREE:
         lines.append("This one does not count as an attempt.")
+    elif attempt:
+        lines.append(f"Attempt {attempt} · graded in {report.seconds:.1f} s")
     if best is not None:
         lines.append(f"Your best so far: {number(best)}")
     return lines

@@ -11,7 +11,7 @@ from tests.pages.conftest import CODE, PASSWORD
 
 EXERCISE = "/exercise?ex=causal_attention"
 SLOW = "import time\n\ntime.sleep(6)\n"
-SOLUTION = '''import torch
+SOLUTION = """import torch
 from torch import nn
 
 
@@ -29,7 +29,7 @@ class CausalAttention(nn.Module):
         future = torch.triu(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool), diagonal=1)
         weights = scores.masked_fill(future, float("-inf")).softmax(dim=-1)
         return self.dropout(weights) @ v
-'''
+"""
 LATE_MASK = SOLUTION.replace("diagonal=1", "diagonal=2")
 
 
@@ -57,7 +57,7 @@ def status(page: Page):
 
 
 def test_a_right_solution_is_accepted(open_page, person):
-    """Code goes in, one click, and 100 of 100 comes out; the exercise is ticked, the attempt and the rank are listed."""
+    """Code goes in, one click, 100 of 100 comes out; the exercise is ticked and the student ranked."""
     who = person()
     page = ready(open_page(EXERCISE, who))
     write(page, SOLUTION)
@@ -84,7 +84,8 @@ def test_a_wrong_solution_is_told_its_mistake(open_page, person):
     matrix.focus()
     matrix.press("ArrowRight")
     matrix.press("ArrowRight")
-    expect(page.locator(".gym-map output").first).to_contain_text(re.compile(r"row 0, column 1: yours .* expected 0\.000 ✕"))
+    read = page.locator(".gym-map output").first
+    expect(read).to_contain_text(re.compile(r"row 0, column 1: yours .* expected 0\.000 ✕"))
 
 
 def test_code_typed_by_a_guest_survives_registering(open_page):

@@ -3,7 +3,7 @@
   "use strict";
   const gym = window.gym;
   const UNIT = "    ";
-  const LIMIT = 64 * 1024;
+  const LIMIT = 256 * 1024; // bytes; the service has the last word
   let paper = null; // {draft, starter, text}: what the server sent for this page
 
   /* Gradio gives no access to its editor: the view hangs, privately, on the content node. Without it the keys stay Gradio's. */
