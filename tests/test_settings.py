@@ -35,7 +35,6 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_HOST": "::1",
             "ATTENTION_GYM_PORT": "80",
             "ATTENTION_GYM_SLOTS": "3",
-            "ATTENTION_GYM_GPU_SLOTS": "2",
             "ATTENTION_GYM_CLASS_CODE": "green-tree",
             "ATTENTION_GYM_SECRET": "s" * 32,
             "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
