@@ -140,7 +140,8 @@ class _Finder:
             )
         own = [(name, (1, 2, 3)) for name in bias_names(weight.name)]
         for name, dims in (*own, *((name, (1,)) for name in weight_names(weight.name))):
-            if paths := self._paths(name, "bias", dims):
+            paths = [path for path in self._paths(name, "bias", dims) if path != matrix[0].path]
+            if paths:
                 return layouts.bias_blocks(weight.matrix.shape[1], [(path, self.parameters[path]) for path in paths])
         return self._fused_bias(weight)
 

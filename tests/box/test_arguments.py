@@ -1,0 +1,154 @@
+"""Arguments: a student's own names are understood, and never at the cost of a name of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+import torch
+
+from grader.box.arguments import call_with
+from grader.box.plan import Argument, Scalar
+from grader.errors import ArgumentMismatch
+
+_X, _Y, _Z = torch.zeros(1), torch.zeros(2), torch.zeros(3)
+_WIDTHS = ("d_in", "d_out", "context_length", "dropout", "qkv_bias")
+
+
+def _call(
+    function: Callable[..., Any],
+    given: Mapping[str, Argument],
+    order: tuple[str, ...] = (),
+    defaults: Mapping[str, Scalar] | None = None,
+) -> Any:
+    return call_with(function, given, order=order or tuple(given), defaults=defaults or {}, described="`f`")
+
+
+def test_exact_names_are_used_whatever_their_order() -> None:
+    """Arguments go by keyword."""
+    assert _call(lambda value, query, key: (query, key, value), {"query": 1, "key": 2, "value": 3}) == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("contract", "own"),
+    [("d_in", "input_dim"), ("num_heads", "n_heads"), ("dropout", "p"), ("pad_idx", "pad_id"), ("query", "Q")],
+)
+def test_a_customary_name_is_understood(contract: str, own: str) -> None:
+    """The aliases of the table stand for the contract's name."""
+    seen: dict[str, Any] = {}
+    exec(f"def f({own}, other): return {own}, other", seen)
+
+    assert _call(seen["f"], {contract: 5, "other": 6}) == (5, 6)
+
+
+def test_an_alias_never_takes_a_name_of_the_contract() -> None:
+    """Where `block_size` is an argument of its own, it does not stand for `context_length`."""
+    with pytest.raises(ArgumentMismatch, match="`context_length`"):
+        _call(lambda block_size: block_size, {"context_length": 3, "block_size": 4})
+
+
+def test_open_keywords_receive_the_contracts_names() -> None:
+    """`**kwargs` takes what has no parameter of its own."""
+    assert _call(lambda d_in, **rest: (d_in, rest), {"d_in": 1, "num_heads": 2}) == (1, {"num_heads": 2})
+
+
+def test_star_arguments_receive_the_contracts_order() -> None:
+    """`*args` alone says nothing about names, so position decides, however the arguments were given."""
+    assert _call(lambda *args: args, {"value": 3, "query": 1, "key": 2}, ("query", "key", "value")) == (1, 2, 3)
+
+
+def test_star_arguments_get_defaults_where_one_in_between_is_left_out() -> None:
+    """Nothing slips into the place of its neighbour."""
+    order, defaults = ("d_model", "num_heads", "max_len", "dropout"), {"max_len": 512, "dropout": 0.1}
+
+    got = _call(lambda *args, **kwargs: args, {"d_model": 8, "num_heads": 2, "dropout": 0.5}, order, defaults)
+
+    assert got == (8, 2, 512, 0.5)
+
+
+def test_positional_only_parameters_are_served() -> None:
+    """A slash in the signature is no obstacle."""
+
+    def f(query: Any, key: Any, /, value: Any) -> Any:
+        return query, key, value
+
+    assert _call(f, {"query": 1, "key": 2, "value": 3}) == (1, 2, 3)
+
+
+def test_keyword_only_parameters_are_served() -> None:
+    """Neither is a star."""
+
+    def f(*, anything: Any) -> Any:
+        return anything
+
+    def g(query: Any, *, mask: Any = None) -> Any:
+        return query, mask
+
+    assert _call(f, {"x": 7}) == 7
+    assert _call(g, {"query": 1, "mask": 2}) == (1, 2)
+
+
+def test_a_single_argument_goes_by_position() -> None:
+    """A `forward` of one tensor may call it what it likes, also beside parameters with defaults."""
+    assert _call(lambda inputs: inputs, {"x": 7}) == 7
+    assert _call(lambda inputs, verbose=False: (inputs, verbose), {"x": 7}) == (7, False)
+
+
+def test_a_lone_tensor_goes_by_position_among_numbers() -> None:
+    """`softmax(scores, dim)` is understood although the contract says `x`."""
+    assert _call(lambda scores, dim: (scores, dim), {"x": _X, "dim": -1})[0] is _X
+
+
+def test_several_tensors_are_not_guessed() -> None:
+    """Two unknown names could be mixed up, so they are an error that names the argument."""
+    with pytest.raises(ArgumentMismatch, match="`query`"):
+        _call(lambda first, second: first, {"query": _X, "key": _Y})
+
+
+def test_an_argument_at_its_default_may_be_missing() -> None:
+    """A function without a mask serves the cases without a mask."""
+    assert _call(lambda query: query, {"query": _X, "mask": None}, defaults={"mask": None}) is _X
+
+
+def test_an_argument_that_is_needed_and_missing_is_named() -> None:
+    """The message says what is missing, what is understood as well, and what there is."""
+    with pytest.raises(ArgumentMismatch) as caught:
+        _call(lambda query, key: query, {"query": _X, "key": _Y, "mask": _Z}, defaults={"mask": None})
+
+    text = str(caught.value)
+    assert text.startswith("`f` must take an argument `mask`")
+    assert "attn_mask" in text
+    assert text.endswith("yours takes: query, key")
+
+
+def test_a_default_is_supplied_where_the_student_has_none() -> None:
+    """`qkv_bias` without a default in the code gets the contract's."""
+    order, defaults = _WIDTHS, {"qkv_bias": False}
+
+    def f(d_in: int, d_out: int, context_length: int, dropout: float, qkv_bias: bool) -> Any:
+        return d_in, d_out, context_length, dropout, qkv_bias
+
+    assert _call(f, {"d_in": 1, "d_out": 2, "context_length": 3, "dropout": 0.0}, order, defaults) == (
+        1,
+        2,
+        3,
+        0.0,
+        False,
+    )
+
+
+def test_a_number_is_not_taken_for_a_boolean_default() -> None:
+    """0 is not False: an argument counts as left out only at exactly its default."""
+    with pytest.raises(ArgumentMismatch, match="`qkv_bias`"):
+        _call(lambda d_in: d_in, {"d_in": 1, "qkv_bias": 0}, defaults={"qkv_bias": False})
+
+
+def test_exceptions_of_the_function_come_through() -> None:
+    """A TypeError inside the code is the code's, not a mismatch."""
+
+    def f(query: Any, key: Any) -> Any:
+        raise TypeError("mine")
+
+    with pytest.raises(TypeError, match="mine"):
+        _call(f, {"query": 1, "key": 2})

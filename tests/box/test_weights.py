@@ -1,0 +1,334 @@
+"""Weights: the contract's numbers arrive in every layout, and their gradients come back through the same places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from grader.box.plan import Weight
+from grader.box.weights import bind
+from grader.errors import Ungradable
+from tests.box.small import numbers
+
+_IN, _OUT, _HEADS = 5, 6, 3
+_NAMES = ("W_query", "W_key", "W_value")
+Projections = list[Tensor]
+
+
+def _weights(*, bias: bool = True, size_in: int = _IN) -> tuple[Weight, ...]:
+    return tuple(
+        Weight(name, numbers(size_in, _OUT, seed=n), numbers(_OUT, seed=9 + n) if bias else None, _HEADS)
+        for n, name in enumerate(_NAMES)
+    )
+
+
+class _Layout(nn.Module):
+    """A module that projects x to queries, keys and values in the layout that `make` gives it."""
+
+    def __init__(self, make: Callable[[nn.Module], Callable[[Tensor], Projections]]) -> None:
+        super().__init__()
+        self.run = make(self)
+
+
+def _own(*names: str) -> Callable[[nn.Module], Callable[[Tensor], Projections]]:
+    def make(module: nn.Module) -> Callable[[Tensor], Projections]:
+        layers = [nn.Linear(_IN, _OUT) for _ in names]
+        for name, layer in zip(names, layers, strict=True):
+            module.add_module(name, layer)
+        return lambda x: [layer(x) for layer in layers]
+
+    return make
+
+
+def _parameters(shape: tuple[int, int]) -> Callable[[nn.Module], Callable[[Tensor], Projections]]:
+    def make(module: nn.Module) -> Callable[[Tensor], Projections]:
+        flip = shape != (_IN, _OUT)
+        pairs = []
+        for letter in "qkv":
+            matrix, bias = nn.Parameter(torch.zeros(shape)), nn.Parameter(torch.zeros(_OUT))
+            module.register_parameter(f"W_{letter}", matrix)
+            module.register_parameter(f"b_{letter}", bias)
+            pairs.append((matrix, bias))
+        return lambda x: [x @ (w.T if flip else w) + b for w, b in pairs]
+
+    return make
+
+
+def _parameter_dicts(module: nn.Module) -> Callable[[Tensor], Projections]:
+    words = ("query", "key", "value")
+    module.w = nn.ParameterDict({word: nn.Parameter(torch.zeros(_IN, _OUT)) for word in words})
+    module.b = nn.ParameterDict({word: nn.Parameter(torch.zeros(_OUT)) for word in words})
+    return lambda x: [x @ module.w[word] + module.b[word] for word in words]
+
+
+def _fused_linear(module: nn.Module) -> Callable[[Tensor], Projections]:
+    module.qkv = nn.Linear(_IN, 3 * _OUT)
+    return lambda x: list(module.qkv(x).chunk(3, -1))
+
+
+def _fused_parameter(module: nn.Module) -> Callable[[Tensor], Projections]:
+    module.W_qkv = nn.Parameter(torch.zeros(_IN, 3 * _OUT))
+    module.b_qkv = nn.Parameter(torch.zeros(3 * _OUT))
+    return lambda x: list((x @ module.W_qkv + module.b_qkv).chunk(3, -1))
+
+
+def _in_proj(module: nn.Module) -> Callable[[Tensor], Projections]:
+    module.in_proj_weight = nn.Parameter(torch.zeros(3 * _OUT, _IN))
+    module.in_proj_bias = nn.Parameter(torch.zeros(3 * _OUT))
+    return lambda x: list((x @ module.in_proj_weight.T + module.in_proj_bias).chunk(3, -1))
+
+
+def _keys_and_values_fused(module: nn.Module) -> Callable[[Tensor], Projections]:
+    module.to_q, module.to_kv = nn.Linear(_IN, _OUT), nn.Linear(_IN, 2 * _OUT)
+    return lambda x: [module.to_q(x), *module.to_kv(x).chunk(2, -1)]
+
+
+def _module_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
+    def head() -> nn.Module:
+        return nn.ModuleDict({name: nn.Linear(_IN, _OUT // _HEADS) for name in _NAMES})
+
+    module.heads = nn.ModuleList(head() for _ in range(_HEADS))
+    return lambda x: [torch.cat([head[name](x) for head in module.heads], -1) for name in _NAMES]
+
+
+def _list_per_projection(module: nn.Module) -> Callable[[Tensor], Projections]:
+    for name in _NAMES:
+        module.add_module(name, nn.ModuleList(nn.Linear(_IN, _OUT // _HEADS) for _ in range(_HEADS)))
+    return lambda x: [torch.cat([layer(x) for layer in getattr(module, name)], -1) for name in _NAMES]
+
+
+def _matrix_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
+    width = _OUT // _HEADS
+    pairs = []
+    for letter in "qkv":
+        matrix, bias = nn.Parameter(torch.zeros(_HEADS, _IN, width)), nn.Parameter(torch.zeros(_HEADS, width))
+        module.register_parameter(f"W_{letter}", matrix)
+        module.register_parameter(f"b_{letter}", bias)
+        pairs.append((matrix, bias))
+    return lambda x: [torch.cat([x @ w[i] + b[i] for i in range(_HEADS)], -1) for w, b in pairs]
+
+
+def _registered_twice(module: nn.Module) -> Callable[[Tensor], Projections]:
+    run = _own(*_NAMES)(module)
+    module.again = nn.ModuleDict({name: getattr(module, name) for name in _NAMES})
+    return run
+
+
+_LAYOUTS: dict[str, Callable[[nn.Module], Callable[[Tensor], Projections]]] = {
+    "linear": _own(*_NAMES),
+    "q_proj": _own("q_proj", "k_proj", "v_proj"),
+    "query": _own("query", "key", "value"),
+    "to_q": _own("to_q", "to_k", "to_v"),
+    "wq": _own("wq", "wk", "wv"),
+    "parameters": _parameters((_IN, _OUT)),
+    "parameters, transposed": _parameters((_OUT, _IN)),
+    "parameter dicts": _parameter_dicts,
+    "fused linear": _fused_linear,
+    "fused parameter": _fused_parameter,
+    "in_proj": _in_proj,
+    "keys and values fused": _keys_and_values_fused,
+    "a module per head": _module_per_head,
+    "a list per projection": _list_per_projection,
+    "a matrix per head": _matrix_per_head,
+    "registered twice": _registered_twice,
+}
+
+
+@pytest.fixture(autouse=True)
+def _double() -> object:
+    """Work in float64, as the box does."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("make", _LAYOUTS.values(), ids=_LAYOUTS.keys())
+def test_a_layout_gives_the_contracts_projections_and_gradients(make: object) -> None:
+    """The module computes x W + b with the values given, and every gradient read back is the one torch computes."""
+    assert callable(make)
+    module, weights, x = _Layout(make), _weights(), numbers(4, _IN, seed=5)
+    binding = bind(module, weights)
+    leaves = [
+        (w.matrix.clone().requires_grad_(), w.bias.clone().requires_grad_()) for w in weights if w.bias is not None
+    ]
+
+    seen, wanted = module.run(x), [x @ matrix + bias for matrix, bias in leaves]
+    torch.stack(seen).square().sum().backward()
+    torch.stack(wanted).square().sum().backward()
+
+    for got, want in zip(seen, wanted, strict=True):
+        assert torch.allclose(got, want, rtol=0, atol=1e-12)
+    for name, (matrix, bias) in zip(_NAMES, leaves, strict=True):
+        for key, leaf in ((name, matrix), (f"{name}.bias", bias)):
+            gradient = binding.gradient(key, tuple(leaf.shape))
+            assert gradient is not None
+            assert torch.allclose(gradient, leaf.grad, rtol=0, atol=1e-12)
+    assert binding.unused == ()
+
+
+def test_a_square_parameter_stays_in_times_out() -> None:
+    """In doubt nothing is transposed."""
+    module = nn.Module()
+    module.W_query = nn.Parameter(torch.zeros(_OUT, _OUT))
+    (weight, *_) = _weights(bias=False, size_in=_OUT)
+
+    bind(module, (weight,))
+
+    assert torch.equal(module.W_query, weight.matrix)
+
+
+def test_a_square_linear_is_out_times_in() -> None:
+    """An nn.Linear says itself how it lies."""
+    module = nn.Module()
+    module.W_query = nn.Linear(_OUT, _OUT, bias=False)
+    (weight, *_) = _weights(bias=False, size_in=_OUT)
+
+    bind(module, (weight,))
+
+    assert torch.equal(module.W_query.weight, weight.matrix.T)
+
+
+@pytest.mark.parametrize("shape", [(_IN,), (_IN, 1), (1, _IN)])
+def test_a_vector_may_lie_in_three_ways(shape: tuple[int, ...]) -> None:
+    """A projection to one feature is a column, a row, or a plain vector."""
+    module, vector = nn.Module(), numbers(_IN, 1)
+    module.v = nn.Parameter(torch.zeros(shape))
+
+    bind(module, (Weight("v", vector),))
+
+    assert torch.equal(module.v.flatten(), vector.flatten())
+
+
+def test_superfluous_biases_are_zeroed_and_told() -> None:
+    """Beside a layer, under a name of their own, and in a fused one."""
+    for make, names in (
+        (_own(*_NAMES), ("W_query.bias", "W_key.bias", "W_value.bias")),
+        (_parameters((_IN, _OUT)), ("b_q", "b_k", "b_v")),
+        (_parameter_dicts, ("b.query", "b.key", "b.value")),
+        (_fused_linear, ("qkv.bias",)),
+        (_in_proj, ("in_proj_bias",)),
+    ):
+        module = _Layout(make)
+        for parameter in module.parameters():
+            nn.init.ones_(parameter)
+
+        binding = bind(module, _weights(bias=False))
+
+        assert binding.zeroed == names
+        assert not any(bool(dict(module.named_parameters())[name].any()) for name in names)
+
+
+def test_a_missing_bias_is_named() -> None:
+    """The contract's bias has no place in a module without one."""
+    module = nn.Module()
+    for name in _NAMES:
+        module.add_module(name, nn.Linear(_IN, _OUT, bias=False))
+
+    with pytest.raises(Ungradable, match="`W_query` must have a bias .* none was found beside W_query.weight"):
+        bind(module, _weights())
+
+
+def test_an_absent_projection_says_what_there_is() -> None:
+    """The message names what was looked for, its widths, and all parameters found."""
+    module = nn.Module()
+    module.linears = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in range(3))
+
+    with pytest.raises(Ungradable) as caught:
+        bind(module, _weights())
+
+    assert "`W_query` (5 to 6 features) was not found" in str(caught.value)
+    assert "linears.0.weight (6, 5)" in str(caught.value)
+
+
+def test_layers_in_a_plain_list_are_explained() -> None:
+    """PyTorch does not see them, and the message says so."""
+    module = nn.Module()
+    module.heads = [nn.Linear(_IN, _OUT)]
+
+    with pytest.raises(Ungradable, match=r"`self.heads` is a plain list .* nn.ModuleList"):
+        bind(module, _weights())
+
+
+def test_two_different_candidates_are_ambiguous() -> None:
+    """Nothing is guessed between two layers of the same name."""
+    module = nn.Module()
+    module.first, module.second = nn.Module(), nn.Module()
+    module.first.W_query, module.second.W_query = nn.Linear(_IN, _OUT), nn.Linear(_IN, _OUT)
+
+    with pytest.raises(Ungradable, match="there more than once: first.W_query.weight, second.W_query.weight"):
+        bind(module, _weights())
+
+
+def test_a_wrong_width_says_which_shape_is_needed() -> None:
+    """Widths that fit no layout are named with the ones that do."""
+    module = nn.Module()
+    module.W_query = nn.Linear(_IN, _OUT + 1)
+
+    with pytest.raises(Ungradable, match=r"nn.Linear\(5, 6\) or an nn.Parameter of shape \(5, 6\); .* shape \(7, 5\)"):
+        bind(module, _weights())
+
+
+def test_columns_that_parts_cannot_share_are_named() -> None:
+    """Six columns do not divide over four heads."""
+    module = nn.Module()
+    module.W_query = nn.ModuleList(nn.Linear(_IN, 2) for _ in range(4))
+
+    with pytest.raises(Ungradable, match="has 6 columns, which 4 parts cannot share equally"):
+        bind(module, _weights())
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules are a new feature")
+def test_a_lazy_layer_is_explained() -> None:
+    """A layer without a shape cannot be given weights."""
+    module = nn.Module()
+    module.W_query = nn.LazyLinear(_OUT)
+
+    with pytest.raises(Ungradable, match="`W_query.weight` has no shape yet"):
+        bind(module, _weights())
+
+
+def test_a_frozen_parameter_takes_its_value_and_has_no_gradient() -> None:
+    """Freezing shows in the gradients, not in the transfer."""
+    module = _Layout(_own(*_NAMES))
+    module.W_key.weight.requires_grad_(False)
+    weights = _weights()
+
+    binding = bind(module, weights)
+    torch.stack(module.run(numbers(4, _IN))).sum().backward()
+
+    assert torch.equal(module.W_key.weight.T, weights[1].matrix)
+    assert binding.gradient("W_key", (_IN, _OUT)) is None
+    assert binding.gradient("W_query", (_IN, _OUT)) is not None
+
+
+def test_tied_projections_hold_one_value() -> None:
+    """A layer used for two projections cannot hold both; the last one stays, and the numbers will show it."""
+    module = _Layout(_own("W_query", "W_value"))
+    module.W_key = module.W_query
+    weights = _weights()
+
+    bind(module, weights)
+
+    assert torch.equal(module.W_query.weight.T, weights[1].matrix)
+
+
+def test_the_mapping_is_told_in_words() -> None:
+    """A student can read where each weight went."""
+    told = bind(_Layout(_fused_linear), _weights()).describe()
+
+    assert told["W_key"] == "qkv.weight (part 2 of 3)"
+    assert told["W_key.bias"] == "qkv.bias"
+
+
+def test_other_parameters_are_left_alone_and_told() -> None:
+    """What the contract does not know keeps its value."""
+    module = _Layout(_own(*_NAMES))
+    module.gain = nn.Parameter(torch.full((2,), 3.0))
+
+    binding = bind(module, _weights())
+
+    assert binding.unused == ("gain (2,)",)
+    assert module.gain.tolist() == [3.0, 3.0]
