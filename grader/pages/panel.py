@@ -78,7 +78,7 @@ def _chip(name: str, checks: list[CheckResult]) -> View:
         state = "passed"
     else:
         state = next(one.value for one in (Verdict.FAILED, Verdict.BROKEN, Verdict.SKIPPED) if one in states)
-    return {"name": name, "state": state, "text": f"{passed}/{len(checks)}" if checks else "not run"}
+    return {"name": name, "state": state, "text": f"{passed}/{len(checks)}" if checks else ""}
 
 
 def _panel(

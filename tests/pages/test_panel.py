@@ -39,12 +39,12 @@ def test_progress_is_a_share_of_the_calls():
 
 
 def test_chips_count_per_dimension():
-    """Each dimension shows passed of all, and one that was not run says so."""
+    """Each dimension shows passed of all, and one that was not run still waits."""
     chips = watch_view(Watch(State.DONE, report=failed_report()))["chips"]
 
     assert [(chip["name"], chip["text"], chip["state"]) for chip in chips] == [
         ("Shapes", "1/1", "passed"),
-        ("Numerics", "not run", "waiting"),
+        ("Numerics", "", "waiting"),
         ("Masking", "1/2", "failed"),
-        ("Gradient flow", "not run", "waiting"),
+        ("Gradient flow", "", "waiting"),
     ]

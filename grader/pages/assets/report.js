@@ -90,7 +90,7 @@
     const parts = [
       h("section", { class: "gym-card-box gym-verdict", "aria-label": "Result" },
         dial(view), h("div", { class: "gym-verdict-text" }, h("h2", {}, view.title), view.lines.map((line) => h("p", {}, line))),
-        h("ul", { class: "gym-meters" }, view.bars.map(meter))),
+        view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
       view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("pre", {}, gym.rich(view.reason))),
       view.causes.map(cause),
       view.groups.map(group),

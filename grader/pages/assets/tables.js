@@ -120,5 +120,5 @@
       h("div", { class: "gym-tools" },
         h("span", { class: "gym-sub" }, view.text),
         h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV")),
-      view.rows.length ? gym.table(view) : empty(view));
+      h("div", { class: "gym-grades" }, view.rows.length ? gym.table(view) : empty(view)));
 })();
