@@ -71,7 +71,7 @@ def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None)
     try:
         sheet = draw_up(exercise, seed)
         expected, rounded = observe_reference(exercise, sheet.plan)
-        evidence = Evidence(sheet.plan, expected, expected, rounded)
+        evidence = Evidence(sheet.plan, expected, expected, rounded, sheet.free)
         examples = read_examples(exercise.id)
         known = {wrong.name: observe_all(sheet.plan, exercise.reference(wrong)) for wrong in exercise.mistakes}
         reference = grade(exercise, exercise.reference_path.read_bytes(), seed=seed, box=inside)

@@ -122,6 +122,8 @@ def _left_over(name: str, named: Mapping[str, Parameter], order: tuple[str, ...]
 
 
 def _is_default(name: str, value: Argument, defaults: Mapping[str, Scalar]) -> bool:
+    if value is None:  # nothing is handed over; TOML has no word for such a default
+        return True
     return name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
 
 

@@ -28,10 +28,17 @@ def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot
 
 
 def where(index: tuple[int, ...], slot: Slot) -> str:
-    """Return `(batch 0, time 3)`: an index under its axis names where the names fit."""
-    if len(slot.axes) != len(index):
-        return str(index)
-    return "(" + ", ".join(f"{axis} {i}" for axis, i in zip(slot.axes, index, strict=True)) + ")"
+    """Return `(batch 0, time 3)`: an index under its axis names; leading axes without a name are bare numbers."""
+    return named(slot.axes, index)
+
+
+def named(axes: tuple[str, ...], numbers: tuple[int, ...]) -> str:
+    """Return numbers, indices or sizes, under axis names; `...` stands for any leading axes."""
+    names = [axis for axis in axes if axis != "..."]
+    if len(names) > len(numbers) or (len(names) < len(numbers) and "..." not in axes):
+        return str(numbers)
+    labels = [""] * (len(numbers) - len(names)) + [f"{name} " for name in names]
+    return "(" + ", ".join(f"{label}{number}" for label, number in zip(labels, numbers, strict=True)) + ")"
 
 
 def _worst(seen: Tensor, expected: Tensor, wrong: Tensor) -> tuple[int, ...]:
@@ -51,6 +58,6 @@ def _ratio(seen: Tensor, expected: Tensor) -> str:
     if ratios.numel() < 2 or not bool(torch.isfinite(ratios).all()):
         return ""
     factor = float(ratios.median())
-    if factor == 0.0 or float((ratios - factor).abs().max()) > 1e-6 * abs(factor):
+    if factor == 0.0 or abs(factor - 1) < 1e-3 or float((ratios - factor).abs().max()) > 1e-6 * abs(factor):
         return ""
     return f"; all of yours are {factor:.4g} times the expected ones"

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised, Seen
 from grader.box.plan import Argument, Build, Call, Plan, Slot
+from grader.checks.compare import named
 from grader.checks.finding import Finding, failed, skipped
 from grader.checks.trouble import explain
 from grader.exercise.inputs import Case
@@ -63,13 +64,14 @@ class Evidence:
     """All that was seen of one submission, and of the reference on the same plan.
 
     `expected` was seen in float64; `rounded` holds the reference's calls in lower precision, whose distance from
-    `expected` says how far rounding alone may lead.
+    `expected` says how far rounding alone may lead. `free` names the calls that no points depend on.
     """
 
     plan: Plan
     observed: Observations
     expected: Observations
     rounded: Observations
+    free: frozenset[str] = frozenset()
 
     def call(self, item: Item, variant: str) -> Call:
         """Return the planned call `variant` of the item's case."""
@@ -170,7 +172,7 @@ def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     """Return in what way an output is not the tensor that the contract wants; empty if it is."""
     found = seen.slots.get(slot.key)
     label = slot.key.partition(":")[2]
-    wanted = f"`{label}` must be a tensor of shape {named_shape(slot)}"
+    wanted = f"`{label}` must be a tensor of shape {named(slot.axes, slot.shape)}"
     if found is None or found.presence is Presence.OTHER:
         return f"{wanted}; you returned {found.what if found else 'nothing'}"
     if found.shape != slot.shape:
@@ -178,13 +180,6 @@ def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     if found.presence is not Presence.TENSOR:
         return f"`{label}` must be {call.dtype}, as the input is; yours is {found.dtype}"
     return ""
-
-
-def named_shape(slot: Slot) -> str:
-    """Return `(batch 2, time 5)`: sizes under their axis names where the names fit."""
-    if len(slot.axes) != len(slot.shape):
-        return str(slot.shape)
-    return "(" + ", ".join(f"{axis} {size}" for axis, size in zip(slot.axes, slot.shape, strict=True)) + ")"
 
 
 def _values(seen: Seen) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from grader.box.plan import Argument, Build, Call
+from grader.checks.compare import where
 from grader.checks.evidence import FLOORS, Evidence, Item, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.exercise.inputs import Case
@@ -86,9 +87,8 @@ class Support:
         if not wrong.any():
             return PASSED
         index = tuple(int(i) for i in wrong.nonzero()[0])
-        place = ", ".join(f"{axis} {i}" for axis, i in zip(slot.axes[-len(index) :], index, strict=False))
         return failed(
-            f"`{item.spec.output}` must be 0 at ({place}), which is hidden; yours is {float(seen[index]):.4g}. "
+            f"`{item.spec.output}` must be 0 at {where(index, slot)}, which is hidden; yours is {float(seen[index]):.4g}. "
             f"{int(wrong.sum())} of {int((expected == 0).sum())} hidden weights are not 0"
         )
 

@@ -184,6 +184,6 @@ def _wrong_factor(alive: Tensor, factor: float, exact: float) -> str:
             f"elements that stay must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
         )
     return (
-        "in training mode your output is not the attention with some weights dropped and the others multiplied by "
+        "in training mode your output does not come about by dropping some elements and multiplying the others by "
         f"1/(1 - p) = {factor:.4g}; look at what you drop, and when"
     )

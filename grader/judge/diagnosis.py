@@ -53,7 +53,7 @@ def diagnose(
         known: by mistake, what it gives on the whole plan, where that was observed before.
     """
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
-    calls = {call.name: call for call in evidence.plan.calls if call.dtype == dtype}
+    calls = {c.name: c for c in evidence.plan.calls if c.dtype == dtype and c.name not in evidence.free}
     right = evidence.expected if dtype == "float64" else evidence.rounded
     plain = {name for name, call in calls.items() if not call.training}
     # Random draws agree only by luck, so training mode is looked at only where the mistake shows nowhere else.

@@ -92,7 +92,7 @@ def _attempt(exercise: Exercise, sheet: Sheet, text: str, box: Box, progress: Pr
         running = beside.submit(box.run, sheet.plan, text, limits, progress)
         expected, rounded = observe_reference(exercise, sheet.plan)
         run = running.result()
-    evidence = Evidence(sheet.plan, run.observations, expected, rounded)
+    evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
     return _Outcome(run, evidence, judge(sheet.items, evidence))
 
 

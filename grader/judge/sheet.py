@@ -16,10 +16,11 @@ from grader.exercise.spec import CheckSpec
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sheet:
-    """What will be judged (`items`), and what must be run for it (`plan`)."""
+    """What will be judged (`items`), what must be run for it (`plan`), and which calls only advice needs (`free`)."""
 
     items: tuple[Item, ...]
     plan: Plan
+    free: frozenset[str]
 
     def on(self, device: str) -> Sheet:
         """Return the same sheet with the submission run on `device`."""
@@ -38,18 +39,28 @@ def draw_up(exercise: Exercise, seed: int) -> Sheet:
     """
     cases = exercise.cases(seed)
     items = tuple(item for check in exercise.spec.checks for item in _items(check, cases))
-    calls = _merge(call for item in items for call in CHECKS[item.spec.check].calls(item))
+    calls = _calls(items)
+    paid = {call.name for call in _calls(item for item in items if item.points)}
+    spec = exercise.spec.entry
+    entry = Entry(spec.name, spec.kind, spec.arguments, spec.constructor, dict(spec.defaults))
+    plan = Plan(entry, _builds(items, calls), calls, exercise.spec.forbidden)
+    return Sheet(items, plan, frozenset(call.name for call in calls) - paid)
+
+
+def _calls(items: Iterable[Item]) -> tuple[Call, ...]:
+    return _merge(call for item in items for call in CHECKS[item.spec.check].calls(item))
+
+
+def _builds(items: Iterable[Item], calls: tuple[Call, ...]) -> tuple[Build, ...]:
+    """Return each construction once: those that calls run on, and those that checks try by themselves."""
+    used = {call.build for call in calls}
     builds: dict[str, Build] = {}
     for item in items:
         own = item.case.build()
-        wanted = [own] if own is not None and any(call.build == own.name for call in calls) else []
+        wanted = [own] if own is not None and own.name in used else []
         for build in (*wanted, *CHECKS[item.spec.check].builds(item)):
             builds.setdefault(build.name, build)
-    spec = exercise.spec
-    entry = Entry(
-        spec.entry.name, spec.entry.kind, spec.entry.arguments, spec.entry.constructor, dict(spec.entry.defaults)
-    )
-    return Sheet(items, Plan(entry, tuple(builds.values()), calls, spec.forbidden))
+    return tuple(builds.values())
 
 
 def _items(check: CheckSpec, cases: dict[str, Case]) -> Iterable[Item]:
