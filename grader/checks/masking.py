@@ -88,7 +88,8 @@ class Support:
             return PASSED
         index = tuple(int(i) for i in wrong.nonzero()[0])
         return failed(
-            f"`{item.spec.output}` must be 0 at {where(index, slot)}, which is hidden; yours is {float(seen[index]):.4g}. "
+            f"`{item.spec.output}` must be 0 at {where(index, slot)}, which is hidden; "
+            f"yours is {float(seen[index]):.4g}. "
             f"{int(wrong.sum())} of {int((expected == 0).sum())} hidden weights are not 0"
         )
 

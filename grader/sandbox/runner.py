@@ -43,7 +43,7 @@ class Sandbox:
             SandboxUnavailable: the plan wants another device than the CPU, which would need an open door to a driver.
         """
         if plan.device != "cpu":
-            raise SandboxUnavailable(f"the sandbox grades on the CPU only; it cannot give {plan.device} to a submission")
+            raise SandboxUnavailable(f"the sandbox grades on the CPU only; it has no door to {plan.device}")
         job = encode_job(plan, source)
         with self._lease() as zygote:
             try:
