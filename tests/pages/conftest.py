@@ -9,9 +9,11 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 import pytest
@@ -38,6 +40,7 @@ CODE = "green-tree"
 SECONDS = 20  # for what a page shows; a loaded machine takes its time
 # A page that is left while an answer streams in aborts the stream, and Gradio reports that as an error.
 LEAVING = ("AbortError", "Connection errored out")
+Result = TypeVar("Result")
 NAMES = itertools.count(1)
 
 
@@ -77,7 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         drain_seconds=1.0,
     )
     service = build(settings)
-    app = asyncio.run(made(service, settings))
+    app = in_a_loop(made(service, settings))
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=server.run, args=([listener],))
@@ -88,6 +91,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     server.should_exit = True
     thread.join(20)
     listener.close()
+
+
+def in_a_loop(task: Coroutine[None, None, Result]) -> Result:
+    """Return what `task` returns; in a thread, since Playwright keeps a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, task).result()
 
 
 async def made(service: Service, settings: Settings) -> FastAPI:

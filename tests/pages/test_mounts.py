@@ -1,12 +1,12 @@
 """The mounted application as an attacker meets it: no files, no foreign rows, no unguarded event."""
 
-import asyncio
 import json
 
 import httpx
 import pytest
 
 from grader.store.records import Role
+from tests.pages.conftest import in_a_loop
 
 FILE = {"path": "/etc/passwd", "url": None, "meta": {"_type": "gradio.FileData"}}
 
@@ -36,7 +36,7 @@ def test_the_mounted_application_reads_no_file_even_without_the_guard(site):
             joined = await client.post("/gradio_api/call/refresh", json={"data": [FILE]})
             return (await client.get(f"/gradio_api/call/refresh/{joined.json()['event_id']}")).text
 
-    answer = asyncio.run(attack())
+    answer = in_a_loop(attack())
 
     assert answer.startswith("event: error")
     assert "passwd" not in answer
