@@ -10,7 +10,7 @@ from grader.sandbox.interior import OUT_OF_MEMORY
 
 _SIGKILL, _SIGXCPU = 9, 24  # by number, since Windows has neither name
 _NEAR = 0.8  # of the budget: where a death is put down to memory
-_TICKS = 0.25  # seconds: the kernel counts the limit in ticks and the use exactly, and they differ
+_MUCH = 0.5  # of the processor time: the kernel counts the limit in ticks, the use exactly; a busy machine parts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
 def _early(facts: Facts, limits: Limits) -> tuple[Ending, str]:
     """Explain a process that ended by itself, or by the kernel's hand, before its answer was complete."""
     killed = facts.code in (-_SIGKILL, -_SIGXCPU)
-    if killed and facts.cpu_seconds >= limits.cpu_seconds - _TICKS:
+    if killed and facts.cpu_seconds >= _MUCH * limits.cpu_seconds:
         return Ending.TIMEOUT, f"more than {limits.cpu_seconds:g} s of processor time"
     if killed or facts.code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes:
         return Ending.MEMORY, f"more than {limits.memory_bytes >> 20} MiB"

@@ -7,7 +7,7 @@ import torch
 from grader.box.plan import Call, Entry, Kind, Plan, Slot
 from grader.box.run import Ending, Limits, Run
 
-LIMITS = Limits(cpu_seconds=1, wall_seconds=2, memory_bytes=256 << 20)
+LIMITS = Limits(cpu_seconds=1, wall_seconds=2, memory_bytes=128 << 20)
 
 HONEST = """
 import torch
