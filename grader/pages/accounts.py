@@ -73,7 +73,7 @@ class Forms:
         return self._enter(request, name, password, page=page)
 
     def register(
-        self, request: Request, name: Field, password: Field, class_code: Field = "", next: Field = "/"
+        self, request: Request, name: Field, password: Field, *, class_code: Field = "", next: Field = "/"
     ) -> Response:
         """Make an account and begin a session, or say why not."""
         page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))

@@ -11,7 +11,10 @@ from grader.settings import Settings
 
 def serve(settings: Settings) -> None:
     """Serve the pages until the process is told to stop."""
-    app = create_app(build(settings), settings)
+    service = build(settings)
+    app = create_app(service, settings)
+    print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
+    print(f"The class code for registering is {service.class_code}. Stop with Ctrl+C.", flush=True)
     uvicorn.run(
         app,
         host=settings.host,
