@@ -170,6 +170,9 @@ def _trivial(sheet: Sheet, evidence: Evidence) -> Iterator[str]:
 def _mistake(
     exercise: Exercise, wrong: Mistake, sheet: Sheet, truth: Evidence, *, known: Mapping[str, Observations]
 ) -> Iterator[str]:
+    if (loading := known[wrong.name].loading) is not None:
+        yield loading.message
+        return
     own = replace(truth, observed=known[wrong.name])
     lines = judge(sheet.items, own)
     points = scoring.by_dimension(lines).get(wrong.dimension)

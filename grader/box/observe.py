@@ -122,7 +122,7 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
     stage = Stage.CALL
     try:
         with _default_dtype(call.dtype):
-            results = _run(plan, call, entry, instance, handed)
+            results = _run(plan, call, entry, instance=instance, handed=handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}
             stage = Stage.BACKWARD
             if call.upstream:
@@ -152,7 +152,7 @@ def _hand(value: Argument, strided: bool) -> Argument:
 
 
 def _run(
-    plan: Plan, call: Call, entry: Any, instance: _Instance | None, handed: Mapping[str, Argument]
+    plan: Plan, call: Call, entry: Any, *, instance: _Instance | None, handed: Mapping[str, Argument]
 ) -> tuple[Any, ...]:
     target: Callable[..., Any] = entry
     if instance is not None:

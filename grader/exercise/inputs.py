@@ -164,10 +164,12 @@ def _padding(shape: tuple[int, ...]) -> Tensor:
 def _weights(spec: Spec, construct: Mapping[str, Scalar], sizes: Sizes, seed: int) -> tuple[Weight, ...]:
     known = {**spec.entry.defaults, **construct}
     draw = generator(seed, f"weights {sorted((k, str(v)) for k, v in construct.items())}")
-    return tuple(_weight(name, entry, known, sizes, draw) for name, entry in spec.weights.items())
+    return tuple(_weight(name, entry, known, sizes=sizes, draw=draw) for name, entry in spec.weights.items())
 
 
-def _weight(name: str, entry: WeightSpec, known: Mapping[str, Scalar], sizes: Sizes, draw: torch.Generator) -> Weight:
+def _weight(
+    name: str, entry: WeightSpec, known: Mapping[str, Scalar], *, sizes: Sizes, draw: torch.Generator
+) -> Weight:
     size_in, size_out = shape_of((entry.inputs, entry.outputs), sizes)
     # Unit-variance inputs then give unit-variance outputs, and logits that are neither flat nor saturated.
     matrix = normal((size_in, size_out), draw) / math.sqrt(size_in)

@@ -72,21 +72,22 @@ def grade(
         text = read_source(source, limit_bytes=Limits().source_bytes)
     except Rejected as refusal:
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
-    outcome = _run_and_judge(exercise, draw_up(exercise, seed).on(device), text, box, progress)
+    outcome = _run_and_judge(exercise, draw_up(exercise, seed).on(device), text, box=box, progress=progress)
     report = replace(_write(blank, exercise, outcome), dtype="float32" if outcome.single else "float64")
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
 
-def _run_and_judge(exercise: Exercise, sheet: Sheet, text: str, box: Box, progress: Progress | None) -> _Outcome:
+def _run_and_judge(exercise: Exercise, sheet: Sheet, text: str, *, box: Box, progress: Progress | None) -> _Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that."""
-    outcome = _attempt(exercise, sheet, text, box, progress)
+    outcome = _attempt(exercise, sheet, text, box=box, progress=progress)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        single = replace(_attempt(exercise, sheet.in_dtype("float32"), text, box, progress), single=True)
+        lower = _attempt(exercise, sheet.in_dtype("float32"), text, box=box, progress=progress)
+        single = replace(lower, single=True)
         outcome = single if single.score > outcome.score else outcome
     return outcome
 
 
-def _attempt(exercise: Exercise, sheet: Sheet, text: str, box: Box, progress: Progress | None) -> _Outcome:
+def _attempt(exercise: Exercise, sheet: Sheet, text: str, *, box: Box, progress: Progress | None) -> _Outcome:
     limits = Limits(**exercise.spec.limits.model_dump())
     with ThreadPoolExecutor(1) as beside:  # the reference runs here while the submission runs in the box
         running = beside.submit(box.run, sheet.plan, text, limits, progress)

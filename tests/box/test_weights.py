@@ -227,7 +227,7 @@ def test_a_missing_bias_is_named() -> None:
     for name in _NAMES:
         module.add_module(name, nn.Linear(_IN, _OUT, bias=False))
 
-    with pytest.raises(Ungradable, match="`W_query` must have a bias .* none was found beside W_query.weight"):
+    with pytest.raises(Ungradable, match=r"`W_query` must have a bias .* none was found beside W_query.weight"):
         bind(module, _weights())
 
 
@@ -258,7 +258,7 @@ def test_two_different_candidates_are_ambiguous() -> None:
     module.first, module.second = nn.Module(), nn.Module()
     module.first.W_query, module.second.W_query = nn.Linear(_IN, _OUT), nn.Linear(_IN, _OUT)
 
-    with pytest.raises(Ungradable, match="there more than once: first.W_query.weight, second.W_query.weight"):
+    with pytest.raises(Ungradable, match=r"there more than once: first.W_query.weight, second.W_query.weight"):
         bind(module, _weights())
 
 
@@ -286,7 +286,7 @@ def test_a_lazy_layer_is_explained() -> None:
     module = nn.Module()
     module.W_query = nn.LazyLinear(_OUT)
 
-    with pytest.raises(Ungradable, match="`W_query.weight` has no shape yet"):
+    with pytest.raises(Ungradable, match=r"`W_query.weight` has no shape yet"):
         bind(module, _weights())
 
 

@@ -1,0 +1,342 @@
+"""The house rules that a machine can check: who imports whom, how large things are, where dangerous things may be."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[1]
+_MODULES = {
+    ".".join(path.relative_to(_ROOT).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted((_ROOT / "grader").rglob("*.py"))
+}
+_EXERCISES = sorted(path.parent.name for path in (_ROOT / "exercises").glob("*/exercise.toml"))
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Match)
+
+# What each part may import of the others; a part may always import itself.
+_BASE = {"errors", "settings"}
+_CORE = _BASE | {"box", "exercise"}
+_JUDGING = _CORE | {"checks", "judge"}
+_ENGINE = _JUDGING | {"sandbox", "store"}
+_SERVICE = _ENGINE | {"jobs", "service"}
+_ALLOWED = {
+    "errors": set(),
+    "settings": {"errors"},
+    "box": _BASE,
+    "exercise": _BASE | {"box"},
+    "sandbox": _CORE,
+    "checks": _CORE,
+    "judge": _CORE | {"checks"},
+    "store": _BASE | {"judge"},
+    "gate": _ENGINE,
+    "jobs": _ENGINE,
+    "service": _ENGINE | {"jobs"},
+    "bootstrap": _SERVICE,
+    "pages": _SERVICE | {"bootstrap"},
+    "desk": _JUDGING | {"sandbox"},
+    "authoring": _CORE | {"desk"},
+    "cli": _SERVICE | {"bootstrap", "gate", "pages", "desk", "authoring"},
+    "__main__": {"cli"},
+    "pytest_plugin": _JUDGING | {"desk"},
+}
+
+
+def _part(module: str) -> str:
+    """Return which part of the house a module belongs to: `grader.box.plan` to `box`."""
+    return module.split(".")[1] if module.count(".") else ""
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _imports_of(module: str) -> set[str]:
+    """Return the modules of ours that `module` imports."""
+    return {name for name in _imports(_MODULES[module]) if name in _MODULES}
+
+
+@pytest.mark.parametrize("part", sorted({_part(module) for module in _MODULES} - {""}))
+def test_imports_go_down_only(part: str) -> None:
+    """Each part knows those below it, and nobody else."""
+    wrong = [
+        f"{module} imports {name}"
+        for module in _MODULES
+        if _part(module) == part
+        for name in _imports_of(module)
+        if _part(name) not in _ALLOWED[part] | {part, ""}
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("library", "places"),
+    [
+        ("gradio", ("grader.pages",)),
+        ("fastapi", ("grader.pages",)),
+        ("sqlalchemy", ("grader.store", "grader.jobs")),
+        ("alembic", ("grader.store",)),
+        ("typer", ("grader.cli",)),
+        ("pytest", ("grader.pytest_plugin",)),
+        ("pickle", ()),
+        ("marshal", ()),
+        ("shelve", ()),
+        ("unittest", ()),
+    ],
+)
+def test_a_library_stays_in_its_place(library: str, places: tuple[str, ...]) -> None:
+    """What comes from outside is known to one part; what is dangerous, to none."""
+    users = {module for module, tree in _MODULES.items() for name in _imports(tree) if name.split(".")[0] == library}
+
+    assert sorted(user for user in users if not user.startswith(places or ("nowhere",))) == []
+
+
+@pytest.mark.parametrize(
+    "module", ["grader.box.child", "grader.box.inline", "grader.sandbox.zygote", "grader.sandbox.interior"]
+)
+def test_nothing_that_knows_an_answer_is_loaded_where_submissions_run(module: str) -> None:
+    """In a fresh process, importing it loads no reference, no exercise, no check, no judge, no store."""
+    program = f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = json.loads(done.stdout)
+    hidden = ("reference", "exercises", "grader.exercise", "grader.checks", "grader.judge", "grader.store")
+
+    assert [name for name in loaded if name.startswith(hidden)] == []
+    assert module in loaded
+
+
+def _calls(tree: ast.Module, *names: str) -> list[int]:
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+    ]
+
+
+def test_code_is_executed_in_two_places_only() -> None:
+    """The submission in the box; our own reference, with a step replaced, beside the exercises."""
+    places = {module for module, tree in _MODULES.items() if _calls(tree, "exec", "eval", "compile")}
+
+    assert places <= {"grader.box.source", "grader.exercise.mistakes", "grader.exercise.catalog"}
+
+
+def test_the_environment_is_read_in_the_settings_only() -> None:
+    """Whoever else wants a variable is handed a setting."""
+    places = {
+        module
+        for module, tree in _MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb", "putenv")
+    }
+
+    assert places <= {"grader.settings"}
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS))
+
+
+def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the lines of a function from `def` to its end, without its docstring."""
+    first = function.body[0]
+    told = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) and first.end_lineno else 0
+    assert function.end_lineno
+    return function.end_lineno - function.lineno + 1 - told
+
+
+def test_functions_are_short() -> None:
+    """At most 30 lines beside the docstring."""
+    long = [
+        f"{module}.{function.name}: {_length(function)} lines"
+        for module, tree in _MODULES.items()
+        for function in _functions(tree)
+        if _length(function) > 30
+    ]
+
+    assert long == []
+
+
+def test_modules_are_short() -> None:
+    """At most 300 lines."""
+    paths = ((path, len(path.read_text(encoding="utf-8").splitlines())) for path in (_ROOT / "grader").rglob("*.py"))
+
+    assert [f"{path.relative_to(_ROOT)}: {lines}" for path, lines in paths if lines > 300] == []
+
+
+def test_parameters_are_few() -> None:
+    """At most four by position, `self` aside; the others by keyword."""
+    crowded = []
+    for module, tree in _MODULES.items():
+        for function in _functions(tree):
+            names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+            if len([name for name in names if name not in ("self", "cls")]) > 4:
+                crowded.append(f"{module}.{function.name}: {', '.join(names)}")
+
+    assert [line for line in crowded if not _is_a_form(line)] == []
+
+
+def _is_a_form(line: str) -> bool:
+    """Whether it is a command or a handler, whose parameters are the fields that a person fills in."""
+    return line.startswith(("grader.cli", "grader.pages"))
+
+
+def _depth(node: ast.AST) -> int:
+    """Return how deep blocks are nested below `node`; functions within count for themselves."""
+    inner = (child for child in ast.iter_child_nodes(node) if not isinstance(child, (*_FUNCTIONS, ast.ClassDef)))
+    return max((_depth(child) + isinstance(child, _BLOCKS) * (not _is_elif(node, child)) for child in inner), default=0)
+
+
+def _is_elif(node: ast.AST, child: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
+
+
+def test_blocks_are_nested_three_deep_at_most() -> None:
+    """What goes deeper deserves a function and a name."""
+    deep = [
+        f"{module}.{function.name}"
+        for module, tree in _MODULES.items()
+        for function in _functions(tree)
+        if _depth(function) > 3
+    ]
+
+    assert deep == []
+
+
+def _public(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in tree.body:
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and not node.name.startswith("_"):
+            yield node
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from (f for f in node.body if isinstance(f, _FUNCTIONS) and not f.name.startswith("_"))
+
+
+def test_everything_public_is_described() -> None:
+    """A first line that is one sentence with a full stop, in modules, classes and functions."""
+    silent = []
+    for module, tree in _MODULES.items():
+        for node in (tree, *_public(tree)):
+            assert isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS))
+            first = (ast.get_docstring(node) or "").partition("\n\n")[0]
+            if not first.endswith((".", "?", ":")):
+                silent.append(f"{module}.{getattr(node, 'name', '')}: {first}")
+
+    assert silent == []
+
+
+def _is_constant(node: ast.stmt) -> bool:
+    """Whether a statement at module level is a definition, an import, or names a constant."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return all(isinstance(name, ast.Name) for target in targets for name in _leaves(target))
+    return isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef, *_FUNCTIONS))
+
+
+def _leaves(target: ast.expr) -> list[ast.expr]:
+    return list(target.elts) if isinstance(target, ast.Tuple) else [target]
+
+
+def test_nothing_happens_at_import() -> None:
+    """At module level there are imports, definitions and constants, and what only a type checker or `-m` runs."""
+    busy = []
+    for module, tree in _MODULES.items():
+        for node in tree.body[1:] if ast.get_docstring(tree) else tree.body:
+            guarded = isinstance(node, ast.If) and re.search(
+                "TYPE_CHECKING|__name__|sys.platform", ast.unparse(node.test)
+            )
+            if not _is_constant(node) and not guarded:
+                busy.append(f"{module}, line {node.lineno}: {ast.unparse(node)[:60]}")
+
+    assert [line for line in busy if not line.startswith(("grader.__main__", "grader.store.migrations"))] == []
+
+
+def test_globals_are_never_reassigned() -> None:
+    """State belongs to objects."""
+    assert [m for m, tree in _MODULES.items() if any(isinstance(node, ast.Global) for node in ast.walk(tree))] == []
+
+
+@pytest.mark.parametrize("exercise", [name for name in _EXERCISES if "_" in name])
+def test_the_grader_knows_no_exercise_by_name(exercise: str) -> None:
+    """An exercise is its folder and its reference; nothing else changes when one comes or goes.
+
+    `causal_attention` is part of `multi_head_…`-like names nowhere in code, so whole words are looked for in strings.
+    """
+    naming = [
+        module
+        for module, tree in _MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value == exercise
+        if not _is_an_operation(module)
+    ]
+
+    assert naming == []
+
+
+def _is_an_operation(module: str) -> bool:
+    """Whether a module lists torch's own operations, of which some are called as exercises are."""
+    return module == "grader.box.traps"
+
+
+def test_every_error_is_in_the_tree() -> None:
+    """Below the faces and the sandbox's own probes, exceptions are defined in `errors` and nowhere else."""
+    roots = {"Exception", "BaseException"}
+    strays = [
+        f"{module}.{node.name}"
+        for module, tree in _MODULES.items()
+        if _part(module) in {"box", "exercise", "checks", "judge", "store", "jobs", "service", "gate"}
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        if {base.id for base in node.bases if isinstance(base, ast.Name)} & roots
+    ]
+
+    assert strays == []
+
+
+def test_paths_in_the_documents_exist() -> None:
+    """What README and CONTRIBUTING point to is there."""
+    missing = []
+    for document in ("README.md", "CONTRIBUTING.md"):
+        if not (_ROOT / document).exists():
+            missing.append(document)
+            continue
+        text = (_ROOT / document).read_text(encoding="utf-8")
+        quoted = re.findall(r"`([\w.-]+(?:/[\w.-]+)+/?)`", text) + re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+        missing += [
+            f"{document}: {path}"
+            for path in quoted
+            if path.split("/")[0] in {entry.name for entry in _ROOT.iterdir()} and not (_ROOT / path).exists()
+        ]
+
+    assert missing == []
+
+
+def test_every_exercise_has_its_files_and_its_examples() -> None:
+    """A folder, a reference, and a folder of examples, all under one name."""
+    for name in _EXERCISES:
+        folder = _ROOT / "exercises" / name
+        there = {path.name for path in folder.iterdir() if path.is_file()}
+        assert {"exercise.toml", "statement.md", "starter.py", "mistakes.py"} <= there, name
+        assert (_ROOT / "tests" / "submissions" / name).is_dir(), name
+    references = {path.stem for path in (_ROOT / "reference").glob("*.py")} - {"__init__"}
+    assert references == set(_EXERCISES)
+
+
+def test_references_know_nothing_of_the_grader() -> None:
+    """A reference is torch and Python alone, so it can be read and run by itself."""
+    for path in sorted((_ROOT / "reference").glob("*.py")):
+        tops = {name.split(".")[0] for name in _imports(ast.parse(path.read_text(encoding="utf-8")))}
+        assert tops <= {"torch", "math", "__future__", "collections", "typing", "dataclasses"}, path.name

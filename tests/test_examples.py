@@ -1,0 +1,52 @@
+"""Every submission kept as an example gets the verdict at its top, through the real box, whatever the seed."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.box.run import Box
+from grader.exercise.catalog import Catalog
+from grader.gate import SUBMISSIONS, Example, read_examples
+from grader.judge.grade import grade
+from grader.judge.report import Report, Status
+
+_EXAMPLES = {
+    f"{folder.name}/{example.path.stem}": (folder.name, example)
+    for folder in sorted(SUBMISSIONS.iterdir())
+    for example in read_examples(folder.name)
+}
+
+
+def _verdict(report: Report, example: Example) -> tuple[str, ...]:
+    """Return what the example's header can say about a report: full marks, or lost points and a diagnosis."""
+    if example.loses is None:
+        lines = (f"{check.name}: {check.message}" for check in report.checks if check.message)
+        return ("full marks",) if report.score == 100 else (f"{report.score:g}", report.reason, *lines)
+    points = report.dimensions.get(example.loses)
+    lost = report.score < 100 and (points is None or points.earned < points.possible)
+    named = tuple(diagnosis.mistake for diagnosis in report.diagnosis) if example.diagnosis else ()
+    return ("loses" if lost else "keeps", example.loses, *named)
+
+
+def _wanted(example: Example) -> tuple[str, ...]:
+    if example.loses is None:
+        return ("full marks",)
+    return ("loses", example.loses, *([example.diagnosis] if example.diagnosis else []))
+
+
+@pytest.mark.parametrize("seed", [1, 20_260])
+@pytest.mark.parametrize(("exercise", "example"), _EXAMPLES.values(), ids=_EXAMPLES.keys())
+def test_an_example_gets_its_verdict(exercise: str, example: Example, seed: int, catalog: Catalog, box: Box) -> None:
+    """Right ones earn full marks; wrong ones lose where they say, and the mistake is named where they name it."""
+    report = grade(catalog[exercise], example.path.read_bytes(), seed=seed, box=box)
+
+    assert report.incident == ""
+    assert report.status in (Status.GRADED, Status.UNGRADABLE, Status.REJECTED) or example.loses is not None
+    assert _verdict(report, example) == _wanted(example)
+
+
+def test_every_exercise_has_examples_of_both_kinds(catalog: Catalog) -> None:
+    """A right one shows what must be accepted, a wrong one what must be caught."""
+    for name in catalog:
+        kinds = {example.loses is None for example in read_examples(name)}
+        assert kinds == {True, False}, name

@@ -1,0 +1,144 @@
+"""The gate: every exercise of the catalogue passes, and a broken one is told what is wrong with it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.errors import AuthorError
+from grader.exercise.catalog import ROOT, Catalog, read_exercise
+from grader.gate import check_exercise, read_examples
+
+_ID = "self_attention_linear"  # small and quick; any other would do
+_EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
+
+
+@pytest.mark.parametrize("name", _EXERCISES)
+def test_an_exercise_passes_the_gate(name: str, catalog: Catalog) -> None:
+    """Its reference, starter, mistakes and examples all do what they must."""
+    outcome = check_exercise(catalog[name])
+
+    assert outcome.complaints == ()
+    assert outcome.mistakes >= 8
+    assert outcome.right >= 1
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
+    """Return a function that changes one file of a copied exercise and gives the gate's complaints."""
+    folder, reference = tmp_path / "exercises" / _ID, tmp_path / "reference"
+    shutil.copytree(ROOT / "exercises" / _ID, folder)
+    reference.mkdir()
+    shutil.copy(ROOT / "reference" / f"{_ID}.py", reference)
+    # Under a name of its own it has no examples, so what is said is about the exercise alone.
+    renamed = folder.rename(folder.with_name("on_trial"))
+    (reference / f"{_ID}.py").rename(reference / "on_trial.py")
+
+    def complain(file: str, change: Callable[[str], str]) -> tuple[str, ...]:
+        path = reference / "on_trial.py" if file == "reference" else renamed / file
+        before = path.read_text(encoding="utf-8")
+        after = change(before)
+        assert after != before, f"the change does not apply to {file}"
+        path.write_text(after, encoding="utf-8")
+        return check_exercise(read_exercise(renamed, tmp_path)).complaints
+
+    return complain
+
+
+def test_the_copy_is_sound_before_it_is_broken(broken: Callable[..., tuple[str, ...]]) -> None:
+    """A change that means nothing leaves nothing to complain about."""
+    assert broken("statement.md", lambda text: text + "\n") == ()
+
+
+def _plus(addition: str) -> Callable[[str], str]:
+    return lambda text: text + addition
+
+
+def _mistake(
+    body: str, *, replaces: str = "scale", dimension: str = "numerics", doc: str = "A title.\n\n    Why."
+) -> str:
+    return (
+        f'\n\n@mistake(replaces="{replaces}", dimension="{dimension}")\n'
+        f'def one_more(*arguments):\n    """{doc}\n    """\n    {body}\n'
+    )
+
+
+_SAME = "from reference import self_attention_linear as right; return right.scale(*arguments)"
+_PLAIN = "return arguments[0]"
+_HEADING = "## What is checked"
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "complaint"),
+    [
+        ("mistakes.py", _plus(_mistake(_SAME)), "mistake `one_more` loses nothing in numerics; it loses in nothing"),
+        ("mistakes.py", _plus(_mistake(_SAME)), "mistake `one_more` is diagnosed as nothing"),
+        ("mistakes.py", _plus(_mistake(_PLAIN)), "mistake `one_more` is diagnosed as `no_scaling` or `one_more`"),
+        ("mistakes.py", _plus(_mistake(_PLAIN, dimension="shapes")), "mistake `one_more` loses nothing in shapes"),
+        ("mistakes.py", _plus(_mistake(_PLAIN, replaces="no_step")), "replaces `no_step`, which the reference"),
+        ("mistakes.py", _plus(_mistake(_PLAIN, doc="No stop")), "mistake `one_more`: the docstring's first line"),
+        ("mistakes.py", _plus(_mistake(_PLAIN, doc="No stop")), "mistake `one_more` says nothing below its title"),
+        ("mistakes.py", lambda text: text.partition("@mistake")[0], "there are 0 known mistakes; write at least 8"),
+        ("starter.py", lambda text: text.replace("class ", "class Other"), "the starter is rejected"),
+        ("statement.md", lambda text: text.replace(_HEADING, "## Else"), f"has no section `{_HEADING}`"),
+        ("reference", lambda text: text + "\n1 / 0\n", "cannot be loaded: ZeroDivisionError"),
+        ("reference", lambda text: text.replace("torch.softmax(", "float('nan') * torch.softmax("), "gives NaN in"),
+    ],
+)  # fmt: skip
+def test_a_broken_exercise_is_told_what_is_wrong(
+    file: str, change: Callable[[str], str], complaint: str, broken: Callable[..., tuple[str, ...]]
+) -> None:
+    """One plain sentence names the thing and the remedy."""
+    complaints = broken(file, change)
+
+    assert any(complaint in line for line in complaints), complaints
+
+
+def test_a_starter_that_earns_points_is_told(broken: Callable[..., tuple[str, ...]]) -> None:
+    """What is handed out must not be worth anything."""
+    answer = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
+
+    assert broken("starter.py", lambda _: answer) == ("the starter earns 100 points; it must earn none",)
+
+
+def test_equal_sizes_are_told(broken: Callable[..., tuple[str, ...]]) -> None:
+    """Two axes of one size would let a swapped axis pass."""
+
+    def equal(text: str) -> str:
+        line = next(line for line in text.splitlines() if line.startswith("sizes"))
+        return text.replace(line, "sizes = { time = 4, d_in = 4, d_out = 3 }")
+
+    assert any("has two axes of the same size" in line for line in broken("exercise.toml", equal))
+
+
+def test_checks_that_trivial_answers_pass_are_told(broken: Callable[..., tuple[str, ...]]) -> None:
+    """An exercise that looks at shapes alone gives full marks for zeros."""
+
+    def only_shapes(text: str) -> str:
+        head = text.partition("[[checks]]")[0]
+        case = head.partition('name = "')[2].partition("[[cases]]")[2].partition('name = "')[2].partition('"')[0]
+        return f'{head}[[checks]]\ncheck = "shape"\npoints = 100\ncases = ["{case}"]\n'
+
+    complaints = broken("exercise.toml", only_shapes)
+
+    assert "zeros gets full marks; add a case that it fails" in complaints
+
+
+def test_an_example_without_a_verdict_is_an_authors_error(tmp_path: Path) -> None:
+    """The first line of an example says what it must get."""
+    (tmp_path / "softmax").mkdir()
+    (tmp_path / "softmax" / "odd.py").write_text("# verdict: fine, I think\n", encoding="utf-8")
+
+    with pytest.raises(AuthorError, match="must begin with `# verdict: full marks`"):
+        read_examples("softmax", tmp_path)
+
+
+def test_the_catalogue_is_in_its_order(catalog: Catalog) -> None:
+    """Exercises come as their `order` says, and each need is an exercise that is known or to come."""
+    orders = [exercise.spec.order for exercise in catalog.values()]
+
+    assert orders == sorted(orders)
+    assert len(set(orders)) == len(orders)
