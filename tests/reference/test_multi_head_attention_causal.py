@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from reference.causal_attention import CausalAttention
-from reference.multi_head_attention_causal import MultiHeadAttention, merge, split
+from reference.multi_head_attention_causal import MultiHeadAttention, merge, mix, split
 
 
 def draw(*shape, seed):
@@ -66,3 +66,11 @@ def test_heads_that_do_not_fit_are_refused():
     """The message names both numbers."""
     with pytest.raises(ValueError, match=r"d_out \(10\) must be divisible by num_heads \(3\)"):
         MultiHeadAttention(7, 10, 5, 0.0, num_heads=3)
+
+
+def test_the_statements_example_is_true():
+    """Mixed with the weights of the statement, its values give the numbers printed there."""
+    values = split(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), num_heads=2)
+    weights = torch.tensor([[[[1.0, 0.0], [0.5, 0.5]], [[1.0, 0.0], [0.0, 1.0]]]])
+
+    assert merge(mix(weights, values)).tolist() == [[[1.0, 2.0, 3.0, 4.0], [3.0, 4.0, 7.0, 8.0]]]

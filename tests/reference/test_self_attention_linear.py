@@ -51,3 +51,19 @@ def test_a_bias_of_the_keys_changes_nothing():
         attention.W_key.bias.add_(2.0)
 
     torch.testing.assert_close(attention(x), before, rtol=0.0, atol=1e-12)
+
+
+def test_the_statements_example_is_true():
+    """The two tokens of the statement give the numbers printed there."""
+    attention, x = SelfAttention(2, 2, qkv_bias=True), torch.eye(2)
+    weights = torch.tensor([[2.0, 0.0], [0.0, 0.0]]), torch.eye(2), torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    biases = torch.tensor([0.0, 1.0]), torch.tensor([0.0, 0.0]), torch.tensor([10.0, 0.0])
+    with torch.no_grad():
+        for layer, weight, bias in zip(attention.children(), weights, biases, strict=True):
+            layer.weight.copy_(weight.T)
+            layer.bias.copy_(bias)
+
+    queries, keys, _ = attention.project(x)
+
+    assert torch.allclose(attention.weigh(queries, keys), torch.tensor([[0.6698, 0.3302], [0.3302, 0.6698]]), atol=5e-5)
+    assert torch.allclose(attention(x), torch.tensor([[11.6605, 2.6605], [12.3395, 3.3395]]), atol=6e-5)

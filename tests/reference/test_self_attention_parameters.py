@@ -48,3 +48,17 @@ def test_shuffled_tokens_give_shuffled_outputs():
     shuffled = attention(x[order])
 
     torch.testing.assert_close(shuffled, attention(x)[order], rtol=0.0, atol=1e-12)
+
+
+def test_the_statements_example_is_true():
+    """The two tokens of the statement give the numbers printed there."""
+    attention, x = SelfAttention(2, 2), torch.eye(2)
+    with torch.no_grad():
+        attention.W_query.copy_(torch.tensor([[2.0, 0.0], [0.0, 0.0]]))
+        attention.W_key.copy_(torch.eye(2))
+        attention.W_value.copy_(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+
+    queries, keys, _ = attention.project(x)
+
+    assert torch.allclose(attention.weigh(queries, keys), torch.tensor([[0.8044, 0.1956], [0.5, 0.5]]), atol=5e-5)
+    assert torch.allclose(attention(x), torch.tensor([[1.3911, 2.3911], [2.0, 3.0]]), atol=5.1e-5)
