@@ -45,7 +45,7 @@ def observe(plan: Plan, load: Load) -> Iterator[Event]:
         One `BuildSeen` per construction, one `CallSeen` per call; or a single `Raised` where there is no entry point.
     """
     try:
-        with _default_dtype("float64"):
+        with default_dtype("float64"):
             entry = look_up(plan.entry, load())
     except BaseException as error:  # noqa: BLE001  # a submission may raise anything at all, SystemExit too
         yield describe(error, Stage.LOAD)
@@ -65,20 +65,21 @@ def observe(plan: Plan, load: Load) -> Iterator[Event]:
 
 
 @contextmanager
-def _default_dtype(name: str) -> Iterator[None]:
+def default_dtype(name: str) -> Iterator[None]:
+    """Make `name` torch's default dtype for a moment, and nobody else's meanwhile."""
     with _DEFAULT_DTYPE:
-        before = torch.get_default_dtype()
-        torch.set_default_dtype(DTYPES[name])
+        before = torch.getdefault_dtype()
+        torch.setdefault_dtype(DTYPES[name])
         try:
             yield
         finally:
-            torch.set_default_dtype(before)
+            torch.setdefault_dtype(before)
 
 
 def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instance | None]:
     stage = Stage.CONSTRUCT
     try:
-        with _default_dtype(build.dtype):
+        with default_dtype(build.dtype):
             module = call_with(
                 entry,
                 build.arguments,
@@ -121,7 +122,7 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
     slots: dict[str, Seen] = {}
     stage = Stage.CALL
     try:
-        with _default_dtype(call.dtype):
+        with default_dtype(call.dtype):
             results = _run(plan, call, entry, instance=instance, handed=handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}
             stage = Stage.BACKWARD

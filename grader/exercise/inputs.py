@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from grader.box.observe import default_dtype
 from grader.box.plan import Argument, Build, Scalar, Slot, Weight
 from grader.exercise.spec import CaseSpec, InputSpec, Sizes, Spec, WeightSpec
 
@@ -90,7 +91,10 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         dtype=case.dtype,
         made=make is not None,
     )
-    return make(made, draw) if make else made
+    if make is None:
+        return made
+    with default_dtype("float64"):
+        return make(made, draw)
 
 
 def generator(seed: int, name: str) -> torch.Generator:

@@ -1,0 +1,110 @@
+"""Known mistakes: one step of the reference is replaced, and nothing else changes."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from grader.errors import AuthorError
+from grader.exercise.catalog import ROOT, Catalog
+from grader.exercise.mistakes import Mistake, apply, collect, mistake
+from grader.exercise.spec import Dimension
+
+_EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
+_REFERENCE = compile(
+    """
+def double(x):
+    return 2 * x
+
+class Adder:
+    def one(self):
+        return 1
+
+    def run(self, x):
+        return double(x) + self.one()
+""",
+    "reference.py",
+    "exec",
+)
+
+
+@mistake(replaces="double", dimension="numerics")
+def triples(x: int) -> int:
+    """You triple.
+
+    The first
+    paragraph.
+
+    The second.
+    """
+    return 3 * x
+
+
+@mistake(replaces="Adder.one", dimension="shapes")
+def adds_ten(self: Any) -> int:
+    """You add ten."""
+    return 10
+
+
+def _known(*steps: Any) -> tuple[Mistake, ...]:
+    module = ModuleType("mistakes")
+    vars(module).update({step.__name__: step for step in steps})
+    return collect(module)
+
+
+def _run(*wrong: Mistake) -> int:
+    result = apply(_REFERENCE, wrong)["Adder"]().run(5)
+    assert isinstance(result, int)
+    return result
+
+
+def test_a_mistake_replaces_its_step() -> None:
+    """A function or a method, in a namespace of its own."""
+    threefold, tenfold = _known(triples, adds_ten)
+
+    assert (_run(), _run(threefold), _run(tenfold), _run()) == (11, 16, 20, 11)
+
+
+def test_mistakes_compose() -> None:
+    """Two that replace different steps both apply."""
+    assert _run(*_known(triples, adds_ten)) == 25
+
+
+def test_a_docstring_is_title_and_message() -> None:
+    """The first line, then paragraphs without their line breaks."""
+    (found,) = _known(triples)
+
+    assert (found.name, found.title, found.dimension) == ("triples", "You triple.", Dimension.NUMERICS)
+    assert found.message == "The first paragraph.\n\nThe second."
+
+
+@pytest.mark.parametrize("step", ["no_such", "Adder.no_such", "NoClass.one"])
+def test_a_step_that_is_not_there_is_an_authors_error(step: str) -> None:
+    """The text names the mistake, the step, and what to do."""
+
+    @mistake(replaces=step, dimension="numerics")
+    def wrong() -> None:
+        """Wrong."""
+
+    with pytest.raises(AuthorError, match=f"mistake `wrong` replaces `{step}`"):
+        apply(_REFERENCE, _known(wrong))
+
+
+def test_a_dimension_that_does_not_exist_is_refused() -> None:
+    """Points are given in four dimensions only."""
+    with pytest.raises(ValueError, match="'speed' is not a valid Dimension"):
+        mistake(replaces="double", dimension="speed")(triples)
+
+
+@pytest.mark.parametrize("name", _EXERCISES)
+def test_every_known_mistake_applies(name: str, catalog: Catalog) -> None:
+    """Each names a step that the reference has, has a name of its own, and speaks to the student."""
+    exercise = catalog[name]
+
+    for wrong in exercise.mistakes:
+        assert exercise.spec.entry.name in exercise.reference(wrong)()
+        assert wrong.title
+        assert wrong.message
+    assert len({wrong.name for wrong in exercise.mistakes}) == len(exercise.mistakes)
