@@ -68,12 +68,12 @@ def observe(plan: Plan, load: Load) -> Iterator[Event]:
 def default_dtype(name: str) -> Iterator[None]:
     """Make `name` torch's default dtype for a moment, and nobody else's meanwhile."""
     with _DEFAULT_DTYPE:
-        before = torch.getdefault_dtype()
-        torch.setdefault_dtype(DTYPES[name])
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(DTYPES[name])
         try:
             yield
         finally:
-            torch.setdefault_dtype(before)
+            torch.set_default_dtype(before)
 
 
 def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instance | None]:
