@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable
 from functools import cache
 
+import torch
+
 from grader.box.run import Box
 from grader.errors import GraderFault
 from grader.exercise.catalog import Catalog
@@ -35,6 +37,7 @@ def build(settings: Settings) -> Service:
         SandboxUnavailable: this machine has no sandbox for strangers' code.
         AuthorError: an exercise is written wrongly.
     """
+    torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
     return assemble(settings, Catalog.load(), choose(settings))
 
 
@@ -96,6 +99,7 @@ def grade_with(catalog: Catalog, box: Box) -> Grade:
             box=box,
             device=submission.device,
             progress=tracker,
+            leash=tracker.leash,
         )
 
     return grade_one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.observe import Load, observe
 from grader.box.plan import Plan
@@ -22,8 +23,10 @@ class InlineBox:
 
     name = "this process (no sandbox)"
 
-    def run(self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None) -> Run:
-        """Run `plan` on `source` in place; `limits` are not enforced."""
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
+        """Run `plan` on `source` in place; neither `limits` nor `leash` is heeded."""
         start = time.perf_counter()
         events = list(_told(observe(plan, lambda: execute(source)), progress))
         return Run(Observations.of(events), Ending.FINISHED, wall_seconds=time.perf_counter() - start)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from grader.box.leash import Leash
 from grader.box.observations import Observations
 from grader.box.plan import Plan
 
@@ -68,6 +69,8 @@ class Box(Protocol):
 
     name: str  # what the report calls it: `sandbox (tier A)`, `plain subprocess`, …
 
-    def run(self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None) -> Run:
-        """Run `plan` on the entry point defined by `source`."""
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
+        """Run `plan` on the entry point defined by `source`; pulling `leash` kills it."""
         ...

@@ -15,6 +15,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from grader.box.plan import Kind, Scalar
+from grader.box.traps import GROUPS
 from grader.errors import AuthorError
 
 Sizes = dict[str, int | list[int]]
@@ -156,6 +157,12 @@ class Spec(_Frozen):
                 raise ValueError(f"check `{check.check}` names cases that are not there: {', '.join(sorted(unknown))}")
         if len(set(names)) < len(names):
             raise ValueError("two cases have the same name")
+        return self
+
+    @model_validator(mode="after")
+    def _forbidden_is_known(self) -> Self:
+        if unknown := set(self.forbidden) - set(GROUPS):
+            raise ValueError(f"`forbidden` knows {', '.join(GROUPS)}; not {', '.join(sorted(unknown))}")
         return self
 
     @model_validator(mode="after")

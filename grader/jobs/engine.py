@@ -11,6 +11,7 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
+from grader.box.leash import Leash
 from grader.errors import GraderFault
 from grader.judge.report import Report
 from grader.store.records import Submission, SubmissionId
@@ -25,9 +26,13 @@ class Withdrawn(GraderFault):
 class Tracker(Protocol):
     """Takes the steps of one grading as they are done.
 
+    `leash` is pulled when the submission is cancelled.
+
     Raises:
         Withdrawn: at any call after the submission was cancelled.
     """
+
+    leash: Leash
 
     def __call__(self, step: str) -> None:
         """Note that `step` is done."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from grader.box.leash import Leash
 from grader.jobs.engine import Withdrawn
 from grader.store.records import SubmissionId
 
@@ -52,6 +53,7 @@ class LiveTracker:
         self._id = id
         self.steps = Steps()
         self.withdrawn = False
+        self.leash = Leash()
 
     def __call__(self, step: str) -> None:
         """Note that `step` is done.
@@ -105,11 +107,12 @@ class Live:
         return tracker.steps if tracker else Steps()
 
     def withdraw(self, id: SubmissionId) -> None:
-        """Let a grading under way end at its next step."""
+        """End a grading under way."""
         with self._lock:
             tracker = self._trackers.get(id)
         if tracker:
             tracker.withdrawn = True
+            tracker.leash.pull()
 
     def changed(self, id: SubmissionId) -> None:
         """Wake those who watch this submission."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from grader.box.inline import observe_all
+from grader.box.leash import Leash
 from grader.box.observations import Blame, BuildSeen, CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Box, Ending, Limits, Progress, Run
@@ -21,6 +24,8 @@ from grader.judge.sheet import Sheet, draw_up
 from grader.judge.source import names_single_precision, read_source
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged, judge
+
+_Runner = Callable[[Plan], Run]
 
 _STATUS = {
     Ending.FINISHED: Status.GRADED,
@@ -58,10 +63,12 @@ def grade(
     box: Box,
     device: str = "cpu",
     progress: Progress | None = None,
+    leash: Leash | None = None,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
-    Whatever the submission does is told in the report. `progress` is called with the name of each finished call.
+    Whatever the submission does is told in the report. `progress` is called with the name of each finished call;
+    pulling `leash` kills the run, and what then comes back is of no use.
 
     Raises:
         GraderFault: something of ours failed; nothing was decided.
@@ -72,29 +79,30 @@ def grade(
         text = read_source(source, limit_bytes=Limits().source_bytes)
     except Rejected as refusal:
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
-    outcome = _run_and_judge(exercise, draw_up(exercise, seed).on(device), text, box=box, progress=progress)
+    limits = Limits(**exercise.spec.limits.model_dump())
+    run = partial(box.run, source=text, limits=limits, progress=progress, leash=leash)
+    outcome = _run_and_judge(exercise, draw_up(exercise, seed).on(device), text, run)
     report = replace(_write(blank, exercise, outcome), dtype="float32" if outcome.single else "float64")
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
 
-def _run_and_judge(exercise: Exercise, sheet: Sheet, text: str, *, box: Box, progress: Progress | None) -> _Outcome:
+def _run_and_judge(exercise: Exercise, sheet: Sheet, text: str, run: _Runner) -> _Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that."""
-    outcome = _attempt(exercise, sheet, text, box=box, progress=progress)
+    outcome = _attempt(exercise, sheet, run)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        lower = _attempt(exercise, sheet.in_dtype("float32"), text, box=box, progress=progress)
+        lower = _attempt(exercise, sheet.in_dtype("float32"), run)
         single = replace(lower, single=True)
         outcome = single if single.score > outcome.score else outcome
     return outcome
 
 
-def _attempt(exercise: Exercise, sheet: Sheet, text: str, *, box: Box, progress: Progress | None) -> _Outcome:
-    limits = Limits(**exercise.spec.limits.model_dump())
+def _attempt(exercise: Exercise, sheet: Sheet, run: _Runner) -> _Outcome:
     with ThreadPoolExecutor(1) as beside:  # the reference runs here while the submission runs in the box
-        running = beside.submit(box.run, sheet.plan, text, limits, progress)
+        running = beside.submit(run, sheet.plan)
         expected, rounded = observe_reference(exercise, sheet.plan)
-        run = running.result()
-    evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
-    return _Outcome(run, evidence, judge(sheet.items, evidence))
+        done = running.result()
+    evidence = Evidence(sheet.plan, done.observations, expected, rounded, sheet.free)
+    return _Outcome(done, evidence, judge(sheet.items, evidence))
 
 
 def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.box.codec import encode_job
+from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
@@ -39,7 +40,9 @@ class PlainBox:
 
     name = "plain subprocess, no sandbox"
 
-    def run(self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None) -> Run:
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
         """Run `plan` on the entry point defined by `source`; the subprocess is dead when this returns.
 
         Only the limits on wall time and prints are kept.
@@ -53,7 +56,7 @@ class PlainBox:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        with process:
+        with process, (leash or Leash()).holding(process.kill):
             try:
                 return _Errand(process, plan, limits, progress).watch(encode_job(plan, source))
             finally:

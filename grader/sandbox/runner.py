@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from grader.box.codec import encode_job
+from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.errors import GraderFault, SandboxUnavailable
@@ -35,7 +36,9 @@ class Sandbox:
         self._leases: Counter[Zygote] = Counter()  # runs under way, by zygote
         self.name = f"sandbox (tier {self._zygote.tier})"
 
-    def run(self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None) -> Run:
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
         """Run `plan` on the entry point defined by `source`; the child is dead when this returns.
 
         Raises:
@@ -47,11 +50,11 @@ class Sandbox:
         job = encode_job(plan, source)
         with self._lease() as zygote:
             try:
-                return _attempt(zygote, job, Trip(plan, limits, progress), limits)
+                return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)
             except ZygoteLost:
                 self._replace(zygote)
         with self._lease() as zygote:
-            return _attempt(zygote, job, Trip(plan, limits, progress), limits)
+            return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)
 
     def renew(self) -> None:
         """Put a fresh zygote in the place of the present one; runs under way finish where they are.

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
@@ -26,9 +27,10 @@ _STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than t
 class Trip:
     """Watches one child until it is dead; `watch` returns the run."""
 
-    def __init__(self, plan: Plan, limits: Limits, progress: Progress | None) -> None:
+    def __init__(self, plan: Plan, limits: Limits, progress: Progress | None, leash: Leash | None) -> None:
         self._limits = limits
         self._progress = progress
+        self._leash = leash or Leash()
         self._reader = Reader(plan)
         self._most_events = len(plan.calls) + len(plan.builds) + 1
         self._events: list[Event] = []
@@ -50,7 +52,8 @@ class Trip:
         """
         started = time.monotonic()
         try:
-            end = self._until_dead(child, result, output)
+            with self._leash.holding(child.kill):
+                end = self._until_dead(child, result, output)
         finally:
             child.kill()
         if not child.resident:

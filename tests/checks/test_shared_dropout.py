@@ -1,0 +1,62 @@
+"""One dropout mask for a whole batch, and a constructor that refuses everything."""
+
+from __future__ import annotations
+
+from grader.box.inline import InlineBox
+from grader.checks.finding import Verdict
+from grader.exercise.catalog import ROOT, read_exercise
+from grader.judge.grade import grade
+from grader.judge.report import CheckResult, Report
+
+SHARED = """
+import torch
+from torch import nn
+
+class CausalAttention(nn.Module):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = q @ k.mT / k.shape[-1] ** 0.5
+        future = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        weights = scores.masked_fill(future, -torch.inf).softmax(-1)
+        return (weights * self.dropout(torch.ones_like(weights[:1]))) @ v
+"""
+REFUSING = """
+from torch import nn
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
+        super().__init__()
+        self.W_query = nn.Liner(d_in, d_out)
+"""
+
+
+def _graded(exercise: str, source: str) -> Report:
+    return grade(read_exercise(ROOT / "exercises" / exercise), source, seed=3, box=InlineBox())
+
+
+def _line(report: Report, ending: str) -> CheckResult:
+    return next(check for check in report.checks if check.name.endswith(ending))
+
+
+def test_one_mask_for_the_whole_batch_fails_dropout_and_nothing_else() -> None:
+    """Each sequence must draw its own mask."""
+    report = _graded("causal_attention", SHARED)
+
+    failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
+    assert [_line(report, "dropout in training").name] == failed
+    assert "every sequence of the batch" in _line(report, "dropout in training").message
+
+
+def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:
+    """Refusing what cannot work counts only where something can be constructed."""
+    report = _graded("multi_head_attention_causal", REFUSING)
+
+    assert report.score == 0
+    assert _line(report, "refuses what cannot work").status is Verdict.SKIPPED
