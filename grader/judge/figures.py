@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from grader.box.observations import Presence
-from grader.box.plan import Call, Slot
+from grader.box.plan import Call
 from grader.checks.evidence import FLOORS, Evidence, Item
 from grader.checks.gradients import gradient_slots
 from grader.checks.masking import MOVED, STILL, influence
@@ -16,6 +16,7 @@ from grader.judge.report import Bar, Figures, Heatmap
 from grader.judge.verdicts import Judged
 
 _LARGEST = 24  # rows or columns that can still be read
+_NO_WEIGHT = 1e-9
 
 
 def draw(judged: Sequence[Judged], evidence: Evidence) -> Figures:
@@ -27,29 +28,45 @@ def draw(judged: Sequence[Judged], evidence: Evidence) -> Figures:
 
 
 def _attention(items: Sequence[Item], evidence: Evidence) -> Heatmap | None:
-    """Return the weights of the first batch row and head of the first small case that returns them."""
-    for item in items:
-        if item.spec.check == "values" and "output:weights" in [slot.key for slot in item.case.outputs]:
-            call = evidence.call(item, "base")
-            slot = next(slot for slot in call.outputs if slot.key == "output:weights")
-            truth = evidence.truth(call, slot.key)
-            if evidence.trouble(call) is None and truth is not None and _can_be_read(slot):
-                return _attention_map(slot, evidence.output(call, slot), truth, item)
-    return None
+    """Return the weights of the first batch row and head: returned ones, or else read off an output."""
+    found = (draw(item, evidence) for draw in (_returned_weights, _decoded_weights) for item in items)
+    return next((heatmap for heatmap in found if heatmap is not None), None)
 
 
-def _can_be_read(slot: Slot) -> bool:
-    return len(slot.shape) > 1 and max(slot.shape[-2:]) <= _LARGEST
+def _returned_weights(item: Item, evidence: Evidence) -> Heatmap | None:
+    slots = [slot for slot in item.case.outputs if slot.key == "output:weights" and len(slot.shape) > 1]
+    if item.spec.check != "values" or not slots or evidence.trouble(call := evidence.call(item, "base")) is not None:
+        return None
+    truth = evidence.truth(call, slots[0].key)
+    assert truth is not None
+    yours = _first(evidence.output(call, slots[0]))
+    return _weights_map(f"Attention weights, {item.case.title}", slots[0].axes[-2:], yours, _first(truth))
 
 
-def _attention_map(slot: Slot, seen: Tensor, truth: Tensor, item: Item) -> Heatmap:
-    yours, expected = _first(seen), _first(truth)
-    wrong = ((expected == 0) & (yours.abs() > 1e-9)).nonzero().tolist()
+def _decoded_weights(item: Item, evidence: Evidence) -> Heatmap | None:
+    """Return the weights that a case was made to show: its values are orthonormal, `decode` undoes them."""
+    decode = item.case.decode
+    if decode is None or evidence.trouble(call := evidence.call(item, "base")) is not None:
+        return None
+    slot = call.outputs[0]
+    truth, axis = evidence.truth(call, slot.key), slot.axes[-2]
+    assert truth is not None
+    yours, expected = (_first(output @ decode)[:, : slot.shape[-2]] for output in (evidence.output(call, slot), truth))
+    if not bool(((yours > -_NO_WEIGHT) & (yours < 1 + _NO_WEIGHT)).all()):
+        return None  # something behind the weights is wrong as well, so they cannot be read off
+    yours = torch.where(yours.abs() < _NO_WEIGHT, 0.0, yours)  # decoding leaves rounding noise where there is none
+    return _weights_map("Attention weights, read off your output", (axis, axis), yours, expected)
+
+
+def _weights_map(title: str, axes: tuple[str, ...], yours: Tensor, expected: Tensor) -> Heatmap | None:
+    if max(yours.shape) > _LARGEST:
+        return None
+    wrong = ((expected.abs() < _NO_WEIGHT) & (yours.abs() > _NO_WEIGHT)).nonzero().tolist()
     return Heatmap(
         role="attention",
-        title=f"Attention weights, {item.case.title}",
-        rows=slot.axes[-2],
-        columns=slot.axes[-1],
+        title=title,
+        rows=axes[0],
+        columns=axes[1],
         values=_rows(yours),
         expected=_rows(expected),
         wrong=tuple((row, column) for row, column in wrong),
