@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.box.plan import Build, Call
 from grader.checks.compare import difference, where
 from grader.checks.evidence import Evidence, Item, base_call, scale_of, variant_call
-from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.finding import PASSED, Finding, Verdict, failed
 from grader.exercise.spec import Dimension
 
 # Relative, by precision: far above the rounding that reading weights off an output amplifies, and far below any wrong
@@ -82,7 +82,7 @@ class Steady:
         for variant, circumstance in circumstances.items():
             call = evidence.call(item, variant)
             if (trouble := evidence.trouble(call)) is not None:
-                return Finding(trouble.verdict, f"{circumstance}: {trouble.message}" if trouble.message else "")
+                return failed(f"{circumstance}: {trouble.message}") if trouble.verdict is Verdict.FAILED else trouble
             if text := outputs_differ(call, evidence, base):
                 return failed(f"{circumstance}, your code gives something else: {text}")
         return PASSED

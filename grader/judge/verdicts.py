@@ -37,11 +37,12 @@ def judge(items: tuple[Item, ...], evidence: Evidence) -> tuple[Judged, ...]:
             needs = CHECKS[item.spec.check].needs
             earlier = [o for kind in needs for o in items if o.spec.check == kind and o.case is item.case]
             blocker = next((other for other in earlier if settle(other).verdict is not Verdict.PASSED), None)
-            done[item.name] = (
-                skipped(f"because “{blocker.name}” did not pass")
-                if blocker is not None
-                else CHECKS[item.spec.check].judge(item, evidence)
-            )
+            if blocker is None:
+                done[item.name] = CHECKS[item.spec.check].judge(item, evidence)
+            elif done[blocker.name].verdict is Verdict.SKIPPED:
+                done[item.name] = done[blocker.name]  # the cause is the same, and said once
+            else:
+                done[item.name] = skipped(f"because “{blocker.name}” did not pass")
         return done[item.name]
 
     return tuple(Judged(item, settle(item)) for item in items)
