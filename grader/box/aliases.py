@@ -36,8 +36,9 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
     "mask": ("attn_mask", "attention_mask"),
     "d_out_kq": ("d_kq", "d_k"),
     "d_out_v": ("d_v",),
-    "x_1": ("x1",),
-    "x_2": ("x2",),
+    "dim": ("axis",),
+    "x_1": ("x1", "x"),
+    "x_2": ("x2", "context", "y"),
 }
 
 _PROJECTIONS = {
@@ -56,8 +57,9 @@ OUT = (
     "o_proj", "out", "output", "out_linear", "linear_out", "output_proj", "output_linear", "output_layer", "out_layer",
     "w_out", "weight_out", "out_weight", "fc", "fc_out", "fc_o", "o", "projection", "final", "final_linear",
     "out_projection", "final_proj", "combine", "combine_heads", "unify_heads", "unifyheads", "head_proj", "o_linear",
+    "dense",
 )  # fmt: skip
-OUT_BIASES = ("b_out", "b_o", "bias_out", "out_bias", "bo", "bias_o", "output_bias")
+_OUT_WORDS = ("out", "o", "O", "output", "proj", "W_out", "W_o", "W_O")
 
 FUSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (
@@ -90,8 +92,9 @@ def weight_names(name: str) -> tuple[str, ...]:
 def bias_names(name: str) -> tuple[str, ...]:
     """Return the names of a bias that is a parameter of its own beside the weight `name`."""
     if name == "W_out":
-        return OUT_BIASES
-    return tuple(pattern.format(word) for pattern in _BIAS_PATTERNS for word in _PROJECTIONS.get(name, ()))
+        return tuple(pattern.format(word) for pattern in _BIAS_PATTERNS for word in _OUT_WORDS)
+    words = (*_PROJECTIONS.get(name, ()), name)
+    return tuple(pattern.format(word) for pattern in _BIAS_PATTERNS for word in words)
 
 
 @cache

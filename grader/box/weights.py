@@ -13,7 +13,7 @@ view that the weight is written through reads its gradient.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -134,7 +134,7 @@ class _Finder:
         """Return the pieces that hold the bias of `weight`: beside its matrix, or under a name of its own; or none."""
         beside = [layouts.bias_path(piece.path) for piece in matrix]
         if all(path in self.parameters for path in beside):
-            offsets = [self._fused_offset(weight, piece) for piece in matrix]
+            offsets = [self._fused_offset(weight, piece) // len(matrix) for piece in matrix]
             return tuple(
                 self._part(path, offset, piece) for path, offset, piece in zip(beside, offsets, matrix, strict=True)
             )
@@ -193,30 +193,36 @@ class _Finder:
         )
 
     def _fused(self, weight: Weight) -> tuple[Piece, ...] | None:
-        for members, names in FUSED:
-            paths = self._all(names, "weight")
-            if weight.name in members and all(member in self._weights for member in members) and len(paths) == 1:
-                return (self._fused_piece(weight, members, paths[0]),)
+        for members, paths in self._fused_at(weight, "weight"):
+            layers = enumerate(paths)
+            return tuple(self._fused_piece(weight, members, path, part=(i, len(paths))) for i, path in layers)
         return None
 
     def _fused_bias(self, weight: Weight) -> tuple[Piece, ...]:
-        for members, names in FUSED:
-            paths = self._all(fused_bias_names(names), "bias")
-            if weight.name in members and all(member in self._weights for member in members) and len(paths) == 1:
-                view = layouts.columns(self._offset(weight, members), weight.matrix.shape[1])
-                return (Piece(paths[0], self.parameters[paths[0]], view, 0, weight.matrix.shape[1]),)
+        for members, (path, *_) in self._fused_at(weight, "bias"):
+            view = layouts.columns(self._offset(weight, members), weight.matrix.shape[1])
+            return (Piece(path, self.parameters[path], view, 0, weight.matrix.shape[1]),)
         return ()
 
-    def _fused_piece(self, weight: Weight, members: tuple[str, ...], path: str) -> Piece:
-        widths = {name: self._weights[name].matrix.shape[1] for name in members}
-        size_in, width, total = weight.matrix.shape[0], widths[weight.name], sum(widths.values())
-        offset = self._offset(weight, members)
+    def _fused_at(self, weight: Weight, leaf: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+        """Yield the members of a fused projection that holds `weight`, and its paths: one, or one per head in order."""
+        for members, names in FUSED:
+            if weight.name in members and all(member in self._weights for member in members):
+                paths = self._all(names if leaf == "weight" else fused_bias_names(names), leaf)
+                if paths and not _clash(paths):
+                    yield members, sorted(paths, key=lambda path: layouts.block_index(path) or 0)
+
+    def _fused_piece(self, weight: Weight, members: tuple[str, ...], path: str, *, part: tuple[int, int]) -> Piece:
+        number, parts = part  # which head's, of how many
+        size_in, width = weight.matrix.shape[0], weight.matrix.shape[1] // parts
+        total = sum(self._weights[name].matrix.shape[1] for name in members) // parts
+        offset, start = self._offset(weight, members) // parts, number * width
         parameter, linear = self.parameters[path], self._is_linear(path) or path.endswith("in_proj_weight")
         rows = f"part {members.index(weight.name) + 1} of {len(members)}"
         if tuple(parameter.shape) == (total, size_in) and (linear or total != size_in):
-            return Piece(path, parameter, layouts.rows(offset, width), 0, width, rows)
+            return Piece(path, parameter, layouts.rows(offset, width), start, start + width, rows)
         if tuple(parameter.shape) == (size_in, total) and not linear:
-            return Piece(path, parameter, layouts.columns(offset, width), 0, width, rows)
+            return Piece(path, parameter, layouts.columns(offset, width), start, start + width, rows)
         raise Ungradable(
             f"`{path}` must map {size_in} features to {total} ({' + '.join(members)}); "
             f"it has shape {tuple(parameter.shape)}"

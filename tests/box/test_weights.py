@@ -94,6 +94,20 @@ def _module_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
     return lambda x: [torch.cat([head[name](x) for head in module.heads], -1) for name in _NAMES]
 
 
+def _fused_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
+    width = _OUT // _HEADS
+    heads = [nn.Module() for _ in range(_HEADS)]
+    for head in heads:
+        head.qkv = nn.Linear(_IN, 3 * width)
+    module.heads = nn.ModuleList(heads)
+
+    def run(x: Tensor) -> Projections:
+        parts = [head.qkv(x).chunk(3, -1) for head in heads]
+        return [torch.cat([part[i] for part in parts], -1) for i in range(3)]
+
+    return run
+
+
 def _list_per_projection(module: nn.Module) -> Callable[[Tensor], Projections]:
     for name in _NAMES:
         module.add_module(name, nn.ModuleList(nn.Linear(_IN, _OUT // _HEADS) for _ in range(_HEADS)))
@@ -131,6 +145,7 @@ _LAYOUTS: dict[str, Callable[[nn.Module], Callable[[Tensor], Projections]]] = {
     "in_proj": _in_proj,
     "keys and values fused": _keys_and_values_fused,
     "a module per head": _module_per_head,
+    "a fused layer per head": _fused_per_head,
     "a list per projection": _list_per_projection,
     "a matrix per head": _matrix_per_head,
     "registered twice": _registered_twice,
