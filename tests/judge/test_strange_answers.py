@@ -1,0 +1,101 @@
+"""Whatever the wire lets through, the judge makes a report of it: no exception, no full marks for damage."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+
+import pytest
+import torch
+
+from grader.box.inline import InlineBox
+from grader.box.leash import Leash
+from grader.box.observations import Blame, BuildSeen, CallSeen, Observations, Presence, Raised, Seen, Stage
+from grader.box.packing import pack
+from grader.box.plan import Plan
+from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.wire import Reader
+from grader.exercise.catalog import ROOT, Catalog
+from grader.judge.grade import grade
+from grader.judge.report import Report
+
+_EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
+_RAISED = Raised(Stage.CALL, Blame.ERROR, "Odd\u202e", "an \ud800 error", 3)
+
+
+@dataclass(frozen=True)
+class _Damaging:
+    """A box that lets the honest answer through, damaged: what a liar in the child could send."""
+
+    seed: int
+    name: str = "damaging"
+
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
+        """Run honestly, then damage one to three things, and pass them over the wire."""
+        whole = InlineBox().run(plan, source, limits).observations
+        draw = random.Random(self.seed)
+        calls, builds = dict(whole.calls), dict(whole.builds)
+        for _ in range(draw.randint(1, 3)):
+            name = draw.choice(list(calls))
+            calls[name] = _damaged(calls[name], draw)
+            if builds:
+                name = draw.choice(list(builds))
+                builds[name] = _damaged_build(builds[name], draw)
+        reader = Reader(plan)
+        events = reader.feed(b"".join(pack(event, plan) for event in (*builds.values(), *calls.values())))
+        kept = draw.sample(events, draw.randint(len(events) // 2, len(events)))
+        return Run(Observations.of(kept), draw.choice(list(Ending)), output="\x1b[2J")
+
+
+def _damaged(call: CallSeen, draw: random.Random) -> CallSeen:
+    if draw.random() < 0.2:
+        return replace(call, slots={}, raised=replace(_RAISED, stage=draw.choice(list(Stage))))
+    key = draw.choice(list(call.slots) or [""])
+    if not key:
+        return call
+    seen = call.slots[key]
+    whole = seen.tensor if seen.tensor is not None else torch.zeros(())
+    odd = [
+        Seen(Presence.NONE),
+        Seen(Presence.OTHER, what="a liar\u202e"),
+        Seen(Presence.MISSHAPEN, shape=seen.shape, dtype=seen.dtype),
+        Seen(Presence.MISSHAPEN, shape=(1 << 62,) * 9, dtype="x" * 40),
+        *(
+            Seen(
+                Presence.TENSOR,
+                torch.full(whole.shape, value, dtype=torch.float64).to(dtype),
+                seen.shape,
+                str(dtype)[6:],
+            )
+            for value in (float("nan"), float("inf"), 0.0, 1e308)
+            for dtype in (torch.float64, torch.bfloat16)
+            if seen.tensor is not None
+        ),
+    ]
+    changed = replace(call, slots={**call.slots, key: draw.choice(odd)})
+    return replace(changed, raised=_RAISED) if draw.random() < 0.2 else changed
+
+
+def _damaged_build(build: BuildSeen, draw: random.Random) -> BuildSeen:
+    changes = [
+        replace(build, raised=replace(_RAISED, stage=Stage.TRANSFER, blame=draw.choice(list(Blame)))),
+        replace(build, mapping={"\u202e": "\x00"}, unused=("odd\x1b (2,)",), zeroed=("z",), loose=("\ud800",)),
+        build,
+        build,
+    ]
+    return draw.choice(changes)
+
+
+@pytest.mark.parametrize("name", _EXERCISES)
+def test_no_damage_raises_or_earns_full_marks(name: str, catalog: Catalog) -> None:
+    """Every report can be stored, shows no hidden character, and holds no more points than there are."""
+    source = catalog[name].reference_path.read_bytes()
+
+    for seed in range(12):
+        report = grade(catalog[name], source, seed=0, box=_Damaging(seed))
+
+        assert 0 <= report.score <= 100
+        assert Report.from_json(report.to_json()) == report
+        assert not {"\u202e", "\x1b", "\x00", "\ud800"} & set(str(report))
