@@ -18,8 +18,8 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
     """
     raw = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
     if len(raw) > limit_bytes:
-        size, limit = len(raw) / 1024, limit_bytes // 1024
-        raise Rejected(f"your file has {size:.0f} KiB; at most {limit} KiB are taken. Leave data and outputs out of it")
+        limit = limit_bytes // 1024
+        raise Rejected(f"your file is too long: at most {limit} KiB are taken. Leave data and outputs out of it")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
