@@ -18,7 +18,7 @@ from grader.exercise.spec import Dimension
 # Relative, by precision: far above the rounding that reading weights off an output amplifies, and far below any wrong
 # factor of dropout.
 _EXACT = {"float64": 1e-6, "float32": 1e-3}
-_TELLING = 40  # elements; two fair rows of that many agree by chance less than once in a million gradings
+_TELLING = 20.0  # in powers of e: by luck alone, honest dropout looks shared once in 500 million gradings
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
@@ -152,8 +152,9 @@ class Dropout:
         text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype])
         if not text and torch.equal(seen[0], seen[1]):
             text = "two calls in training mode drop the very same elements; each call must draw anew"
-        if not text and _is_shared(seen[0], kept, _EXACT[calls[0].dtype]):
-            text = "every sequence of the batch drops the very same elements; each must draw its own"
+        if not text and (axis := _shared_axis(seen[0], kept, p, _EXACT[calls[0].dtype])) is not None:
+            name = (*slot.axes[:-1], slot.axes[-1] if item.case.decode is None else "key")[axis]
+            text = f"elements that differ in their {name} alone are dropped together; each must draw its own"
         return failed(text) if text else PASSED
 
 
@@ -180,13 +181,16 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     return ""
 
 
-def _is_shared(seen: Tensor, kept: Tensor, exact: float) -> bool:
-    """Return whether all batch rows dropped the same elements, where there are enough of them to tell from chance."""
-    if seen.dim() < 3 or seen.shape[0] < 2:
-        return False
-    usable = (kept.abs() > 10 * exact * scale_of(kept)).all(dim=0)
-    dropped = (seen.abs() <= 10 * exact * scale_of(kept))[:, usable]
-    return int(usable.sum()) >= _TELLING and bool((dropped == dropped[0]).all())
+def _shared_axis(seen: Tensor, kept: Tensor, p: float, exact: float) -> int | None:
+    """Return an axis along which elements are dropped together, where there are enough of them to tell from chance."""
+    usable = kept.abs() > 10 * exact * scale_of(kept)
+    dropped = seen.abs() <= 10 * exact * scale_of(kept)
+    for axis in range(seen.dim()):
+        mixed = (dropped & usable).any(axis) & (~dropped & usable).any(axis)
+        compared = int(usable.sum()) - int(usable.any(axis).sum())
+        if not bool(mixed.any()) and compared * -math.log(max(p, 1 - p)) > _TELLING:
+            return axis
+    return None
 
 
 def _wrong_factor(alive: Tensor, factor: float, exact: float) -> str:

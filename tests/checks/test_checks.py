@@ -195,6 +195,16 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
         (_KEEP, "y = self.dropout(y) / (self.dropout(y) != 0) if self.training else y"),
         "in training mode",
     ),
+    "whole columns": (
+        _DROPOUT,
+        (_KEEP, "y = y * self.dropout(torch.ones(1, y.shape[1], dtype=y.dtype))"),
+        "elements that differ in their time alone are dropped together",
+    ),
+    "whole rows": (
+        _DROPOUT,
+        (_KEEP, "y = y * self.dropout(torch.ones(len(y), 1, dtype=y.dtype))"),
+        "elements that differ in their d_out alone are dropped together",
+    ),
     "the same elements": (
         _DROPOUT,
         (_KEEP, "torch.manual_seed(1); y = self.dropout(y)"),

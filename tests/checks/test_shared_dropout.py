@@ -51,7 +51,7 @@ def test_one_mask_for_the_whole_batch_fails_dropout_and_nothing_else() -> None:
 
     failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
     assert [_line(report, "dropout in training").name] == failed
-    assert "every sequence of the batch" in _line(report, "dropout in training").message
+    assert "differ in their batch alone" in _line(report, "dropout in training").message
 
 
 def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:
