@@ -133,8 +133,9 @@ def _texts(exercise: Exercise) -> Iterator[str]:
 def _sizes(exercise: Exercise) -> Iterator[str]:
     for case in exercise.spec.cases:
         sizes = [size for size in case.sizes.values() if isinstance(size, int) and size > 1]
-        if len(set(sizes)) < len(sizes):
-            yield f"case `{case.name}` has two axes of the same size ({case.sizes}); a swapped axis must not fit"
+        if len(set(sizes)) < len(sizes) and not case.alike:
+            said = f"case `{case.name}` has two axes of the same size ({case.sizes})"
+            yield f"{said}; a swapped axis must not fit, unless the case is about that (`alike = true`)"
 
 
 def _reference(report: Report, evidence: Evidence) -> Iterator[str]:

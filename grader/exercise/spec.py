@@ -90,6 +90,7 @@ class CaseSpec(_Frozen):
         arguments: scalar arguments of the call (`dim = -1`); what is left out stays at the contract's default.
         inputs: for this case only, other fields of an input (`mask = {kind = "causal"}`).
         make: a function of the exercise's `inputs.py` that has the last word on the tensors.
+        alike: two axes have the same size on purpose; in every other case a swapped axis must not fit.
         dtype: `float64`, the verdict's; another one is a case about precision.
     """
 
@@ -100,6 +101,7 @@ class CaseSpec(_Frozen):
     arguments: dict[str, Scalar] = Field(default_factory=dict)
     inputs: dict[str, dict[str, str | float | list[str]]] = Field(default_factory=dict)
     make: str | None = None
+    alike: bool = False
     dtype: Literal["float64", "float32", "float16", "bfloat16"] = "float64"
 
 
