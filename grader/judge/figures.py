@@ -51,10 +51,11 @@ def _decoded_weights(item: Item, evidence: Evidence) -> Heatmap | None:
     slot = call.outputs[0]
     truth, axis = evidence.truth(call, slot.key), slot.axes[-2]
     assert truth is not None
-    yours, expected = (_first(output @ decode)[:, : slot.shape[-2]] for output in (evidence.output(call, slot), truth))
-    if not bool(((yours > -_NO_WEIGHT) & (yours < 1 + _NO_WEIGHT)).all()):
+    decoded = (_first(output @ decode)[:, : slot.shape[-2]] for output in (evidence.output(call, slot), truth))
+    # Decoding leaves rounding noise where there is no weight.
+    yours, expected = (torch.where(weights.abs() < _NO_WEIGHT, 0.0, weights) for weights in decoded)
+    if not bool(((yours >= 0) & (yours < 1 + _NO_WEIGHT)).all()):
         return None  # something behind the weights is wrong as well, so they cannot be read off
-    yours = torch.where(yours.abs() < _NO_WEIGHT, 0.0, yours)  # decoding leaves rounding noise where there is none
     return _weights_map("Attention weights, read off your output", (axis, axis), yours, expected)
 
 
