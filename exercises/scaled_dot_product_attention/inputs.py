@@ -26,6 +26,13 @@ def low_logits(case: Case, generator: torch.Generator) -> Case:
     return replace(case, arguments={**case.arguments, "query": query, "key": key})
 
 
+def blank_row(case: Case, generator: torch.Generator) -> Case:
+    """Hide every key from the second query: what comes out there is nowhere agreed on."""
+    mask = _tensor(case, "mask")
+    mask[..., 1, :] = False
+    return replace(case, arguments={**case.arguments, "mask": mask})
+
+
 def _tensor(case: Case, name: str) -> Tensor:
     value = case.arguments[name]
     assert isinstance(value, Tensor)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.box.plan import Build, Call
-from grader.checks.compare import difference, where
+from grader.checks.compare import difference
 from grader.checks.evidence import Evidence, Item, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed
 from grader.exercise.spec import Dimension
@@ -85,35 +85,6 @@ class Steady:
                 return failed(f"{circumstance}: {trouble.message}") if trouble.verdict is Verdict.FAILED else trouble
             if text := outputs_differ(call, evidence, base):
                 return failed(f"{circumstance}, your code gives something else: {text}")
-        return PASSED
-
-
-class Finite:
-    """No output is NaN or infinite: advice for inputs that no contract covers, such as a row with nothing to see."""
-
-    dimension: ClassVar = Dimension.NUMERICS
-    title: ClassVar[str] = "finite everywhere"
-    needs: ClassVar[tuple[str, ...]] = ("shape",)
-
-    def calls(self, item: Item) -> list[Call]:
-        """Call once."""
-        return [base_call(item.case)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Look for the first element that is not finite."""
-        call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
-        for slot in call.outputs:
-            stray = ~torch.isfinite(evidence.output(call, slot))
-            if stray.any():
-                index = tuple(int(i) for i in stray.nonzero()[0])
-                label = slot.key.partition(":")[2]
-                return failed(f"`{label}` is NaN or infinite at {where(index, slot)}")
         return PASSED
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from grader.checks.evidence import Check
 from grader.checks.gradients import GradientFlow, GradientValues, NoParameters
 from grader.checks.masking import Influence, Support
-from grader.checks.numerics import Dropout, Finite, Steady, Values
+from grader.checks.numerics import Dropout, Steady, Values
+from grader.checks.precision import Finite, Half
 from grader.checks.shapes import Refusal, Shape
 
 CHECKS: Mapping[str, Check] = {
@@ -17,6 +18,7 @@ CHECKS: Mapping[str, Check] = {
     "steady": Steady(),
     "dropout": Dropout(),
     "finite": Finite(),
+    "half": Half(),
     "influence": Influence(),
     "support": Support(),
     "gradient_flow": GradientFlow(),

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 
+import torch
 from argon2 import PasswordHasher
 
 from grader.errors import NotAllowed
@@ -163,6 +164,7 @@ class Service:
             number=0,
             created=now,
             raw=raw,
+            torch_version=torch.__version__,
         )
         with self._database.write() as session:
             others = submissions.waiting(session, user.id)

@@ -62,6 +62,7 @@ class Submission:
     finished: float | None = None
     report: Report | None = None
     raw: bytes = b""
+    torch_version: str = ""  # of the service that took it
 
 
 @dataclass(frozen=True, slots=True)

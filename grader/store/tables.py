@@ -103,6 +103,7 @@ class SubmissionRow(Base):
     source: Mapped[bytes] = mapped_column(LargeBinary)
     seed: Mapped[int] = mapped_column(BigInteger)
     device: Mapped[str] = mapped_column(String(16))
+    torch_version: Mapped[str] = mapped_column(String(40))
     state: Mapped[str] = mapped_column(String(16))
     number: Mapped[int]
     created: Mapped[float]

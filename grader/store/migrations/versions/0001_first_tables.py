@@ -68,6 +68,7 @@ def _create_submissions() -> None:
         sa.Column("source", sa.LargeBinary, nullable=False),
         sa.Column("seed", sa.BigInteger, nullable=False),
         sa.Column("device", sa.String(16), nullable=False),
+        sa.Column("torch_version", sa.String(40), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("number", sa.Integer, nullable=False),
         sa.Column("created", TIME, nullable=False),

@@ -1,0 +1,74 @@
+"""Precision: panels beside the verdict, for advice. They show what a right answer does where numbers are short."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+
+from grader.box.plan import Build, Call
+from grader.checks.compare import where
+from grader.checks.evidence import Evidence, Item, base_call
+from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.numerics import outputs_differ
+from grader.exercise.inputs import Case
+from grader.exercise.spec import Dimension
+
+
+class Half:
+    """The case gives the same in float16, up to its rounding: no fill value overflows, nothing insists on a dtype."""
+
+    dimension: ClassVar = Dimension.NUMERICS
+    title: ClassVar[str] = "half precision"
+    needs: ClassVar[tuple[str, ...]] = ("shape", "values")
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once, with everything in float16."""
+        return [replace(base_call(_halved(item.case)), name=f"{item.case.name}/half")]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Construct the module in float16, where there is one."""
+        build = _halved(item.case).build()
+        return [build] if build is not None else []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare with the expected output, as far as float16 can tell."""
+        call = evidence.call(item, "half")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        text = outputs_differ(call, evidence, call)
+        return failed(text) if text else PASSED
+
+
+class Finite:
+    """No output is NaN or infinite: advice for inputs that no contract covers, such as a row with nothing to see."""
+
+    dimension: ClassVar = Dimension.NUMERICS
+    title: ClassVar[str] = "finite everywhere"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def calls(self, item: Item) -> list[Call]:
+        """Call once."""
+        return [base_call(item.case)]
+
+    def builds(self, item: Item) -> list[Build]:
+        """Nothing beside."""
+        return []
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Look for the first element that is not finite."""
+        call = evidence.call(item, "base")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        for slot in call.outputs:
+            stray = ~torch.isfinite(evidence.output(call, slot))
+            if stray.any():
+                index = tuple(int(i) for i in stray.nonzero()[0])
+                label = slot.key.partition(":")[2]
+                return failed(f"`{label}` is NaN or infinite at {where(index, slot)}")
+        return PASSED
+
+
+def _halved(case: Case) -> Case:
+    return replace(case, dtype="float16")
