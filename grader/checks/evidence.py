@@ -34,6 +34,14 @@ class Item:
     points: float
 
 
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a check wants run: calls, and constructions to be tried beside those that the calls need."""
+
+    calls: tuple[Call, ...] = ()
+    builds: tuple[Build, ...] = ()
+
+
 class Check(Protocol):
     """A kind of check.
 
@@ -46,12 +54,8 @@ class Check(Protocol):
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Return what must be run for it."""
-        ...
-
-    def builds(self, item: Item) -> list[Build]:
-        """Return constructions that must be tried for it beside those of its calls."""
         ...
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:

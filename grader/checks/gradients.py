@@ -7,9 +7,9 @@ from typing import ClassVar
 import torch
 
 from grader.box.observations import Presence, Seen
-from grader.box.plan import Build, Call, Slot
+from grader.box.plan import Call, Slot
 from grader.checks.compare import difference
-from grader.checks.evidence import Evidence, Item, base_call
+from grader.checks.evidence import Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.trouble import explain
 from grader.exercise.spec import Dimension
@@ -27,13 +27,9 @@ class GradientFlow:
     title: ClassVar[str] = "gradients arrive"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once, with a backward pass."""
-        return [base_call(item.case, backward=True)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case, backward=True),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at each gradient by itself."""
@@ -56,13 +52,9 @@ class GradientValues:
     title: ClassVar[str] = "gradient values"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values", "gradient_flow")
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once, with a backward pass."""
-        return [base_call(item.case, backward=True)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case, backward=True),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare element by element."""
@@ -85,13 +77,9 @@ class NoParameters:
     title: ClassVar[str] = "nothing to train"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once, so that the module is built."""
-        return [base_call(item.case)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look for parameters that no weight of the contract claimed."""

@@ -11,9 +11,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.plan import Argument, Build, Call
+from grader.box.plan import Argument
 from grader.checks.compare import where
-from grader.checks.evidence import FLOORS, Evidence, Item, base_call, scale_of, variant_call
+from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
@@ -34,17 +34,13 @@ class Influence:
     title: ClassVar[str] = "who sees whom"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once per index of the axis, each time with that index changed."""
         changed = (
             variant_call(item.case, variant, arguments=_changed(item, index))
             for index, variant in enumerate(_variants(item))
         )
-        return [base_call(item.case), *changed]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case), *changed))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare who moved with who should have."""
@@ -67,13 +63,9 @@ class Support:
     title: ClassVar[str] = "hidden weights are zero"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once."""
-        return [base_call(item.case)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at the places where the reference's weights are exactly zero."""

@@ -9,9 +9,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.plan import Build, Call
+from grader.box.plan import Call
 from grader.checks.compare import difference
-from grader.checks.evidence import Evidence, Item, base_call, scale_of, variant_call
+from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed
 from grader.exercise.spec import Dimension
 
@@ -41,13 +41,9 @@ class Values:
     title: ClassVar[str] = "output values"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once."""
-        return [base_call(item.case)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare element by element."""
@@ -65,15 +61,11 @@ class Steady:
     title: ClassVar[str] = "same again"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values")
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once more, and once with strided inputs."""
         again = variant_call(item.case, "again")
         strided = replace(variant_call(item.case, "strided"), strided=True)
-        return [base_call(item.case), again, strided]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case), again, strided))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare both with the expected output."""
@@ -98,14 +90,10 @@ class Dropout:
     title: ClassVar[str] = "dropout in training"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call twice in training mode, and once in evaluation mode for what would come without dropout."""
         train = (replace(variant_call(item.case, f"train{n}"), training=True, seed=n) for n in (1, 2))
-        return [base_call(item.case), *train]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case), *train))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Read off which elements were dropped, and by what the others were multiplied."""

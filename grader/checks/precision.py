@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import torch
 
-from grader.box.plan import Build, Call
 from grader.checks.compare import where
-from grader.checks.evidence import Evidence, Item, base_call
+from grader.checks.evidence import Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import outputs_differ
 from grader.exercise.inputs import Case
@@ -23,14 +22,12 @@ class Half:
     title: ClassVar[str] = "half precision"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values")
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once, with everything in float16."""
-        return [replace(base_call(_halved(item.case)), name=f"{item.case.name}/half")]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Construct the module in float16, where there is one."""
-        build = _halved(item.case).build()
-        return [build] if build is not None else []
+        halved = _halved(item.case)
+        build = halved.build()
+        call = replace(base_call(halved), name=f"{item.case.name}/half")
+        return Work((call,), (build,) if build is not None else ())
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare with the expected output, as far as float16 can tell."""
@@ -48,13 +45,9 @@ class Finite:
     title: ClassVar[str] = "finite everywhere"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once."""
-        return [base_call(item.case)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look for the first element that is not finite."""

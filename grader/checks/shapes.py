@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from grader.box.plan import Build, Call
-from grader.checks.evidence import Evidence, Item, base_call
+from grader.box.plan import Build
+from grader.checks.evidence import Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
 from grader.exercise.spec import Dimension
 
@@ -18,13 +18,9 @@ class Shape:
     title: ClassVar[str] = "shape and dtype"
     needs: ClassVar[tuple[str, ...]] = ()
 
-    def calls(self, item: Item) -> list[Call]:
+    def work(self, item: Item) -> Work:
         """Call once."""
-        return [base_call(item.case)]
-
-    def builds(self, item: Item) -> list[Build]:
-        """Nothing beside."""
-        return []
+        return Work((base_call(item.case),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare type, shape and dtype of each output."""
@@ -46,19 +42,13 @@ class Refusal:
     title: ClassVar[str] = "refuses what cannot work"
     needs: ClassVar[tuple[str, ...]] = ()
 
-    def calls(self, item: Item) -> list[Call]:
-        """No call: the constructor is enough."""
-        return []
-
-    def builds(self, item: Item) -> list[Build]:
-        """Try the construction."""
-        build = item.case.build()
-        assert build is not None, "only a module's constructor can refuse"
-        return [replace(build, name=f"refused: {build.name}", weights=(), refused=True)]
+    def work(self, item: Item) -> Work:
+        """Try the construction; nothing is called."""
+        return Work(builds=(_refused(item),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look whether anything was raised."""
-        seen = evidence.observed.builds.get(self.builds(item)[0].name)
+        seen = evidence.observed.builds.get(_refused(item).name)
         if seen is None:
             return skipped("because the run ended before it got here")
         if not any(built.raised is None for built in evidence.observed.builds.values()):
@@ -67,3 +57,9 @@ class Refusal:
             return PASSED
         given = ", ".join(f"{name}={value}" for name, value in item.case.construct.items())
         return failed(f"with {given} your constructor must raise an error; it accepted them")
+
+
+def _refused(item: Item) -> Build:
+    build = item.case.build()
+    assert build is not None, "only a module's constructor can refuse"
+    return replace(build, name=f"refused: {build.name}", weights=(), refused=True)

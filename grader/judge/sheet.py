@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from grader.box.plan import Build, Call, Entry, Plan
-from grader.checks.evidence import Item
+from grader.checks.evidence import Item, Work
 from grader.checks.registry import CHECKS
 from grader.errors import AuthorError
 from grader.exercise.catalog import Exercise
@@ -39,26 +39,23 @@ def draw_up(exercise: Exercise, seed: int) -> Sheet:
     """
     cases = exercise.cases(seed)
     items = tuple(item for check in exercise.spec.checks for item in _items(check, cases))
-    calls = _calls(items)
-    paid = {call.name for call in _calls(item for item in items if item.points)}
+    wanted = [(item, CHECKS[item.spec.check].work(item)) for item in items]
+    calls = _merge(call for _, work in wanted for call in work.calls)
+    paid = {call.name for item, work in wanted if item.points for call in work.calls}
     spec = exercise.spec.entry
     entry = Entry(spec.name, spec.kind, spec.arguments, spec.constructor, dict(spec.defaults))
-    plan = Plan(entry, _builds(items, calls), calls, exercise.spec.forbidden)
+    plan = Plan(entry, _builds(wanted, calls), calls, exercise.spec.forbidden)
     return Sheet(items, plan, frozenset(call.name for call in calls) - paid)
 
 
-def _calls(items: Iterable[Item]) -> tuple[Call, ...]:
-    return _merge(call for item in items for call in CHECKS[item.spec.check].calls(item))
-
-
-def _builds(items: Iterable[Item], calls: tuple[Call, ...]) -> tuple[Build, ...]:
+def _builds(wanted: Iterable[tuple[Item, Work]], calls: tuple[Call, ...]) -> tuple[Build, ...]:
     """Return each construction once: those that calls run on, and those that checks try by themselves."""
     used = {call.build for call in calls}
     builds: dict[str, Build] = {}
-    for item in items:
+    for item, work in wanted:
         own = item.case.build()
-        wanted = [own] if own is not None and own.name in used else []
-        for build in (*wanted, *CHECKS[item.spec.check].builds(item)):
+        needed = [own] if own is not None and own.name in used else []
+        for build in (*needed, *work.builds):
             builds.setdefault(build.name, build)
     return tuple(builds.values())
 
