@@ -139,7 +139,7 @@ def visitor(site: Site) -> Callable[..., httpx.Client]:
     return visit
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not the session: while Playwright is up, no other test can have a loop of its own
 def browser() -> Iterator[Browser]:
     """Give the machine's Chromium, or the one that Playwright brings."""
     expect.set_options(timeout=SECONDS * 1000)
