@@ -2,12 +2,12 @@
 
 An exercise passes when its reference earns full marks and its starter none, trivial answers do not get through,
 every known mistake costs points where it says and is diagnosed as itself, and every submission kept as an example
-gets the verdict written at its top.
+gets the verdict written at its top. `docs/authoring.md` says what to do about each sentence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,6 +34,8 @@ from grader.judge.verdicts import judge
 
 MISTAKES_AT_LEAST = 8
 SUBMISSIONS = ROOT / "tests" / "submissions"
+
+Answer = Callable[[Call, tuple[int, ...]], Tensor]  # an output of a given shape, made up from a call's arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None)
         sheet = draw_up(exercise, seed)
         expected, rounded = observe_reference(exercise, sheet.plan)
         evidence = Evidence(sheet.plan, expected, expected, rounded, sheet.free)
-        examples = read_examples(exercise.id)
+        examples = read_examples(exercise.id, exercise.folder.parents[1] / "tests" / "submissions")
         known = {wrong.name: observe_all(sheet.plan, exercise.reference(wrong)) for wrong in exercise.mistakes}
         reference = grade(exercise, exercise.reference_path.read_bytes(), seed=seed, box=inside)
         complaints = [
@@ -81,14 +83,21 @@ def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None)
             *_reference(reference, evidence),
             *_starter(exercise, grade(exercise, exercise.starter, seed=seed, box=inside)),
             *_trivial(sheet, evidence),
+            *_kinds(exercise, examples),
             *(line for wrong in exercise.mistakes for line in _mistake(exercise, wrong, sheet, evidence, known=known)),
             *(line for example in examples for line in _example(exercise, example, seed, inside)),
         ]
     except AuthorError as error:
-        return Outcome(exercise.id, (str(error),), 0, 0, 0, 0.0)
+        return Outcome(exercise.id, (str(error),), mistakes=0, right=0, wrong=0, seconds=0.0)
     right = sum(example.loses is None for example in examples)
-    counts = (len(exercise.mistakes), right, len(examples) - right)
-    return Outcome(exercise.id, tuple(complaints), *counts, reference.seconds)
+    return Outcome(
+        exercise=exercise.id,
+        complaints=tuple(complaints),
+        mistakes=len(exercise.mistakes),
+        right=right,
+        wrong=len(examples) - right,
+        seconds=reference.seconds,
+    )
 
 
 def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
@@ -189,6 +198,14 @@ def _mistake(
         yield f"mistake `{wrong.name}` is found, but not for certain"
 
 
+def _kinds(exercise: Exercise, examples: Sequence[Example]) -> Iterator[str]:
+    folder = f"`tests/submissions/{exercise.id}/`"
+    if not any(example.loses is None for example in examples):
+        yield f"{folder} has no example that must earn full marks; write one that differs from the reference"
+    if all(example.loses is None for example in examples):
+        yield f"{folder} has no example that must lose points; write one"
+
+
 def _example(exercise: Exercise, example: Example, seed: int, box: Box) -> Iterator[str]:
     report = grade(exercise, example.path.read_bytes(), seed=seed, box=box)
     name = example.path.name
@@ -205,9 +222,8 @@ def _example(exercise: Exercise, example: Example, seed: int, box: Box) -> Itera
         yield f"`{name}` must be diagnosed as `{example.diagnosis}`; the report says {said}"
 
 
-def _pretend(plan: Plan, answer: object) -> Observations:
+def _pretend(plan: Plan, answer: Answer) -> Observations:
     """Return what would be seen of a program that gives `answer(call, shape)` and has no gradients."""
-    assert callable(answer)
     calls = {}
     for call in plan.calls:
         slots = {slot.key: see(answer(call, slot.shape).to(DTYPES[call.dtype]), slot) for slot in call.outputs}

@@ -13,6 +13,7 @@ from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.gate import check_exercise, read_examples
 
 _ID = "self_attention_linear"  # small and quick; any other would do
+_REFERENCE = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
 _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
 
 
@@ -33,9 +34,13 @@ def broken(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
     shutil.copytree(ROOT / "exercises" / _ID, folder)
     reference.mkdir()
     shutil.copy(ROOT / "reference" / f"{_ID}.py", reference)
-    # Under a name of its own it has no examples, so what is said is about the exercise alone.
+    # Under a name of its own it has two examples only, so that what is said is about the exercise alone.
     renamed = folder.rename(folder.with_name("on_trial"))
     (reference / f"{_ID}.py").rename(reference / "on_trial.py")
+    examples = tmp_path / "tests" / "submissions" / "on_trial"
+    examples.mkdir(parents=True)
+    (examples / "right.py").write_text(f"# verdict: full marks\n{_REFERENCE}", encoding="utf-8")
+    (examples / "wrong.py").write_text("# verdict: loses shapes\npass\n", encoding="utf-8")
 
     def complain(file: str, change: Callable[[str], str]) -> tuple[str, ...]:
         path = reference / "on_trial.py" if file == "reference" else renamed / file
@@ -99,9 +104,7 @@ def test_a_broken_exercise_is_told_what_is_wrong(
 
 def test_a_starter_that_earns_points_is_told(broken: Callable[..., tuple[str, ...]]) -> None:
     """What is handed out must not be worth anything."""
-    answer = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
-
-    assert broken("starter.py", lambda _: answer) == ("the starter earns 100 points; it must earn none",)
+    assert broken("starter.py", lambda _: _REFERENCE) == ("the starter earns 100 points; it must earn none",)
 
 
 def test_equal_sizes_are_told(broken: Callable[..., tuple[str, ...]]) -> None:
@@ -125,6 +128,17 @@ def test_checks_that_trivial_answers_pass_are_told(broken: Callable[..., tuple[s
     complaints = broken("exercise.toml", only_shapes)
 
     assert "zeros gets full marks; add a case that it fails" in complaints
+
+
+def test_examples_of_one_kind_only_are_told(broken: Callable[..., tuple[str, ...]], tmp_path: Path) -> None:
+    """An author shows what must be accepted and what must be caught; a missing kind is asked for by its folder."""
+    for path in (tmp_path / "tests").rglob("*.py"):
+        path.unlink()
+
+    first, second = broken("statement.md", _plus("\n"))
+
+    assert first.startswith("`tests/submissions/on_trial/` has no example that must earn full marks")
+    assert second.startswith("`tests/submissions/on_trial/` has no example that must lose points")
 
 
 def test_an_example_without_a_verdict_is_an_authors_error(tmp_path: Path) -> None:

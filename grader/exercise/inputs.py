@@ -16,6 +16,7 @@ from torch import Tensor
 
 from grader.box.observe import default_dtype
 from grader.box.plan import Argument, Build, Scalar, Slot, Weight
+from grader.errors import AuthorError
 from grader.exercise.spec import CaseSpec, InputSpec, Sizes, Spec, WeightSpec
 
 
@@ -123,8 +124,9 @@ def shape_of(axes: tuple[str, ...], sizes: Sizes) -> tuple[int, ...]:
 
 
 def _size(name: str, sizes: Sizes) -> int:
-    size = int(name) if name.isdigit() else sizes[name]
-    assert isinstance(size, int), f"axis `{name}` stands for one size"
+    size = int(name) if name.isdigit() else sizes.get(name)
+    if not isinstance(size, int):
+        raise AuthorError(f"axis `{name}` has no size in a case; give it one number in the case's `sizes`")
     return size
 
 
