@@ -125,8 +125,8 @@ def _read_example(path: Path) -> Example:
 
 
 def _texts(exercise: Exercise) -> Iterator[str]:
-    if len(exercise.mistakes) < MISTAKES_AT_LEAST:
-        yield f"there are {len(exercise.mistakes)} known mistakes; write at least {MISTAKES_AT_LEAST}"
+    if (known := len(exercise.mistakes)) < MISTAKES_AT_LEAST:
+        yield f"`mistakes.py` holds {known} of at least {MISTAKES_AT_LEAST} known mistakes; write the others"
     for wrong in exercise.mistakes:
         if not wrong.title.endswith(".") or len(wrong.title) > 80:
             yield f"mistake `{wrong.name}`: the docstring's first line is its title, one sentence of up to 80 letters"

@@ -252,6 +252,9 @@ def test_a_new_exercise_fails_the_gate_in_sentences(tmp_path: Path) -> None:
 
     assert (new.returncode, check.returncode, check.stderr) == (0, 1, "")
     assert complaints == [
-        "  - there are 1 known mistakes; write at least 8",
+        "  - `mistakes.py` holds 1 of at least 8 known mistakes; write the others",
         "  - there are no hints; write at least one",
+        "  - `tests/submissions/bare_scores/` has no example that must earn full marks; "
+        "write one that differs from the reference",
+        "  - `tests/submissions/bare_scores/` has no example that must lose points; write one",
     ]

@@ -86,7 +86,7 @@ _HEADING = "## What is checked"
         ("mistakes.py", _plus(_mistake(_PLAIN, replaces="no_step")), "replaces `no_step`, which the reference"),
         ("mistakes.py", _plus(_mistake(_PLAIN, doc="No stop")), "mistake `one_more`: the docstring's first line"),
         ("mistakes.py", _plus(_mistake(_PLAIN, doc="No stop")), "mistake `one_more` says nothing below its title"),
-        ("mistakes.py", lambda text: text.partition("@mistake")[0], "there are 0 known mistakes; write at least 8"),
+        ("mistakes.py", lambda text: text.partition("@mistake")[0], "holds 0 of at least 8 known mistakes"),
         ("starter.py", lambda text: text.replace("class ", "class Other"), "the starter is rejected"),
         ("statement.md", lambda text: text.replace(_HEADING, "## Else"), f"has no section `{_HEADING}`"),
         ("reference", lambda text: text + "\n1 / 0\n", "cannot be loaded: ZeroDivisionError"),

@@ -15,6 +15,7 @@ from grader.box.plan import Argument
 from grader.checks.compare import where
 from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
+from grader.errors import AuthorError
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
@@ -35,7 +36,13 @@ class Influence:
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
     def work(self, item: Item) -> Work:
-        """Call once per index of the axis, each time with that index changed."""
+        """Call once per index of the axis, each time with that index changed.
+
+        Raises:
+            AuthorError: an option is left out.
+        """
+        if not all((item.spec.of, item.spec.axis, item.spec.output, item.spec.rows)):
+            raise AuthorError("check `influence` needs all of `of`, `axis`, `output` and `rows`")
         changed = (
             variant_call(item.case, variant, arguments=_changed(item, index))
             for index, variant in enumerate(_variants(item))

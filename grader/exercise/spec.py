@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from grader.box.plan import Kind, Scalar
+from grader.box.kinds import Kind, Scalar
 from grader.box.traps import GROUPS
 from grader.errors import AuthorError
 
@@ -162,6 +162,23 @@ class Spec(_Frozen):
         return self
 
     @model_validator(mode="after")
+    def _options_of_checks_are_known(self) -> Self:
+        for check in self.checks:
+            inputs = [self.inputs[name] for name in check.of if name in self.inputs]
+            output = self.returns.get(check.output)
+            known = {
+                "of": (check.of, self.inputs),
+                "axis": ((check.axis,), [axis for entry in inputs for axis in entry.axes]),
+                "output": ((check.output,), self.returns),
+                "rows": ((check.rows,), output.axes if output else ()),
+            }
+            for option, (given, names) in known.items():
+                if unknown := set(given) - set(names) - {""}:
+                    said = f"check `{check.check}`: `{option}` is {', '.join(sorted(unknown))}"
+                    raise ValueError(f"{said}; it must be one of {', '.join(names) or 'nothing'}")
+        return self
+
+    @model_validator(mode="after")
     def _forbidden_is_known(self) -> Self:
         if unknown := set(self.forbidden) - set(GROUPS):
             raise ValueError(f"`forbidden` knows {', '.join(GROUPS)}; not {', '.join(sorted(unknown))}")
@@ -173,10 +190,6 @@ class Spec(_Frozen):
         if abs(total - 100) > 1e-9:
             raise ValueError(f"the points of all checks add up to {total:g}; they must be 100")
         return self
-
-    def case(self, name: str) -> CaseSpec:
-        """Return the case called `name`."""
-        return next(case for case in self.cases if case.name == name)
 
 
 def read_spec(path: Path) -> Spec:
