@@ -306,24 +306,6 @@ def test_every_error_is_in_the_tree() -> None:
     assert strays == []
 
 
-def test_paths_in_the_documents_exist() -> None:
-    """What README and CONTRIBUTING point to is there."""
-    missing = []
-    for document in ("README.md", "CONTRIBUTING.md"):
-        if not (_ROOT / document).exists():
-            missing.append(document)
-            continue
-        text = (_ROOT / document).read_text(encoding="utf-8")
-        quoted = re.findall(r"`([\w.-]+(?:/[\w.-]+)+/?)`", text) + re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
-        missing += [
-            f"{document}: {path}"
-            for path in quoted
-            if path.split("/")[0] in {entry.name for entry in _ROOT.iterdir()} and not (_ROOT / path).exists()
-        ]
-
-    assert missing == []
-
-
 def test_every_exercise_has_its_files_and_its_examples() -> None:
     """A folder, a reference, and a folder of examples, all under one name."""
     for name in _EXERCISES:

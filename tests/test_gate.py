@@ -151,8 +151,11 @@ def test_an_example_without_a_verdict_is_an_authors_error(tmp_path: Path) -> Non
 
 
 def test_the_catalogue_is_in_its_order(catalog: Catalog) -> None:
-    """Exercises come as their `order` says, and each need is an exercise that is known or to come."""
-    orders = [exercise.spec.order for exercise in catalog.values()]
+    """Exercises come as their `order` says, no two at one place, and each need is an exercise before it."""
+    places = {exercise.id: exercise.spec.order for exercise in catalog.values()}
+    early = {
+        name: [need for need in catalog[name].spec.needs if places.get(need, 1e9) >= places[name]] for name in places
+    }
 
-    assert orders == sorted(orders)
-    assert len(set(orders)) == len(orders)
+    assert list(places.values()) == sorted(set(places.values()))
+    assert {name: needs for name, needs in early.items() if needs} == {}
