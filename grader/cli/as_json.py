@@ -1,4 +1,4 @@
-"""A report for programs: one JSON object on one line; CONTRIBUTING.md promises its keys."""
+"""A report for programs: one JSON object on one line, whose keys stay as they are."""
 
 from __future__ import annotations
 
