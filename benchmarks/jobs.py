@@ -18,7 +18,7 @@ from grader.jobs.engine import Tracker
 from grader.judge.report import Report, Status
 from grader.store import accounts, migrate, submissions
 from grader.store.engine import Database
-from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+from grader.store.records import Role, Submission, SubmissionId, User
 
 SLOTS = 4
 
@@ -41,14 +41,23 @@ class Course:
     def add_people(self, number: int) -> list[User]:
         """Store that many students."""
         with self.database.write() as session:
-            people = [User(UserId(0), f"student {n}", Role.STUDENT) for n in range(number)]
-            return [accounts.add(session, one, key=one.name, password="", now=0.0) for one in people]
+            names = (f"student {n}" for n in range(number))
+            return [accounts.add(session, name, Role.STUDENT, key=name, password="", now=0.0) for name in names]
 
     def submit(self, user: User, exercise: str) -> float:
         """Hand in 3 KB; return when that was committed."""
         id = SubmissionId(f"{exercise}-{user.id}")
         now = time.time()
-        draft = Submission(id, user.id, exercise, "v", "", 1, "cpu", State.QUEUED, 0, now, raw=b"#" * 3000)
+        draft = Submission(
+            id=id,
+            user=user.id,
+            exercise=exercise,
+            exercise_version="v",
+            raw=b"#" * 3000,
+            seed=1,
+            device="cpu",
+            created=now,
+        )
         with self.database.write() as session:
             submissions.add(session, draft)
             self.engine.submit(session, id, queue="cpu", priority=round(now * 1000))

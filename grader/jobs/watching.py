@@ -14,7 +14,6 @@ from grader.store import submissions
 from grader.store.engine import Database
 from grader.store.records import State, SubmissionId, Watch
 
-FINAL = frozenset({State.DONE, State.CANCELLED, State.BROKEN})
 LOOK_SECONDS = 1.0  # the safety net: another process may be grading, and cannot wake us
 
 
@@ -37,19 +36,19 @@ class Watching:
         with self._database.read() as session:
             created = submissions.created(session, id)
         with self._live.listening(id) as event:
-            while last is None or last.state not in FINAL:
+            while last is None or not last.state.final:
                 event.clear()
                 seen = await asyncio.to_thread(self._look, id, created)
                 if last is None or replace(seen, elapsed=last.elapsed) != last:
                     last = seen
                     yield seen
-                if last.state not in FINAL:
+                if not last.state.final:
                     await _heard(event)
 
     def _look(self, id: SubmissionId, created: float) -> Watch:
         ahead = self._ahead(id)
         if ahead is not None:
-            return Watch(State.QUEUED, ahead=ahead, elapsed=self._clock() - created)
+            return Watch(State.QUEUED, ahead=ahead, elapsed=self._clock() - created, eta=self._live.eta(ahead))
         steps = self._live.steps(id)
         with self._database.read() as session:
             state, finished, report = submissions.outcome(session, id)

@@ -20,9 +20,8 @@ from grader.pages.identity import Identity
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
 from grader.service import Service
-from grader.store.records import State, SubmissionId, User, Watch
+from grader.store.records import SubmissionId, User, Watch
 
-FINAL = (State.DONE, State.CANCELLED, State.BROKEN)
 GUEST_ATTEMPTS = "Sign in to keep your attempts."
 Parts = tuple[Any, ...]  # what Gradio takes: one value per output
 
@@ -131,7 +130,7 @@ class Desk:
         return pack({"restore": found.source}), pack(panel.opened_view(found.number)), pack(report)
 
     async def _report(self, user: User, id: SubmissionId, watch: Watch) -> Any:
-        if watch.state not in FINAL:
+        if not watch.state.final:
             return gr.skip()
         if watch.report is None:
             return pack(report_view(None))

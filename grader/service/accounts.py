@@ -19,13 +19,13 @@ from grader.service.names import fold, tidy
 from grader.store import accounts
 from grader.store.accounts import Visit
 from grader.store.engine import Database
-from grader.store.records import Role, User, UserId
+from grader.store.records import Role, User
 
 PASSWORD_LENGTH = range(10, 201)
 CACHE_SECONDS = 5.0  # how long another process's sign-out may go unnoticed
 CACHE_SIZE = 4096
 HASHES_AT_ONCE = 4  # each takes 64 MiB
-NOBODY = User(UserId(0), "", Role.STUDENT)
+LONGEST_KEY = 200  # characters; a longer name is nobody's
 
 
 class Accounts:
@@ -83,10 +83,9 @@ class Accounts:
         if len(password) not in PASSWORD_LENGTH:
             shortest, longest = PASSWORD_LENGTH.start, PASSWORD_LENGTH.stop - 1
             raise NotAllowed(f"A password has {shortest} to {longest} characters; this one has {len(password)}.")
-        person = User(NOBODY.id, tidied, role)
         hashed = self._hash(password)
         with self._database.write() as session:
-            return accounts.add(session, person, key=fold(tidied), password=hashed, now=self._clock())
+            return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
 
     def sign_in(self, name: str, password: str, address: str) -> str:
         """Return the token of a new session; takes a tenth of a second on purpose.
@@ -156,9 +155,6 @@ class Accounts:
     def _hash(self, password: str) -> str:
         with self._hashing:
             return self._hasher.hash(_plain(password))
-
-
-LONGEST_KEY = 200  # characters; a longer name is nobody's
 
 
 def _plain(password: str) -> bytes:

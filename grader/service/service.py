@@ -19,9 +19,10 @@ from grader.exercise.catalog import Catalog
 from grader.jobs.engine import Engine, virtual_deadline
 from grader.jobs.watching import Watching
 from grader.service.accounts import Accounts
+from grader.service.office import Office
 from grader.store import accounts, boards, keys, submissions
 from grader.store.engine import Database
-from grader.store.records import Attempt, Role, Standing, State, Submission, SubmissionId, User, UserId, Watch
+from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
 
 NOT_YOURS = "There is no such submission among yours."
 
@@ -81,6 +82,7 @@ class Service:
         """Wire the parts."""
         self.catalog = catalog
         self.box_name = box_name
+        self.office = Office(database)
         self._database = database
         self._engine = engine
         self._watching = watching
@@ -157,13 +159,10 @@ class Service:
             user=user.id,
             exercise=exercise,
             exercise_version=self.catalog[exercise].version,
-            source="",
+            raw=raw,
             seed=keys.seed_of(self._rules.secret, id),
             device=device,
-            state=State.QUEUED,
-            number=0,
             created=now,
-            raw=raw,
             torch_version=torch.__version__,
         )
         with self._database.write() as session:

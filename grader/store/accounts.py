@@ -32,18 +32,25 @@ class Visit:
     expires: float
 
 
-def add(session: Session, user: User, *, key: str, password: str, now: float) -> User:
-    """Store a new person and return them with their id; `user.id` is not read.
+def add(session: Session, name: str, role: Role, *, key: str, password: str, now: float) -> User:
+    """Store a new person and return them.
+
+    Args:
+        session: a write transaction.
+        name, role: who they are.
+        key: the name folded, so that two names that look alike collide.
+        password: its hash.
+        now: seconds since the epoch.
 
     Raises:
         NotAllowed: the name is taken.
     """
-    row = UserRow(name=user.name, key=key, password=password, role=user.role.value, created=now)
+    row = UserRow(name=name, key=key, password=password, role=role.value, created=now)
     session.add(row)
     try:
         session.flush()
     except IntegrityError as clash:
-        raise NotAllowed(f"The name {user.name} is taken; please choose another one.") from clash
+        raise NotAllowed(f"The name {name} is taken; please choose another one.") from clash
     return _user(row)
 
 

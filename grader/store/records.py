@@ -23,13 +23,18 @@ class Role(StrEnum):
 
 
 class State(StrEnum):
-    """Where a submission is on its way; the last three are final."""
+    """Where a submission is on its way."""
 
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"  # there is a report, whatever it says
     CANCELLED = "cancelled"
     BROKEN = "broken"  # our fault after all retries; uses up no attempt
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing will change it any more."""
+        return self not in (State.QUEUED, State.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,28 +46,36 @@ class User:
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """One submission as stored; `report` is there when `state` is DONE or BROKEN.
+    """One submission as stored.
 
-    `raw` is what was handed in, byte for byte, and is what gets graded; `source` is the same as text to show, with a
-    mark in place of what is no UTF-8.
+    Attributes:
+        raw: what was handed in, byte for byte, and what gets graded.
+        seed: what its tensors are drawn from.
+        number: the person's n-th submission to this exercise, from 1; 0 before it is stored.
+        torch_version: of the service that took it.
+        report: there when `state` is DONE or BROKEN.
     """
 
     id: SubmissionId
     user: UserId
     exercise: str
     exercise_version: str
-    source: str
+    raw: bytes
     seed: int
     device: str
-    state: State
-    number: int  # the user's n-th submission to this exercise, from 1
     created: float
+    state: State = State.QUEUED
+    number: int = 0
+    torch_version: str = ""
     finished: float | None = None
     report: Report | None = None
-    raw: bytes = b""
-    torch_version: str = ""  # of the service that took it
+
+    @property
+    def source(self) -> str:
+        """What was handed in as text to show, with a mark in place of what is no UTF-8."""
+        return self.raw.decode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +113,7 @@ class Watch:
     """A submission's progress as its owner sees it.
 
     `ahead` counts submissions that will be taken before it; `step` names the case being run, `done` of `total` calls.
+    `eta` is in about how many seconds from now a waiting one will have its report; None if there is nothing to go by.
     """
 
     state: State
@@ -109,3 +123,4 @@ class Watch:
     total: int = 0
     elapsed: float = 0.0  # seconds since it was submitted
     report: Report | None = None
+    eta: int | None = None

@@ -21,7 +21,7 @@ UNFINISHED = (State.QUEUED.value, State.RUNNING.value)
 
 
 def add(session: Session, submission: Submission) -> Submission:
-    """Store a new submission, numbered after the person's others on the exercise; `number` is not read.
+    """Store a new submission; return it numbered after the person's others on the exercise.
 
     It is not in the queue before the engine has taken it over, in the same transaction.
 
@@ -155,7 +155,6 @@ def _submission(row: SubmissionRow, report: Report | None) -> Submission:
         user=UserId(row.user_id),
         exercise=row.exercise,
         exercise_version=row.exercise_version,
-        source=row.source.decode(errors="replace"),
         raw=row.source,
         seed=row.seed,
         device=row.device,

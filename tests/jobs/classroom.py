@@ -12,7 +12,7 @@ from grader.jobs.engine import Engine, Tracker
 from grader.judge.report import Report, Status
 from grader.store import accounts, migrate, submissions
 from grader.store.engine import Database
-from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+from grader.store.records import Role, State, Submission, SubmissionId, User
 
 PATIENCE_SECONDS = 20.0
 
@@ -50,7 +50,7 @@ def hand_in(
     name = user or f"owner of {id}"
     with database.write() as session:
         known = accounts.credentials(session, name)
-        owner = known.user if known else accounts.add(session, _new(name), key=name, password="hash", now=1.0)
+        owner = known.user if known else accounts.add(session, name, Role.STUDENT, key=name, password="hash", now=1.0)
         stored = submissions.add(session, _draft(owner, id, exercise))
         engine.submit(session, stored.id, queue="cpu", priority=priority)
     return stored
@@ -70,21 +70,14 @@ def until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.005)
 
 
-def _new(name: str) -> User:
-    return User(UserId(0), name, Role.STUDENT)
-
-
 def _draft(owner: User, id: str, exercise: str) -> Submission:
     return Submission(
         id=SubmissionId(id),
         user=owner.id,
         exercise=exercise,
         exercise_version="v1",
-        source="",
         seed=1,
         device="cpu",
-        state=State.QUEUED,
-        number=0,
         created=time.time(),
         raw=b"x = 1",
     )

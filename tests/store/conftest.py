@@ -9,7 +9,7 @@ import pytest
 
 from grader.store import accounts, migrate
 from grader.store.engine import Database
-from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+from grader.store.records import Role, Submission, SubmissionId, User
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def person(database: Database) -> Callable[..., User]:
 
     def add(name: str, role: Role = Role.STUDENT) -> User:
         with database.write() as session:
-            return accounts.add(session, User(UserId(0), name, role), key=name.lower(), password="hash", now=1.0)
+            return accounts.add(session, name, role, key=name.lower(), password="hash", now=1.0)
 
     return add
 
@@ -44,11 +44,8 @@ def draft() -> Callable[..., Submission]:
             user=user.id,
             exercise=exercise,
             exercise_version="v1",
-            source="",
             seed=2**47 + 1,
             device="cpu",
-            state=State.QUEUED,
-            number=0,
             created=created,
             raw=raw,
         )
