@@ -14,7 +14,7 @@ from sqlalchemy import CursorResult, Update, func, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
-from grader.store import boards
+from grader.store import boards, roster
 from grader.store.records import State, SubmissionId, UserId
 from grader.store.submissions import UNFINISHED
 from grader.store.tables import ReportRow, SubmissionRow
@@ -80,6 +80,7 @@ def finish(session: Session, claim: Claim, report: Report, *, state: State, now:
     session.flush()
     if state is State.DONE:
         boards.count(session, UserId(held[0]), held[1], report=report, now=now)
+        roster.note(session, UserId(held[0]), held[1], diagnosis=report.diagnosis)
     return True
 
 

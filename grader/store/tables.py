@@ -156,3 +156,15 @@ class TotalRow(Base):
     attempts: Mapped[int]
     reached: Mapped[float]
     solved: Mapped[int]
+
+
+class MistakeRow(Base):
+    """How often a mistake was diagnosed in a person's work; written with each report, so that nobody reads them all."""
+
+    __tablename__ = "mistakes"
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    exercise: Mapped[str] = mapped_column(String(100), primary_key=True)
+    mistake: Mapped[str] = mapped_column(String(100), primary_key=True)
+    title: Mapped[str] = mapped_column(String(200))
+    times: Mapped[int]

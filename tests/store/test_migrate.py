@@ -21,7 +21,7 @@ from grader.store.tables import Base
 NEXT = '''"""A later change."""
 import sqlalchemy as sa
 from alembic import op
-revision, down_revision, branch_labels, depends_on = "9999", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "9999", "0002", None, None
 
 def upgrade():
     {change}
@@ -77,7 +77,7 @@ def test_migrating_twice_changes_nothing(database: Database, kept: Submission) -
     """A start finds the database as it left it."""
     migrate.upgrade(database)
 
-    assert migrate.current(database) == "0001"
+    assert migrate.current(database) == "0002"
     with database.read() as session:
         assert submissions.owner(session, kept.id) == kept.user
 
@@ -99,7 +99,7 @@ def test_the_file_is_copied_before_it_is_changed(
     """A whole copy of the former state lies beside the file."""
     migrate.upgrade(database, scripts=scripts(REBUILD_USERS))
 
-    with sqlite3.connect(tmp_path / "class.sqlite3.before-0001") as copy:
+    with sqlite3.connect(tmp_path / "class.sqlite3.before-0002") as copy:
         found = copy.execute("SELECT id FROM submissions").fetchall()
     copy.close()
     assert found == [("s1",)]
@@ -113,7 +113,7 @@ def test_a_migration_that_orphans_rows_is_undone(
     with pytest.raises(GraderFault, match="1 rows that point at nothing"):
         migrate.upgrade(database, scripts=scripts(change))
 
-    assert migrate.current(database) == "0001"
+    assert migrate.current(database) == "0002"
     with database.read() as session:
         assert session.execute(text("SELECT count(*) FROM users")).scalar() == 1
         assert session.execute(text("SELECT count(*) FROM sqlite_master WHERE name = 'later'")).scalar() == 0

@@ -1,0 +1,67 @@
+"""What instructors may read about their class; each method asks who is asking."""
+
+from __future__ import annotations
+
+from grader.errors import NotAllowed
+from grader.store import roster, submissions
+from grader.store.engine import Database
+from grader.store.records import Attempt, Role, User, UserId
+from grader.store.roster import CommonMistake, Student
+
+INSTRUCTORS_ONLY = "This is for instructors only."
+
+
+class Office:
+    """The instructors' part of the service; nothing in it changes anything."""
+
+    def __init__(self, database: Database) -> None:
+        """Read from `database`."""
+        self._database = database
+
+    def students(self, user: User) -> list[Student]:
+        """Return every student by name, those too who have not handed anything in.
+
+        Raises:
+            NotAllowed: it is no instructor who asks.
+        """
+        _check(user)
+        with self._database.read() as session:
+            return roster.students(session)
+
+    def student(self, user: User, id: UserId) -> User:
+        """Return the student of that id.
+
+        Raises:
+            NotAllowed: it is no instructor who asks, or there is no such student.
+        """
+        _check(user)
+        with self._database.read() as session:
+            found = roster.student(session, id)
+        if found is None:
+            raise NotAllowed("There is no such student.")
+        return found
+
+    def attempts(self, user: User, student: UserId) -> list[Attempt]:
+        """Return a student's submissions, newest first.
+
+        Raises:
+            NotAllowed: it is no instructor who asks.
+        """
+        _check(user)
+        with self._database.read() as session:
+            return submissions.attempts(session, student)
+
+    def common_mistakes(self, user: User) -> list[CommonMistake]:
+        """Return the mistakes that students made, on each exercise those of most students first.
+
+        Raises:
+            NotAllowed: it is no instructor who asks.
+        """
+        _check(user)
+        with self._database.read() as session:
+            return roster.common_mistakes(session)
+
+
+def _check(user: User) -> None:
+    if user.role is not Role.INSTRUCTOR:
+        raise NotAllowed(INSTRUCTORS_ONLY)

@@ -1,0 +1,44 @@
+"""What instructors may read, and nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from grader.errors import NotAllowed
+from grader.service import Service
+from grader.store.records import Role, User, UserId
+
+Person = Callable[..., User]
+QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
+    "students": lambda service, user, id: service.office.students(user),
+    "student": lambda service, user, id: service.office.student(user, id),
+    "attempts": lambda service, user, id: service.office.attempts(user, id),
+    "common mistakes": lambda service, user, id: service.office.common_mistakes(user),
+}
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_student_is_refused(service: Service, person: Person, ask: Callable[..., object]) -> None:
+    """Not even about themselves; an instructor gets an answer to the same question."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+
+    with pytest.raises(NotAllowed, match="for instructors only"):
+        ask(service, ada, ada.id)
+    assert ask(service, prof, ada.id) is not None
+
+
+def test_an_instructor_sees_what_a_student_has_handed_in(service: Service, person: Person) -> None:
+    """The list of a student's submissions is the student's own."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+    service.submit(ada, "softmax", "x = 1")
+
+    assert service.office.attempts(prof, ada.id) == service.attempts(ada)
+    assert [one.user for one in service.office.students(prof)] == [ada]
+
+
+def test_there_is_no_such_student(service: Service, person: Person) -> None:
+    """An instructor who asks for somebody unknown is told so."""
+    with pytest.raises(NotAllowed, match="no such student"):
+        service.office.student(person("Prof", Role.INSTRUCTOR), UserId(99))
