@@ -79,6 +79,7 @@ class EmbeddedEngine:
         """Start that many slots for each queue and return."""
         self._stop = threading.Event()  # its own for each run: a slot that outlived a drain must not wake up again
         self._presence = Presence(self._workers)
+        self.live.slots = sum(slots.values())
         self.reconcile()
         self._slots = [self._slot(queue, self._presence) for queue, number in slots.items() for _ in range(number)]
         self._threads = [threading.Thread(target=slot.serve, daemon=True, name="grading slot") for slot in self._slots]

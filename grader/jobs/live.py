@@ -6,8 +6,11 @@ Nothing here is stored; a watcher of another process's grading sees its states, 
 from __future__ import annotations
 
 import asyncio
+import math
+import statistics
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +19,7 @@ from grader.box.leash import Leash
 from grader.jobs.engine import Withdrawn
 from grader.store.records import SubmissionId
 
+RECENT = 50  # gradings whose median length foretells the next one's
 CALM = 0.2  # seconds; those who only wait are told at most this often that the queue has moved
 
 
@@ -84,21 +88,37 @@ class Live:
         self._ears: set[Ear] = set()
         self._told = 0.0
         self._untold = False
+        self._lengths: deque[float] = deque(maxlen=RECENT)
+        self.slots = 1  # how many gradings this process runs at once
         self.turn = 0  # grows whenever the queue has moved
 
     @contextmanager
     def grading(self, id: SubmissionId) -> Iterator[LiveTracker]:
         """Track a grading for the length of the block."""
-        tracker = LiveTracker(self, id)
+        tracker, start = LiveTracker(self, id), time.monotonic()
         with self._lock:
             self._trackers[id] = tracker
         try:
             yield tracker
         finally:
             with self._lock:
+                if not tracker.withdrawn:
+                    self._lengths.append(time.monotonic() - start)
                 # A second try may have taken the place already, after this one was cancelled or released.
                 if self._trackers.get(id) is tracker:
                     del self._trackers[id]
+
+    def eta(self, ahead: int) -> int | None:
+        """Return in about how many seconds one with `ahead` before it in the queue will have its report.
+
+        The slots are taken for busy, so each of them comes free once per median grading. None before the first grading
+        of this process: there is nothing to go by.
+        """
+        with self._lock:
+            if not self._lengths:
+                return None
+            typical = statistics.median(self._lengths)
+        return math.ceil(typical * ((ahead + 1) / max(self.slots, 1) + 1))
 
     def steps(self, id: SubmissionId) -> Steps:
         """Return how far a grading is."""

@@ -34,7 +34,7 @@ def watch_view(watch: Watch) -> View:
     """Return the panel for a submission on its way or at its end."""
     if watch.state is State.QUEUED:
         text = "In line: you are next" if watch.ahead == 0 else f"In line: {watch.ahead} ahead of you"
-        return _panel("queued", text, chip="waiting", busy=True, elapsed=watch.elapsed)
+        return _panel("queued", text + _eta(watch.eta), chip="waiting", busy=True, elapsed=watch.elapsed)
     if watch.state is State.RUNNING:
         return _running(watch)
     if watch.state is State.CANCELLED:
@@ -42,6 +42,12 @@ def watch_view(watch: Watch) -> View:
     if watch.report is None:
         return _panel("broken", "Something broke on our side. This costs you nothing; please try again.")
     return _finished(watch, watch.report)
+
+
+def _eta(seconds: int | None) -> str:
+    if seconds is None:
+        return ""
+    return f", about {seconds} s" if seconds < 100 else f", about {round(seconds / 60)} min"
 
 
 def _running(watch: Watch) -> View:

@@ -10,6 +10,8 @@ from tests.pages.samples import accepted_report, ended_report, failed_report
 CASES = [
     (Watch(State.QUEUED, ahead=2), "queued", "In line: 2 ahead of you"),
     (Watch(State.QUEUED), "queued", "In line: you are next"),
+    (Watch(State.QUEUED, ahead=2, eta=3), "queued", "In line: 2 ahead of you, about 3 s"),
+    (Watch(State.QUEUED, ahead=90, eta=150), "queued", "In line: 90 ahead of you, about 2 min"),
     (Watch(State.RUNNING, step="very large logits"), "running", "Checking: very large logits"),
     (Watch(State.RUNNING), "running", "Starting your code"),
     (Watch(State.CANCELLED), "cancelled", "Cancelled. Nothing was counted."),
