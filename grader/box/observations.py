@@ -92,7 +92,6 @@ class BuildSeen:
         mapping: canonical weight name to the place where it was found, in words (`attn.q_proj.weight, transposed`).
         unused: parameters of the module that no canonical weight claimed (`name (shape)`).
         zeroed: superfluous biases that were set to zero.
-        buffers: names of the module's registered buffers.
         loose: names of plain tensor attributes, neither parameter nor buffer.
     """
 
@@ -101,7 +100,6 @@ class BuildSeen:
     raised: Raised | None = None
     unused: tuple[str, ...] = ()
     zeroed: tuple[str, ...] = ()
-    buffers: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
 
 

@@ -110,7 +110,6 @@ def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildS
         mapping=binding.describe(),
         unused=binding.unused,
         zeroed=binding.zeroed,
-        buffers=tuple(name for name, _ in module.named_buffers()),
         loose=tuple(loose),
     )
 

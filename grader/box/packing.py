@@ -65,7 +65,6 @@ def _build_out(seen: BuildSeen) -> Any:
         "raised": _raised_out(seen.raised),
         "unused": _short(seen.unused),
         "zeroed": _short(seen.zeroed),
-        "buffers": _short(seen.buffers),
         "loose": _short(seen.loose),
     }
 

@@ -123,7 +123,6 @@ class Reader:
             raised=_raised_in(raised) if raised else None,
             unused=_names(data.get("unused")),
             zeroed=_names(data.get("zeroed")),
-            buffers=_names(data.get("buffers")),
             loose=_names(data.get("loose")),
         )
 

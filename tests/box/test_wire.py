@@ -64,7 +64,7 @@ _EVENTS = [
     _full_call(),
     CallSeen("small/base", {}, _RAISED, ()),
     CallSeen("small/base", {"output:context": _tensor(4, 2)}, _RAISED, ()),
-    BuildSeen("d_in=3", {"W_query": "q_proj.weight"}, None, ("b (2,)",), ("c.bias",), ("mask",), ("tril",)),
+    BuildSeen("d_in=3", {"W_query": "q_proj.weight"}, None, ("b (2,)",), ("c.bias",), ("tril",)),
     BuildSeen("d_in=3", raised=Raised(Stage.CONSTRUCT, Blame.ARGUMENT, "TypeError", "no", None)),
     Raised(Stage.LOAD, Blame.ENTRY, "Rejected", "your file must define …", None),
 ]
@@ -160,7 +160,7 @@ _HOSTILE = {
     "a mapping that is none": _json(Frame.BUILT, {"mapping": []}),
     "no such construction": _json(Frame.BUILT, {}, index=5),
     "a construction twice": 2
-    * _json(Frame.BUILT, {key: [] for key in ("unused", "zeroed", "buffers", "loose")} | {"mapping": {}}),
+    * _json(Frame.BUILT, {key: [] for key in ("unused", "zeroed", "loose")} | {"mapping": {}}),
     "an exception that is none": _json(Frame.CALLED, {"raised": "boom", "modified": []}),
     "no such stage": _json(Frame.LOADING, {**_LOADING, "stage": "lunch"}),
     "a stage that is a list": _json(Frame.LOADING, {**_LOADING, "stage": []}),
@@ -225,7 +225,7 @@ def test_long_names_stay_within_a_frame() -> None:
     """An honest module with very many, very long names is no breach of the format."""
     plan = attention_plan()
     names = tuple(f"{number}{'n' * 5000}" for number in range(500))
-    seen = BuildSeen("d_in=3", {}, None, names, names, names, names)
+    seen = BuildSeen("d_in=3", {}, None, names, names, names)
 
     (found,) = Reader(plan).feed(pack(seen, plan))
 
