@@ -118,8 +118,7 @@ class Evidence:
 
     def truth(self, call: Call, key: str) -> Tensor | None:
         """Return the expected tensor in float64, None where the reference gives none (no gradient)."""
-        seen = self.expected.calls[call.name].slots[key]
-        return None if seen.tensor is None else seen.tensor
+        return self.expected.calls[call.name].slots[key].tensor
 
     def bound(self, call: Call, key: str) -> float:
         """Return by how much an element may differ, in absolute terms."""

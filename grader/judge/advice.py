@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from grader.box.observations import Observations
-from grader.checks.trouble import explain
 from grader.judge.text import clean
 
 
@@ -34,8 +33,3 @@ def _loose(observed: Observations) -> list[str]:
         f"`self.{name}` is a plain tensor: `.to(device)` and `state_dict()` forget it; register it as a buffer"
         for name in names
     ]
-
-
-def fault(observed: Observations) -> str:
-    """Return why nothing at all could be graded, in words; empty where something could."""
-    return explain(observed.loading) if observed.loading else ""

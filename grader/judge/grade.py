@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -88,15 +88,15 @@ def grade(
 
 def _run_and_judge(exercise: Exercise, sheet: Sheet, text: str, run: _Runner) -> _Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that."""
-    outcome = _attempt(exercise, sheet, run)
+    outcome = _run_once(exercise, sheet, run)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        lower = _attempt(exercise, sheet.in_dtype("float32"), run)
+        lower = _run_once(exercise, sheet.in_dtype("float32"), run)
         single = replace(lower, single=True)
         outcome = single if single.score > outcome.score else outcome
     return outcome
 
 
-def _attempt(exercise: Exercise, sheet: Sheet, run: _Runner) -> _Outcome:
+def _run_once(exercise: Exercise, sheet: Sheet, run: _Runner) -> _Outcome:
     with ThreadPoolExecutor(1) as beside:  # the reference runs here while the submission runs in the box
         running = beside.submit(run, sheet.plan)
         expected, rounded = observe_reference(exercise, sheet.plan)
@@ -138,33 +138,25 @@ def _write(blank: Report, exercise: Exercise, outcome: _Outcome) -> Report:
         checks=scoring.results(outcome.judged),
         diagnosis=diagnose(exercise, outcome.evidence) if outcome.score < 100 else (),
         advice=remarks,
-        mapping=next((clean_mapping(b.mapping) for b in observed.builds.values() if b.mapping), {}),
+        mapping=next((_cleaned(b.mapping) for b in observed.builds.values() if b.mapping), {}),
         figures=figures.draw(outcome.judged, outcome.evidence),
         output=output,
     )
 
 
-def clean_mapping(mapping: object) -> dict[str, str]:
-    """Return a mapping of weights that is safe to show."""
-    assert isinstance(mapping, dict)
-    return {clean(str(name), limit=100): clean(str(place), limit=200) for name, place in mapping.items()}
+def _cleaned(mapping: Mapping[str, str]) -> dict[str, str]:
+    return {clean(name, limit=100): clean(place, limit=200) for name, place in mapping.items()}
 
 
 def _status(run: Run) -> tuple[Status, str]:
     observed = run.observations
     if observed.loading is not None:
-        return Status.REJECTED, clean(_loading(observed), limit=1000)
+        return Status.REJECTED, clean(explain(observed.loading), limit=1000)
     unmatched = [b.raised for b in observed.builds.values() if b.raised and b.raised.blame is Blame.WEIGHTS]
     built = [b for b in observed.builds.values() if b.raised is None and b.mapping]
     if unmatched and not built:
         return Status.UNGRADABLE, clean(explain(unmatched[0]), limit=1000)
     return _STATUS[run.ending], _reason(run)
-
-
-def _loading(observed: Observations) -> str:
-    raised = observed.loading
-    assert raised is not None
-    return explain(raised)
 
 
 def _reason(run: Run) -> str:

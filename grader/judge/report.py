@@ -111,6 +111,7 @@ class Report:
         mapping: where each weight of the contract was found in the student's module.
         output: what the code printed, cleaned of control characters.
         box: which sandbox it ran in.
+        dtype: the precision that the verdict was reached in.
         seconds: from taking the submission up to the verdict.
         incident: the id under which a fault of ours was logged; empty without one.
     """
