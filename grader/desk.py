@@ -1,24 +1,21 @@
 """Grading at one's own desk: what the command line and the pytest plugin share.
 
-It needs neither the service nor the store nor the pages, so it works wherever torch does.
+It needs neither the service nor the store nor the pages, so it works wherever torch does. Nothing here brings torch
+before it must: the box takes as long to import it as its user, and the two do so side by side.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
-
-import torch
+from typing import Literal, Self
 
 from grader.box.run import Box, Limits
 from grader.errors import SubmissionFault
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
-from grader.sandbox.choice import choose_box
-from grader.sandbox.plain import PlainBox
+from grader.sandbox.choice import BoxToCome
 
 SEED = 0  # public: at every desk the same tensors
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
@@ -82,30 +79,56 @@ def check_device(device: Device) -> Device:
     Raises:
         WrongUse: torch finds no GPU.
     """
-    if device == "cuda" and not torch.cuda.is_available():
-        raise WrongUse("there is no GPU that torch can use here; leave out --device to grade on the CPU")
+    if device == "cuda":
+        import torch  # here: the processor is there without asking
+
+        if not torch.cuda.is_available():
+            raise WrongUse("there is no GPU that torch can use here; leave out --device to grade on the CPU")
     return device
 
 
-@contextmanager
-def open_box(device: Device = "cpu") -> Iterator[Box]:
-    """Give the sandbox, or a plain subprocess where this machine has none or a GPU is wanted; closed at the end.
+class Desk:
+    """A desk with a box that is on its way from now on; `box` waits for it, and leaving the desk closes it."""
 
-    Raises:
-        GraderFault: the sandbox did not start.
-    """
-    torch.set_num_threads(1)  # the tensors are small; more threads only get into each other's way
-    box = PlainBox() if device == "cuda" else choose_box(allow_plain=True)  # the sandbox has no door to a driver
-    try:
-        yield box
-    finally:
-        close = getattr(box, "close", None)  # a plain subprocess has nothing to close
+    def __init__(self, device: Device = "cpu") -> None:
+        self._coming = BoxToCome() if device == "cpu" else None  # the sandbox has no door to a driver
+
+    @cached_property
+    def box(self) -> Box:
+        """The sandbox, or a plain subprocess where this machine has none or a GPU is wanted.
+
+        Raises:
+            GraderFault: the sandbox did not start.
+        """
+        import torch
+        import torch.fx.experimental.symbolic_shapes  # the first backward pass would, but now the box is not warm yet
+
+        torch.set_num_threads(1)  # the tensors are small; more threads only get into each other's way
+        if self._coming is not None:
+            return self._coming.wait(allow_plain=True)
+        from grader.sandbox.plain import PlainBox
+
+        return PlainBox()
+
+    def close(self) -> None:
+        """Close the box, or end what is on its way."""
+        if self._coming is not None:
+            self._coming.close()
+        close = getattr(self.__dict__.get("box"), "close", None)  # a plain subprocess has nothing to close
         if close is not None:
             close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def has_walls(box: Box) -> bool:
     """Return whether `box` keeps a program from doing what its owner can do."""
+    from grader.sandbox.plain import PlainBox  # here: it brings torch, as every box does
+
     return not isinstance(box, PlainBox)
 
 

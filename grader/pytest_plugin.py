@@ -2,12 +2,14 @@
 
 pytest never imports the file. Its tests come from the exercise, and the first one that runs sends the file to the
 sandbox, once for all of them. A file elsewhere or of another name is graded by `pytest --exercise ID FILE`.
+
+pytest loads this in every run, so nothing here brings torch before there is a file to grade.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -16,13 +18,10 @@ from typing import Any
 import pytest
 
 from grader import desk
-from grader.box.run import Box
 from grader.checks.finding import Verdict
 from grader.errors import AuthorError, GraderError, GraderFault
 from grader.exercise.catalog import Exercise
-from grader.judge.grade import grade
 from grader.judge.report import CheckResult, Report, Status
-from grader.judge.sheet import draw_up
 
 _TO_THE_MAIN_PROCESS = "exercise_reports"  # how the workers of pytest-xdist hand over what the summary needs
 
@@ -32,20 +31,21 @@ class DidNotPass(Exception):
 
 
 class Session:
-    """What lasts for one run of pytest: the box, opened when first needed, and the reports."""
+    """What lasts for one run of pytest: the desk, taken when first needed, and the reports."""
 
     def __init__(self) -> None:
         self.reports: dict[str, Report] = {}
-        self._stack = ExitStack()
 
     @cached_property
-    def box(self) -> Box:
-        """The sandbox, or a plain subprocess where there is none."""
-        return self._stack.enter_context(desk.open_box())
+    def desk(self) -> desk.Desk:
+        """The desk with its box, which takes a while to come."""
+        return desk.Desk()
 
     def close(self) -> None:
-        """Close the box if it was opened."""
-        self._stack.close()
+        """Leave the desk if it was taken."""
+        if "desk" in self.__dict__:
+            self.desk.close()
+            gc.freeze()  # pytest's and Python's last searches for garbage would walk through all of torch
 
 
 _SESSION = pytest.StashKey[Session]()
@@ -65,7 +65,12 @@ class Submission(pytest.File):
             CollectError: there is no such exercise, or it is written wrongly.
         """
         try:
-            items = draw_up(self._exercise, self._seed).items
+            exercise = self._exercise
+            if not self.config.getoption("collectonly"):
+                _ = self._session.desk  # it warms up from here on, while the import below does
+            from grader.judge.sheet import draw_up
+
+            items = draw_up(exercise, self._seed).items
         except desk.WrongUse as error:
             raise self.CollectError(f"{error}; to name it yourself: pytest --exercise ID {self.path.name}") from error
         except AuthorError as error:
@@ -76,12 +81,14 @@ class Submission(pytest.File):
     @cached_property
     def outcome(self) -> Report | GraderError:
         """The report, or why there is none; the file runs when this is read for the first time."""
-        session = self.config.stash[_SESSION]
+        from grader.judge.grade import grade  # here: it brings torch
+
         try:
-            report = grade(self._exercise, desk.read_file(self.path), seed=self._seed, box=session.box)
+            box = self._session.desk.box
+            report = grade(self._exercise, desk.read_file(self.path), seed=self._seed, box=box)
         except (GraderFault, desk.WrongUse) as error:
             return error
-        session.reports[self.nodeid] = report
+        self._session.reports[self.nodeid] = report
         return report
 
     def result(self, name: str) -> CheckResult:
@@ -112,6 +119,10 @@ class Submission(pytest.File):
     @cached_property
     def _exercise(self) -> Exercise:
         return desk.find_exercise(self._name)
+
+    @property
+    def _session(self) -> Session:
+        return self.config.stash[_SESSION]
 
     @property
     def _seed(self) -> int:

@@ -162,7 +162,7 @@ def test_text_shows_what_failed_first(ask: Ask) -> None:
         (("exercise", "new", "softmax"), "is there already"),
         (("exercise", "start", "softmx"), "did you mean softmax"),
         (("frobnicate",), "frobnicate"),
-        ((), "Missing command"),
+        (("exercise",), "Missing command"),
     ],
 )
 def test_wrong_use_is_one_line_on_standard_error(ask: Ask, arguments: tuple[object, ...], said: str) -> None:
@@ -171,6 +171,29 @@ def test_wrong_use_is_one_line_on_standard_error(ask: Ask, arguments: tuple[obje
 
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
+
+
+def test_no_command_at_all_shows_the_help(ask: Ask) -> None:
+    """Whoever types the bare name sees the commands; scripts still see exit code 2 and one line of complaint."""
+    code, out, err = ask()
+
+    assert (code, err.count("\n")) == (2, 1)
+    assert "name a command" in err
+    assert out == ask("--help")[1] != ""
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["exercise", "list"], ["doctor"], ["grade", "zzz", str(RIGHT)]])
+def test_a_command_that_computes_nothing_does_not_wait_for_torch(arguments: list[str]) -> None:
+    """Importing torch takes seconds; what needs none of it answers at once."""
+    if arguments == ["doctor"] and torch.cuda.is_available():
+        pytest.skip("the GPU's name is torch's to say")
+    program = (
+        "import sys; from grader.cli.main import main\n"
+        f"main({arguments}); print('torch' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stderr.splitlines()[-1] == "False"
 
 
 def test_a_gpu_that_is_not_there_is_refused(ask: Ask) -> None:

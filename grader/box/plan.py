@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 import torch
 from torch import Tensor
 
-Scalar = bool | int | float | str | None
+from grader.box.kinds import Kind as Kind
+from grader.box.kinds import Scalar as Scalar
+
 Argument = Tensor | Scalar
 
 DTYPES: Mapping[str, torch.dtype] = {
@@ -22,13 +23,6 @@ DTYPES: Mapping[str, torch.dtype] = {
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
 }
-
-
-class Kind(StrEnum):
-    """How an entry point is driven."""
-
-    FUNCTION = "function"
-    MODULE = "module"
 
 
 @dataclass(frozen=True, slots=True)

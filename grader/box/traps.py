@@ -17,8 +17,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-import torch
-
 from grader.errors import AuthorError, ForbiddenCall
 
 
@@ -178,6 +176,8 @@ def install(groups: tuple[str, ...]) -> None:
 
 def _trap_operators(operators: Mapping[str, str]) -> None:
     """Override the kernels; the registrations are raw and immortal, so there is no object whose end would undo them."""
+    import torch  # here and not above: whoever reads a specification needs the names of the groups only
+
     traps = {operator: _trap(called) for operator, called in operators.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns that a kernel is overridden: that is the point

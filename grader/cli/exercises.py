@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader import authoring, desk, gate
-from grader.box.run import Box
-from grader.desk import WrongUse
+from grader import authoring, desk
+from grader.desk import Desk, WrongUse
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import Catalog
-from grader.gate import Outcome
+
+if TYPE_CHECKING:  # it brings torch, which listing and starting do without
+    from grader.gate import Outcome
 
 FAILED = 1
 
@@ -73,8 +74,8 @@ def check(
     names = _chosen(exercises or [], all)
     width = max(len(name) for name in names)
     typer.echo(f"{'exercise':{width}}  mistakes  right  wrong  one grade  verdict")
-    with desk.open_box() as box:
-        outcomes = [_prove(name, seed, box, width) for name in names]
+    with Desk() as own:
+        outcomes = [_prove(name, seed, own, width) for name in names]
     if any(not outcome.passed for outcome in outcomes):
         raise typer.Exit(FAILED)
 
@@ -89,9 +90,11 @@ def _chosen(named: Sequence[str], all_of_them: bool) -> Sequence[str]:
     return known if all_of_them else named
 
 
-def _prove(name: str, seed: int, box: Box, width: int) -> Outcome:
+def _prove(name: str, seed: int, own: Desk, width: int) -> Outcome:
+    from grader import gate  # here: it brings torch, and the box imports it at the same time
+
     try:
-        outcome = gate.check_exercise(desk.find_exercise(name), seed=seed, box=box)
+        outcome = gate.check_exercise(desk.find_exercise(name), seed=seed, box=own.box)
     except AuthorError as error:
         outcome = _unfinished(name, str(error))
     except GraderFault:
@@ -107,4 +110,6 @@ def _prove(name: str, seed: int, box: Box, width: int) -> Outcome:
 
 
 def _unfinished(name: str, complaint: str) -> Outcome:
+    from grader.gate import Outcome
+
     return Outcome(name, (complaint,), mistakes=0, right=0, wrong=0, seconds=0.0)

@@ -11,8 +11,7 @@ import typer
 from grader import desk
 from grader.box.run import Box
 from grader.cli import as_json, as_text
-from grader.desk import Device
-from grader.judge.grade import grade
+from grader.desk import Desk, Device
 
 BANNER = """\
 -----------------------------------------------------------------------------
@@ -41,10 +40,13 @@ def grade_files(
     desk.check_device(device)
     sources = [(path, desk.read_file(path)) for path in files]
     tell = as_json.tell if json else as_text.tell
-    with desk.open_box(device) as box:
-        warn_without_walls(box)
+    with Desk(device) as own:
+        # Here and not above: the judge brings torch, and the box imports it at the same time.
+        from grader.judge.grade import grade
+
+        warn_without_walls(own.box)
         for path, source in sources:
-            tell(path, found.title, grade(found, source, seed=seed, box=box, device=device))
+            tell(path, found.title, grade(found, source, seed=seed, box=own.box, device=device))
 
 
 def warn_without_walls(box: Box) -> None:

@@ -35,8 +35,9 @@ def make_app() -> typer.Typer:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; `arguments` are those of this process if left out."""
     _write_whatever_it_is()
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code = make_app()(args=arguments, prog_name="python -m grader", standalone_mode=False)
+        code = make_app()(args=given or ["--help"], prog_name="python -m grader", standalone_mode=False)
     except (WrongUse, NotAllowed, SettingsError) as refusal:
         return _say(str(refusal), MISUSED)
     except typer.TyperException as misuse:
@@ -47,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"Sorry, this is our fault and not your code's: {fault}", WRONG)
     except typer.Abort:
         return _say("stopped", INTERRUPTED)
+    if not given:
+        return _say("name a command; the help above lists them", MISUSED)
     return code if isinstance(code, int) else 0
 
 

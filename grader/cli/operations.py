@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import platform
 import sys
+from importlib import metadata
+from pathlib import Path
 from typing import Annotated
 
-import torch
 import typer
 
 from grader.desk import WrongUse
 from grader.exercise.catalog import Catalog
 from grader.sandbox import doctor
-from grader.sandbox.plain import PlainBox
 from grader.settings import Settings
+
+_DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA's, AMD's, and what Windows lends to its Linux
 
 
 def add_to(app: typer.Typer) -> None:
@@ -55,8 +57,9 @@ def add_user(
     ] = False,
 ) -> None:
     """Make an account; asks for the password."""
-    # Here and not above: the store brings SQLAlchemy, which grading at the desk does without.
+    # Here and not above: the store brings SQLAlchemy, and the box torch, which other commands do without.
     from grader.bootstrap import assemble
+    from grader.sandbox.plain import PlainBox
     from grader.store.records import Role
 
     password = _read_password() if from_stdin else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
@@ -82,5 +85,13 @@ def _read_password() -> str:
 
 
 def _machine() -> list[str]:
-    gpu = torch.cuda.get_device_name() if torch.cuda.is_available() else "none that torch can use"
-    return [f"Python {platform.python_version()}, torch {torch.__version__}, GPU: {gpu}"]
+    return [f"Python {platform.python_version()}, torch {metadata.version('torch')}, GPU: {_gpu()}"]
+
+
+def _gpu() -> str:
+    none = "none that torch can use"
+    if sys.platform == "linux" and not any(Path(driver).exists() for driver in _DRIVERS):
+        return none
+    import torch  # here: it takes seconds, and where there is no driver there is nothing to ask it
+
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else none

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.errors import AuthorError
 from grader.exercise import mistakes
-from grader.exercise.inputs import Case, make_case
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Spec, read_spec
+
+if TYPE_CHECKING:
+    from grader.exercise.inputs import Case
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -69,6 +71,8 @@ class Exercise:
 
     def cases(self, seed: int) -> dict[str, Case]:
         """Draw every case's tensors from `seed`."""
+        from grader.exercise.inputs import make_case  # here: it brings torch, and most readers draw no tensors
+
         return {
             case.name: make_case(self.spec, case, seed=seed, make=self._maker(case.make)) for case in self.spec.cases
         }

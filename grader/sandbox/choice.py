@@ -2,12 +2,54 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from grader.box.run import Box
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
-from grader.sandbox.plain import PlainBox
+from grader.sandbox.keeper import Zygote
+
+# Nothing above brings torch: at a desk the box imports it while its user does.
+
+
+class BoxToCome:
+    """A box on its way: the walls are tried and a zygote warms up while its user does something else."""
+
+    def __init__(self) -> None:
+        self._examination = doctor.Examination()
+        self._zygote = Zygote() if sys.platform == "linux" else None
+
+    def wait(self, *, allow_plain: bool) -> Box:
+        """Return the safest box that this machine can offer.
+
+        Args:
+            allow_plain: take a plain subprocess where the sandbox's floor is missing; for one's own code only.
+
+        Raises:
+            SandboxUnavailable: the floor is missing, and a plain subprocess is not allowed.
+        """
+        try:
+            doctor.require_floor(self._examination.diagnosis())
+        except SandboxUnavailable:
+            if not allow_plain:
+                raise
+            from grader.sandbox.plain import PlainBox
+
+            return PlainBox()
+        if self._zygote is None:  # never reached: only Linux has the floor, and the modules of the import below
+            raise SandboxUnavailable("the sandbox needs Linux")
+        from grader.sandbox.runner import Sandbox
+
+        box = Sandbox(self._zygote)
+        self._zygote = None  # the sandbox's now
+        return box
+
+    def close(self) -> None:
+        """End what nobody waited for."""
+        self._examination.close()
+        if self._zygote is not None:
+            self._zygote.close()
 
 
 def choose_box(allow_plain: bool) -> Box:
@@ -19,14 +61,5 @@ def choose_box(allow_plain: bool) -> Box:
     Raises:
         SandboxUnavailable: the floor is missing, and a plain subprocess is not allowed.
     """
-    try:
-        doctor.require_floor()
-    except SandboxUnavailable:
-        if allow_plain:
-            return PlainBox()
-        raise
-    if sys.platform != "linux":  # never reached: only Linux has the floor; it keeps the import below off other systems
-        raise SandboxUnavailable("the sandbox needs Linux")
-    from grader.sandbox.runner import Sandbox
-
-    return Sandbox()
+    with contextlib.closing(BoxToCome()) as coming:
+        return coming.wait(allow_plain=allow_plain)

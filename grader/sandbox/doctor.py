@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -71,22 +72,44 @@ _MEANINGS = {
 }
 
 
+class Examination:
+    """Tries every wall in throw-away processes, from now on; takes a fraction of a second."""
+
+    def __init__(self) -> None:
+        self._probes = _begin() if sys.platform == "linux" else None
+
+    def diagnosis(self) -> Diagnosis:
+        """Wait for the probes and return what they found."""
+        found = _findings(self._probes)
+        walls = tuple(
+            Wall(name=name, bites=not found[name], detail=found[name], remedy=remedy)
+            for name, remedy in _REMEDIES.items()
+        )
+        return Diagnosis(walls, _tier({wall.name for wall in walls if wall.bites}))
+
+    def close(self) -> None:
+        """End the probes, whether somebody has waited for them or not."""
+        if self._probes is not None:
+            with self._probes:
+                self._probes.kill()
+
+
 def probe() -> Diagnosis:
-    """Try every wall in throw-away processes; takes a fraction of a second."""
-    found = _findings()
-    walls = tuple(
-        Wall(name=name, bites=not found[name], detail=found[name], remedy=remedy) for name, remedy in _REMEDIES.items()
-    )
-    return Diagnosis(walls, _tier({wall.name for wall in walls if wall.bites}))
+    """Try every wall and return what was found."""
+    with contextlib.closing(Examination()) as examination:
+        return examination.diagnosis()
 
 
-def require_floor() -> Diagnosis:
+def require_floor(found: Diagnosis | None = None) -> Diagnosis:
     """Return the diagnosis where this machine may run strangers' code.
+
+    Args:
+        found: of this machine; it is examined now if left out.
 
     Raises:
         SandboxUnavailable: it may not; the text names the first missing wall and the remedy.
     """
-    found = probe()
+    found = found or probe()
     if found.tier in ("A", "B"):
         return found
     missing = next(wall for wall in found.walls if not wall.bites)
@@ -104,18 +127,24 @@ def _tier(holding: set[str]) -> str:
     return "A" if "namespaces" in holding else "B"
 
 
-def _findings() -> dict[str, str]:
-    if sys.platform != "linux":
+def _begin() -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT))],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _findings(probes: subprocess.Popen[str] | None) -> dict[str, str]:
+    if probes is None:
         return dict.fromkeys(_REMEDIES, f"this is {sys.platform}, not Linux")
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT))],
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return dict.fromkeys(_REMEDIES, f"the probes did not run: {error}")
-    findings: dict[str, str] = json.loads(done.stdout)
+        said, complaint = probes.communicate(timeout=_SECONDS)
+    except subprocess.TimeoutExpired:
+        said, complaint = "", f"no answer within {_SECONDS:g} s"
+    if not said:
+        return dict.fromkeys(_REMEDIES, f"the probes did not run: {complaint.strip() or 'no answer'}")
+    findings: dict[str, str] = json.loads(said)
     return findings

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from grader.box.run import Limits
 from grader.errors import GraderFault
@@ -92,9 +92,13 @@ class Started:
 
 
 class Zygote:
-    """A running zygote; `tier` says how high its walls are, `A`, `B` or `C`."""
+    """A zygote that warms up from now on, and takes runs once `wait` has returned.
+
+    `tier` says how high its walls are, `A`, `B` or `C`; empty as long as it warms up.
+    """
 
     def __init__(self) -> None:
+        self.tier = ""
         self._scratch = tempfile.mkdtemp(prefix="grader-zygote-")
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the zygote
         self._control, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -109,8 +113,30 @@ class Zygote:
                 stderr=self._log,
                 start_new_session=True,
             )
-        hello = self._wait_for_hello()
-        self.tier: str = hello["tier"]
+
+    def wait(self) -> Self:
+        """Return this zygote once it is warm.
+
+        Raises:
+            GraderFault: it did not start.
+        """
+        self._control.settimeout(_START_SECONDS)
+        try:
+            message = self._control.recv(_MESSAGE_BYTES)
+        except OSError as error:
+            message = str(error).encode()
+        if not message.startswith(b"{"):
+            self._log.seek(0)
+            said = self._log.read().decode(errors="replace").strip()
+            self.close()
+            raise GraderFault(f"the sandbox's zygote did not start: {said or message.decode() or 'it ended at once'}")
+        self._control.settimeout(_REPLY_SECONDS)
+        hello: dict[str, Any] = json.loads(message)
+        if hello["threads"] != 1:
+            self.close()
+            raise GraderFault(f"the sandbox's zygote has {hello['threads']} threads; a fork keeps only one of them")
+        self.tier = hello["tier"]
+        return self
 
     def start(self, descriptors: tuple[int, int, int], limits: Limits) -> Started:
         """Fork a locked-in child on `(job, result, output)`; safe to call from several threads.
@@ -131,6 +157,8 @@ class Zygote:
     def close(self) -> None:
         """End the zygote, and with it every child that still runs."""
         self._control.close()
+        if not self.tier:  # it would not notice before it is warm
+            self._process.kill()
         try:
             self._process.wait(timeout=1.0)
         except subprocess.TimeoutExpired:
@@ -138,24 +166,6 @@ class Zygote:
             self._process.wait()
         self._log.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def _wait_for_hello(self) -> dict[str, Any]:
-        self._control.settimeout(_START_SECONDS)
-        try:
-            message = self._control.recv(_MESSAGE_BYTES)
-        except OSError as error:
-            message = str(error).encode()
-        if not message.startswith(b"{"):
-            self._log.seek(0)
-            said = self._log.read().decode(errors="replace").strip()
-            self.close()
-            raise GraderFault(f"the sandbox's zygote did not start: {said or message.decode() or 'it ended at once'}")
-        self._control.settimeout(_REPLY_SECONDS)
-        hello: dict[str, Any] = json.loads(message)
-        if hello["threads"] != 1:
-            self.close()
-            raise GraderFault(f"the sandbox's zygote has {hello['threads']} threads; a fork keeps only one of them")
-        return hello
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -25,14 +25,15 @@ _F_ADD_SEALS, _ALL_SEALS = 1033, 0b1111  # seals: no more seals, no shrinking, n
 class Sandbox:
     """Runs plans behind walls; safe to use from several threads, each run in a child of its own.
 
-    Starting takes the seconds that importing torch takes; a run after that takes tens of milliseconds. A zygote that
-    died is replaced by the next run, and the run that it took down is repeated once.
+    Starting takes the seconds that importing torch takes, less those for which `zygote` has been warming up; a run
+    after that takes tens of milliseconds. A zygote that died is replaced by the next run, and the run that it took
+    down is repeated once.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, zygote: Zygote | None = None) -> None:
         self._lock = threading.Lock()
         self._closed = False
-        self._zygote = Zygote()
+        self._zygote = (zygote or Zygote()).wait()
         self._leases: Counter[Zygote] = Counter()  # runs under way, by zygote
         self.name = f"sandbox (tier {self._zygote.tier})"
 
@@ -61,7 +62,7 @@ class Sandbox:
 
         All children of one zygote share their address layout and hash seed: a service does this once a day.
         """
-        fresh = Zygote()
+        fresh = Zygote().wait()
         with self._lock:
             old, self._zygote = (fresh, self._zygote) if self._closed else (self._zygote, fresh)
             busy = self._leases[old]
@@ -105,7 +106,7 @@ class Sandbox:
                 raise GraderFault("the sandbox was closed while a run was under way")
             if self._zygote is lost:
                 lost.close()
-                self._zygote = Zygote()
+                self._zygote = Zygote().wait()
 
 
 def _attempt(zygote: Zygote, job: bytes, trip: Trip, limits: Limits) -> Run:

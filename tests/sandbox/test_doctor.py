@@ -61,7 +61,7 @@ def test_a_machine_without_a_floor_is_refused_in_one_line() -> None:
         "from grader.sandbox.lockdown import seccomp\n"
         "seccomp.load = lambda program: None\n"
         "from grader.sandbox import doctor\n"
-        "doctor._findings = probes.probe_all\n"
+        "doctor._findings = lambda _: probes.probe_all()\n"
         "try:\n    doctor.require_floor()\n"
         "except Exception as error:\n    print(type(error).__name__, error)\n"
     )
