@@ -25,12 +25,12 @@ hints = []
 [entry]
 name = "{id}"
 kind = "function"
-arguments = ["queries", "keys"]
+arguments = ["query", "key"]
 
-[inputs.queries]
+[inputs.query]
 axes = ["batch", "query", "dim"]
 
-[inputs.keys]
+[inputs.key]
 axes = ["batch", "key", "dim"]
 
 [returns.weights]
@@ -77,9 +77,9 @@ The softmax runs over the keys.
 
 | name | what it is | shape |
 |---|---|---|
-| `{id}(queries, keys)` | a function | |
-| `queries` | floating point | (B, T_q, d) |
-| `keys` | same dtype | (B, T_k, d) |
+| `{id}(query, key)` | a function | |
+| `query` | floating point | (B, T_q, d) |
+| `key` | same dtype | (B, T_k, d) |
 | and returns | same dtype | (B, T_q, T_k) |
 
 ## A small example
@@ -99,8 +99,8 @@ STARTER = '''\
 import torch
 
 
-def {id}(queries, keys):
-    # queries: (batch, query, dim), keys: (batch, key, dim)
+def {id}(query, key):
+    # query: (batch, query, dim), key: (batch, key, dim)
     raise NotImplementedError("write your answer here")
     # return (batch, query, key)
 '''
@@ -138,9 +138,9 @@ import torch
 from torch import Tensor
 
 
-def scores_of(queries: Tensor, keys: Tensor) -> Tensor:
+def scores_of(query: Tensor, key: Tensor) -> Tensor:
     """Return every query's dot product with every key, (B, T_q, T_k)."""
-    return queries @ keys.transpose(-2, -1)
+    return query @ key.transpose(-2, -1)
 
 
 def normalise(scores: Tensor) -> Tensor:
@@ -148,9 +148,9 @@ def normalise(scores: Tensor) -> Tensor:
     return torch.softmax(scores, dim=-1)
 
 
-def {id}(queries: Tensor, keys: Tensor) -> Tensor:
+def {id}(query: Tensor, key: Tensor) -> Tensor:
     """Return the weights of each query (B, T_q, d) over the keys (B, T_k, d), (B, T_q, T_k)."""
-    return normalise(scores_of(queries, keys))
+    return normalise(scores_of(query, key))
 '''
 
 
