@@ -75,6 +75,11 @@ class Slot:
     axes: tuple[str, ...]
     shape: tuple[int, ...]
 
+    @property
+    def name(self) -> str:
+        """The name in the contract: `context` of `output:context`."""
+        return self.key.partition(":")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -103,6 +108,10 @@ class Call:
     training: bool = False
     strided: bool = False
     seed: int = 0
+
+    def output(self, name: str) -> Slot:
+        """Return the slot of the output called `name`."""
+        return next(slot for slot in self.outputs if slot.name == name)
 
 
 @dataclass(frozen=True, slots=True)

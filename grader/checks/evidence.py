@@ -174,14 +174,13 @@ def scales(seen: CallSeen) -> dict[str, float]:
 def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     """Return in what way an output is not the tensor that the contract wants; empty if it is."""
     found = seen.slots.get(slot.key)
-    label = slot.key.partition(":")[2]
-    wanted = f"`{label}` must be a tensor of shape {named(slot.axes, slot.shape)}"
+    wanted = f"`{slot.name}` must be a tensor of shape {named(slot.axes, slot.shape)}"
     if found is None or found.presence is Presence.OTHER:
         return f"{wanted}; you returned {found.what if found else 'nothing'}"
     if found.shape != slot.shape:
         return f"{wanted}; yours has shape {found.shape}"
     if found.presence is not Presence.TENSOR:
-        return f"`{label}` must be {call.dtype}, as the input is; yours is {found.dtype}"
+        return f"`{slot.name}` must be {call.dtype}, as the input is; yours is {found.dtype}"
     return ""
 
 

@@ -95,9 +95,9 @@ class NoParameters:
 
 def _blocked(slot: Slot, seen: Seen) -> str:
     """Return why a gradient does not do its work; empty if it does."""
-    name = _name(slot)
+    name = f"`{slot.name}`"
     if seen.presence is Presence.NONE:
-        cuts = "detach, .data, no_grad, item, numpy, a new tensor"
+        cuts = "detach, .data, no_grad, item, numpy, Variable, a new tensor"
         return f"no gradient reaches {name}: somewhere the graph is cut ({cuts})"
     if seen.tensor is None:
         return f"the gradient of {name} has shape {seen.shape} and dtype {seen.dtype}, which cannot be compared"
@@ -115,9 +115,4 @@ def _wrong(slot: Slot, seen: Seen, call: Call, evidence: Evidence) -> str:
     if seen.tensor is None:
         return _blocked(slot, seen) if evidence.has_gradient(call, slot.key) else ""
     bound = evidence.bound(call, slot.key)
-    return difference(f"gradient of {_name(slot, quoted=False)}", seen.tensor, truth, bound=bound, slot=slot)
-
-
-def _name(slot: Slot, *, quoted: bool = True) -> str:
-    name = slot.key.partition(":")[2]
-    return f"`{name}`" if quoted else name
+    return difference(f"gradient of {slot.name}", seen.tensor, truth, bound=bound, slot=slot)

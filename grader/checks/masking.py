@@ -79,7 +79,7 @@ class Support:
         call = evidence.call(item, "base")
         if (trouble := evidence.trouble(call)) is not None:
             return trouble
-        slot = next(slot for slot in call.outputs if slot.key == f"output:{item.spec.output}")
+        slot = call.output(item.spec.output)
         seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
         assert expected is not None
         wrong = (expected == 0) & ~(seen.abs() <= MOVED * FLOORS[call.dtype])
@@ -99,7 +99,7 @@ def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
     Also returns the scale of the expected output. The calls had no trouble.
     """
     base = evidence.call(item, "base")
-    slot = next(slot for slot in base.outputs if slot.key == f"output:{item.spec.output}")
+    slot = base.output(item.spec.output)
     keep = slot.axes.index(item.spec.rows) - len(slot.axes) + 1  # axes behind the rows, as a negative count
     own, truth = evidence.output(base, slot), evidence.truth(base, slot.key)
     assert truth is not None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from grader.box.plan import Call
+from grader.box.plan import Argument, Call
 from grader.checks.compare import difference
 from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed
@@ -27,9 +28,8 @@ def outputs_differ(call: Call, evidence: Evidence, truth: Call) -> str:
     for slot in call.outputs:
         expected = evidence.truth(truth, slot.key)
         assert expected is not None
-        label = slot.key.partition(":")[2]
         bound = evidence.bound(truth, slot.key)
-        if text := difference(label, evidence.output(call, slot), expected, bound=bound, slot=slot):
+        if text := difference(slot.name, evidence.output(call, slot), expected, bound=bound, slot=slot):
             return text
     return ""
 
@@ -55,35 +55,43 @@ class Values:
 
 
 class Steady:
-    """A second call, and the same numbers in memory that is not contiguous, give the same output."""
+    """Nothing but the numbers given counts: not the calls before, nor memory layout, nor training where none drops."""
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "same again"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values")
 
     def work(self, item: Item) -> Work:
-        """Call once more, and once with strided inputs."""
+        """Call with other numbers, once more with the same, with strided ones, and a module in training mode too."""
+        other = variant_call(item.case, "other", arguments=_halved(item.case.arguments))
         again = variant_call(item.case, "again")
         strided = replace(variant_call(item.case, "strided"), strided=True)
-        return Work((base_call(item.case), again, strided))
+        training = replace(variant_call(item.case, "training"), training=True)
+        calls = (base_call(item.case), other, again, strided)
+        return Work((*calls, training) if item.case.construct else calls)
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Compare both with the expected output."""
-        base = evidence.call(item, "base")
-        circumstances = {"again": "called a second time", "strided": "given inputs that are not contiguous in memory"}
+        """Compare each with what is expected of it; training mode counts where the reference does not change in it."""
+        circumstances = {
+            "other": "called a second time, with other numbers",
+            "again": "called once more, with the first numbers",
+            "strided": "given inputs that are not contiguous in memory",
+        }
+        if item.case.construct and not _changes_in_training(item, evidence):
+            circumstances["training"] = "in training mode, where nothing must change"
         for variant, circumstance in circumstances.items():
             call = evidence.call(item, variant)
             if (trouble := evidence.trouble(call)) is not None:
                 return failed(f"{circumstance}: {trouble.message}") if trouble.verdict is Verdict.FAILED else trouble
-            if text := outputs_differ(call, evidence, base):
-                return failed(f"{circumstance}, your code gives something else: {text}")
+            if text := outputs_differ(call, evidence, call):
+                return failed(f"{circumstance}, your code gives something else than expected: {text}")
         return PASSED
 
 
 class Dropout:
     """In training mode each element is dropped with the right probability, and the others are scaled up.
 
-    The elements are those of `output @ decode` where the case has a decoder, else of the output itself.
+    The elements are those of the output times `decode` where the case has a decoder, else of the output itself.
     """
 
     dimension: ClassVar = Dimension.NUMERICS
@@ -112,13 +120,29 @@ class Dropout:
         if not text and torch.equal(seen[0], seen[1]):
             text = "two calls in training mode drop the very same elements; each call must draw anew"
         if not text and (axis := _shared_axis(seen[0], kept, p, _EXACT[calls[0].dtype])) is not None:
-            name = (*slot.axes[:-1], slot.axes[-1] if item.case.decode is None else "key")[axis]
+            last = slot.axes[-1:] if item.case.decode is None else ("head", "key")[-item.case.decode.dim() + 1 :]
+            name = (*slot.axes[:-1], *last)[axis]
             text = f"elements that differ in their {name} alone are dropped together; each must draw its own"
         return failed(text) if text else PASSED
 
 
 def _decoded(output: Tensor, decode: Tensor | None) -> Tensor:
-    return output if decode is None else output @ decode
+    return output if decode is None else torch.tensordot(output, decode, dims=1)
+
+
+def _halved(arguments: Mapping[str, Argument]) -> dict[str, Argument]:
+    """Return other numbers of the same shapes; masks, indices and -inf stay what they are."""
+    return {
+        name: value * 0.5 if isinstance(value, Tensor) and value.is_floating_point() else value
+        for name, value in arguments.items()
+    }
+
+
+def _changes_in_training(item: Item, evidence: Evidence) -> bool:
+    """Return whether the reference gives something else in training mode: then it drops, and chance decides."""
+    base, training = evidence.call(item, "base"), evidence.call(item, "training")
+    pairs = ((evidence.truth(base, slot.key), evidence.truth(training, slot.key)) for slot in base.outputs)
+    return any(plain is None or other is None or not torch.equal(plain, other) for plain, other in pairs)
 
 
 def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:

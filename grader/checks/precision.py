@@ -58,8 +58,7 @@ class Finite:
             stray = ~torch.isfinite(evidence.output(call, slot))
             if stray.any():
                 index = tuple(int(i) for i in stray.nonzero()[0])
-                label = slot.key.partition(":")[2]
-                return failed(f"`{label}` is NaN or infinite at {where(index, slot)}")
+                return failed(f"`{slot.name}` is NaN or infinite at {where(index, slot)}")
         return PASSED
 
 

@@ -30,8 +30,7 @@ class Shape:
         for slot in call.outputs:
             found = evidence.seen(call).slots[slot.key]
             if found.dtype != call.dtype:
-                label = slot.key.partition(":")[2]
-                return failed(f"`{label}` must be {call.dtype}, as the input is; yours is {found.dtype}")
+                return failed(f"`{slot.name}` must be {call.dtype}, as the input is; yours is {found.dtype}")
         return PASSED
 
 

@@ -34,7 +34,7 @@ def _attention(items: Sequence[Item], evidence: Evidence) -> Heatmap | None:
 
 
 def _returned_weights(item: Item, evidence: Evidence) -> Heatmap | None:
-    slots = [slot for slot in item.case.outputs if slot.key == "output:weights" and len(slot.shape) > 1]
+    slots = [slot for slot in item.case.outputs if slot.name == "weights" and len(slot.shape) > 1]
     if item.spec.check != "values" or not slots or evidence.trouble(call := evidence.call(item, "base")) is not None:
         return None
     truth = evidence.truth(call, slots[0].key)
@@ -51,7 +51,9 @@ def _decoded_weights(item: Item, evidence: Evidence) -> Heatmap | None:
     slot = call.outputs[0]
     truth, axis = evidence.truth(call, slot.key), slot.axes[-2]
     assert truth is not None
-    decoded = (_first(output @ decode)[:, : slot.shape[-2]] for output in (evidence.output(call, slot), truth))
+    decoded = (
+        _first(output @ decode.flatten(1))[:, : slot.shape[-2]] for output in (evidence.output(call, slot), truth)
+    )
     # Decoding leaves rounding noise where there is no weight.
     yours, expected = (torch.where(weights.abs() < _NO_WEIGHT, 0.0, weights) for weights in decoded)
     if not bool(((yours >= 0) & (yours < 1 + _NO_WEIGHT)).all()):
@@ -111,7 +113,7 @@ def _gradients(items: Sequence[Item], evidence: Evidence) -> tuple[Bar, ...]:
         if truth is not None and seen is not None and evidence.has_gradient(call, slot.key):
             there = seen.presence is Presence.TENSOR and seen.tensor is not None
             value = _largest(seen.tensor) if there and seen.tensor is not None else None
-            bars.append(Bar(slot.key.partition(":")[2], value, _largest(truth)))
+            bars.append(Bar(slot.name, value, _largest(truth)))
     return tuple(bars)
 
 
