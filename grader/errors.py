@@ -1,4 +1,4 @@
-"""Every error of the grader, in one tree.
+"""Every error that more than one part of the grader knows, in one tree; a part's own errors are leaves of it.
 
 Two families answer the first question of any failure, *whose fault is it?*
 

@@ -292,7 +292,7 @@ def _is_an_operation(module: str) -> bool:
 
 
 def test_every_error_is_in_the_tree() -> None:
-    """Below the faces and the sandbox's own probes, exceptions are defined in `errors` and nowhere else."""
+    """Below the faces and the sandbox's own probes, every exception says whose fault it is by its family."""
     roots = {"Exception", "BaseException"}
     strays = [
         f"{module}.{node.name}"
@@ -304,6 +304,22 @@ def test_every_error_is_in_the_tree() -> None:
     ]
 
     assert strays == []
+
+
+def test_tests_are_sentences() -> None:
+    """Each test has a name of several words and a docstring that ends in a full stop; none uses mocks."""
+    loose = []
+    for path in sorted((_ROOT / "tests").rglob("*.py")):
+        if {"submissions", "hostile"} & set(path.parts):
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        loose += [f"{path.name} imports {name}" for name in _imports(tree) if name.startswith("unittest")]
+        for node in (tree, *(f for f in _functions(tree) if f.name.startswith("test_"))):
+            told = (ast.get_docstring(node) or "").partition("\n\n")[0]
+            if not told.endswith(".") or getattr(node, "name", "two_words").count("_") < 1:
+                loose.append(f"{path.name}: {getattr(node, 'name', 'the module')}: {told}")
+
+    assert loose == []
 
 
 def test_every_exercise_has_its_files_and_its_examples() -> None:
