@@ -19,6 +19,7 @@ import traceback
 from dataclasses import dataclass
 from typing import NoReturn
 
+from grader.sandbox import hugepages
 from grader.sandbox.lockdown import namespaces, rlimits
 from grader.sandbox.lockdown.descriptors import JOB, REPORT, RESULT
 from grader.sandbox.lockdown.walls import Openings, Walls, prepare, put_up
@@ -42,20 +43,25 @@ def main(control_descriptor: int) -> NoReturn:
     from grader.sandbox.warmup import warm_up
 
     warm_up()
+    unfolded = hugepages.pieces()
     walls = prepare(namespaced)
     gc.freeze()
     gc.enable()
     _send(control, {"tier": walls.tier, "threads": len(os.listdir("/proc/self/task"))})
-    _serve(control, walls)
+    _serve(control, walls, unfolded)
     os._exit(0)
 
 
-def _serve(control: socket.socket, walls: Walls) -> None:
+def _serve(control: socket.socket, walls: Walls, unfolded: list[int]) -> None:
     children: dict[int, _Child] = {}
     poller = select.poll()
     poller.register(control, select.POLLIN)
     while True:
-        for descriptor, _ in poller.poll():
+        idle = unfolded and not children
+        ready = poller.poll(0 if idle else None)
+        if not ready:
+            hugepages.fold(unfolded.pop())
+        for descriptor, _ in ready:
             if descriptor in children:
                 poller.unregister(descriptor)
                 _bury(descriptor, children.pop(descriptor))

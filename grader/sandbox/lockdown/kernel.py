@@ -49,6 +49,11 @@ def setns(descriptor: int, kind: int) -> None:
     _checked(_libc().setns(descriptor, kind), "setns")
 
 
+def madvise(address: int, length: int, advice: int) -> None:
+    """Tell the kernel how to treat `length` bytes of this process's memory."""
+    _checked(_libc().madvise(ctypes.c_void_p(address), ctypes.c_size_t(length), advice), "madvise")
+
+
 def capset(header: ctypes.Array[ctypes.c_uint32], data: ctypes.Array[ctypes.c_uint32]) -> None:
     """Set this process's capabilities, in the kernel's version-3 layout."""
     _checked(_libc().capset(header, data), "capset")
