@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from grader.box.codec import encode_job
@@ -18,7 +20,10 @@ from grader.errors import GraderFault, SandboxUnavailable
 from grader.sandbox.keeper import Zygote, ZygoteLost
 from grader.sandbox.trip import Trip
 
+LOG = logging.getLogger(__name__)
+
 _PIPE_BYTES = 1 << 20
+_RENEWAL_SECONDS = 24 * 3600.0
 _F_ADD_SEALS, _ALL_SEALS = 1033, 0b1111  # seals: no more seals, no shrinking, no growing, no writing
 
 
@@ -27,12 +32,14 @@ class Sandbox:
 
     Starting takes the seconds that importing torch takes, less those for which `zygote` has been warming up; a run
     after that takes tens of milliseconds. A zygote that died is replaced by the next run, and the run that it took
-    down is repeated once.
+    down is repeated once. A zygote that is a day old is replaced after the next run that leaves nothing else running.
     """
 
-    def __init__(self, zygote: Zygote | None = None) -> None:
+    def __init__(self, zygote: Zygote | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
         self._closed = False
+        self._clock = clock
+        self._renewed = clock()
         self._zygote = (zygote or Zygote()).wait()
         self._leases: Counter[Zygote] = Counter()  # runs under way, by zygote
         self.name = f"sandbox (tier {self._zygote.tier})"
@@ -60,7 +67,7 @@ class Sandbox:
     def renew(self) -> None:
         """Put a fresh zygote in the place of the present one; runs under way finish where they are.
 
-        All children of one zygote share their address layout and hash seed: a service does this once a day.
+        All children of one zygote share their address layout and hash seed, so none should serve for long.
         """
         fresh = Zygote().wait()
         with self._lock:
@@ -92,12 +99,25 @@ class Sandbox:
             yield zygote
         finally:
             with self._lock:
-                self._leases[zygote] -= 1
-                over = not self._leases[zygote]
-                if over:
-                    del self._leases[zygote]
-                if over and zygote is not self._zygote:
-                    zygote.close()
+                self._give_back(zygote)
+                due = not self._leases and self._clock() - self._renewed >= _RENEWAL_SECONDS
+                self._renewed = self._clock() if due else self._renewed
+            if due:
+                threading.Thread(target=self._renew_in_the_background, daemon=True, name="zygote renewal").start()
+
+    def _give_back(self, zygote: Zygote) -> None:
+        self._leases[zygote] -= 1
+        if self._leases[zygote]:
+            return
+        del self._leases[zygote]
+        if zygote is not self._zygote:
+            zygote.close()
+
+    def _renew_in_the_background(self) -> None:
+        try:
+            self.renew()
+        except GraderFault as fault:
+            LOG.warning("the sandbox keeps its old zygote for another day: %s", fault)
 
     def _replace(self, lost: Zygote) -> None:
         """Put a new zygote in the place of `lost`, unless another thread has done so already."""

@@ -197,6 +197,30 @@ def test_a_renewed_zygote_lets_its_runs_finish() -> None:
         assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
 
 
+def test_a_zygote_is_renewed_a_day_later_and_not_before() -> None:
+    """Runs of one day share a zygote; the first one after that day has it renewed behind it, and gets its answer."""
+    now = [0.0]
+    with Sandbox(clock=lambda: now[0]) as sandbox:
+        first = sandbox._zygote
+        now[0] = 24 * 3600.0 - 1
+        assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+        assert _renewals() == []
+        now[0] += 1
+        assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+        for renewal in _renewals():
+            renewal.join(timeout=60)
+        second = sandbox._zygote
+        assert second is not first
+        assert first._process.poll() is not None
+        assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+        assert _renewals() == []
+        assert sandbox._zygote is second
+
+
+def _renewals() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "zygote renewal"]
+
+
 def _run_into_a_fault(sandbox: Sandbox) -> None:
     with pytest.raises(GraderFault, match="closed"):
         sandbox.run(plan(), "import time; time.sleep(99)", Limits(cpu_seconds=1, wall_seconds=20))
