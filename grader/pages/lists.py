@@ -11,12 +11,13 @@ from grader.judge.report import Status
 from grader.pages.identity import shown_name
 from grader.pages.render import tone
 from grader.pages.wording import View, clean, count, number
+from grader.store.boards import FREE
 from grader.store.records import Attempt, Role, Standing, State, User, UserId
 
 FULL = 99.995  # points; scores have two decimals
 _ENDS = {
-    Status.REJECTED: "could not be run",
-    Status.UNGRADABLE: "could not be graded",
+    Status.REJECTED: "could not be run, not counted",
+    Status.UNGRADABLE: "could not be graded, not counted",
     Status.TIMEOUT: "ran out of time",
     Status.MEMORY: "ran out of memory",
     Status.CRASHED: "crashed",
@@ -103,7 +104,7 @@ def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) 
 
 
 def _number_of_checks(exercise: Exercise) -> int:
-    return sum(len(check.cases) for check in exercise.spec.checks)
+    return sum(len(check.cases) for check in exercise.spec.checks if check.points)  # without points: advice only
 
 
 def board_view(standings: Sequence[Standing], you: UserId | None, *, overall: bool = False) -> dict[str, View]:
@@ -147,11 +148,12 @@ def attempts_view(attempts: Sequence[Attempt]) -> View:
 def work_view(attempts: Sequence[Attempt], catalog: Catalog) -> View:
     """Return everything a person has handed in, newest first; a click leads to the exercise."""
     text = "Nothing handed in yet. Pick an exercise and press Run checks."
-    rows = [_work(attempt, catalog) for attempt in attempts]
+    rows = [work_line(attempt, catalog) for attempt in attempts]
     return {"wide": True, "title": "My work", "rows": rows, "text": text}
 
 
-def _work(attempt: Attempt, catalog: Catalog) -> View:
+def work_line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
+    """Return an attempt as a line that leads to its exercise."""
     text = f"attempt {attempt.number} · {_outcome(attempt)}"
     return {**_attempt(attempt, _title(attempt, catalog)), "text": text, "href": address(attempt.exercise)}
 
@@ -168,13 +170,14 @@ def _title(attempt: Attempt, catalog: Catalog) -> str:
 
 
 def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
+    score = attempt.score if attempt.state is State.DONE and attempt.status not in FREE else None
     return {
         "id": attempt.id,
         "title": title,
         "text": _outcome(attempt),
         "created": attempt.created,
-        "score": "-" if attempt.score is None else number(attempt.score),
-        "tone": "none" if attempt.score is None else tone(attempt.score, 100.0),
+        "score": "\u2013" if score is None else number(score),
+        "tone": "none" if score is None else tone(score, 100.0),
         "question": f"Replace the code in the editor with {title.lower()}?",
     }
 

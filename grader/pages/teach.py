@@ -1,11 +1,8 @@
-"""The instructors' site below `/teach`: the gradebook and its export. Nobody else gets past the mount."""
+"""The instructors' site below `/teach`: gradebook, submissions, export. Nobody else gets past the mount."""
 
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,47 +11,40 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from grader.pages import lists
+from grader.errors import NotAllowed
+from grader.pages import gradebook, lists
 from grader.pages.identity import Identity
 from grader.pages.parts import part
-from grader.pages.wording import View, clean, count, pack
-from grader.service import Service
+from grader.pages.render import report_view
+from grader.pages.wording import pack
+from grader.store.records import SubmissionId, User, UserId
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One student's best score on each exercise, None where there is none."""
-
-    name: str
-    scores: tuple[float | None, ...]
-    attempts: int
+Parts = tuple[str, str, str, str]  # gradebook, list of submissions, source, report; an empty one is not drawn
 
 
 def build_teach(identity: Identity) -> gr.Blocks:
     """Return the site for instructors."""
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
-        outputs = [part("header"), part("gradebook")]
-        blocks.load(Office(identity).gradebook, None, outputs, api_name="gradebook", show_progress="hidden")
+        outputs = [part(name) for name in ("header", "gradebook", "attempts", "source", "report")]
+        blocks.load(Desk(identity).open, None, outputs, api_name="open", show_progress="hidden")
     return cast("gr.Blocks", blocks)
 
 
 def build_exports(identity: Identity) -> APIRouter:
     """Return the route of the export; a file of Gradio's would be open to whoever knows its address."""
     router = APIRouter(include_in_schema=False)
-    router.add_api_route("/teach/export.csv", Office(identity).export, methods=["GET"])
+    router.add_api_route("/teach/export.csv", Desk(identity).export, methods=["GET"])
     return router
 
 
 @dataclass(frozen=True, slots=True)
-class Office:
-    """The handlers; each asks by itself whether an instructor is asking."""
+class Desk:
+    """The handlers; each asks by itself whether an instructor is asking, and the service asks again."""
 
     identity: Identity
 
-    def gradebook(self, request: gr.Request) -> tuple[str, str]:
-        """Return the header and the gradebook.
+    def open(self, request: gr.Request) -> tuple[str, str, str, str, str]:
+        """Return the header and what the address names: a student, a submission, or else the gradebook.
 
         Raises:
             gr.Error: it is no instructor who asks.
@@ -62,8 +52,8 @@ class Office:
         user = self.identity.instructor(request)
         if user is None:
             raise gr.Error("This page is for instructors.")
-        body = gradebook_view(self.identity.service, rows_of(self.identity.service))
-        return pack(lists.header_view(user, "Gradebook", here="/teach/")), pack(body)
+        header = pack(lists.header_view(user, "Gradebook", here="/teach/"))
+        return header, *self._body(user, request.query_params)
 
     def export(self, request: Request) -> Response:
         """Send the gradebook as a CSV file.
@@ -71,11 +61,43 @@ class Office:
         Raises:
             HTTPException: it is no instructor who asks.
         """
-        if self.identity.instructor(request) is None:
+        user, service = self.identity.instructor(request), self.identity.service
+        if user is None:
             raise HTTPException(401, "This page is for instructors.")
-        text = csv_of(list(self.identity.service.catalog), rows_of(self.identity.service))
+        exercises = list(service.catalog)
+        rows = [gradebook.row_of(student, exercises) for student in service.office.students(user)]
         headers = {"Content-Disposition": 'attachment; filename="gradebook.csv"', "Cache-Control": "no-store"}
+        text = gradebook.csv_of(exercises, rows)
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+    def _body(self, user: User, asked: dict[str, str]) -> Parts:
+        student, submission = asked.get("student", ""), asked.get("submission", "")
+        try:
+            if submission:
+                return self._submission(user, SubmissionId(submission))
+            if student.isdecimal() and len(student) < 10:
+                return self._student(user, UserId(int(student)))
+        except NotAllowed as refusal:
+            return "", pack(gradebook.refusal_view(str(refusal))), "", ""
+        return self._gradebook(user)
+
+    def _gradebook(self, user: User) -> Parts:
+        service = self.identity.service
+        students, mistakes = service.office.students(user), service.office.common_mistakes(user)
+        return pack(gradebook.gradebook_view(service.catalog, students, mistakes)), "", "", ""
+
+    def _student(self, user: User, id: UserId) -> Parts:
+        service = self.identity.service
+        student = service.office.student(user, id)
+        attempts = service.office.attempts(user, id)
+        return "", pack(gradebook.student_view(student, attempts, service.catalog)), "", ""
+
+    def _submission(self, user: User, id: SubmissionId) -> Parts:
+        service = self.identity.service
+        found = service.submission(user, id)
+        student = service.office.student(user, found.user)
+        report = report_view(found.report, number_of_attempt=found.number)
+        return "", "", pack(gradebook.source_view(student, found, service.catalog)), pack(report)
 
 
 class Doorway:
@@ -93,48 +115,3 @@ class Doorway:
         if opened and await asyncio.to_thread(self._identity.instructor, Request(scope)) is None:
             app = RedirectResponse("/sign-in?next=/teach/", status_code=303)
         await app(scope, receive, send)
-
-
-def rows_of(service: Service) -> list[Row]:
-    """Return the gradebook's lines by name: everybody who has handed something in."""
-    boards = [{standing.user: standing for standing in service.leaderboard(id)} for id in service.catalog]
-    names = {user: standing.name for board in boards for user, standing in board.items()}
-    rows = []
-    for user, name in sorted(names.items(), key=lambda pair: pair[1].casefold()):
-        lines = [board.get(user) for board in boards]
-        attempts = sum(line.attempts for line in lines if line)
-        rows.append(Row(name, tuple(line.score if line else None for line in lines), attempts))
-    return rows
-
-
-def gradebook_view(service: Service, rows: Sequence[Row]) -> View:
-    """Return the gradebook as a table."""
-    scores = [{"name": exercise.title, "kind": "score"} for exercise in service.catalog.values()]
-    columns = [{"name": "Student"}, *scores, {"name": "Mean", "kind": "score"}, {"name": "Attempts", "kind": "number"}]
-    return {
-        "label": "Gradebook",
-        "columns": columns,
-        "rows": [{"cells": [clean(row.name, 64), *row.scores, mean(row), row.attempts]} for row in rows],
-        "text": count(len(rows), "student") if rows else "Nobody has handed anything in yet.",
-    }
-
-
-def mean(row: Row) -> float:
-    """Return the mean over all exercises; one that was not tried counts as zero."""
-    return round(sum(score or 0.0 for score in row.scores) / max(len(row.scores), 1), 2)
-
-
-def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
-    """Return the gradebook as CSV that a spreadsheet takes for text and numbers, never for formulas."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(["student", *exercises, "mean", "attempts"])
-    for row in rows:
-        scores = ["" if score is None else score for score in row.scores]
-        writer.writerow([quoted(row.name), *scores, mean(row), row.attempts])
-    return file.getvalue()
-
-
-def quoted(text: str) -> str:
-    """Return `text` with an apostrophe before what a spreadsheet would run."""
-    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -23,6 +23,8 @@
 
   gym.goTo = (number) => {
     const view = gym.view();
+    const shown = document.getElementById("line-" + number);
+    if (!view && shown) shown.scrollIntoView({ block: "center" });
     if (!view) return;
     const line = view.state.doc.line(Math.min(Math.max(number, 1), view.state.doc.lines));
     view.dispatch({ selection: { anchor: line.from, head: line.to }, scrollIntoView: true });

@@ -33,13 +33,27 @@
       const tone = value === null ? "none" : value >= 99.995 ? "good" : value >= 50 ? "fair" : "poor";
       return h("td", { class: "gym-number" }, h("span", { class: "gym-pill gym-" + tone }, value === null ? "–" : gym.points(value)));
     }
+    if (kind === "grade") return grade(value);
+    if (kind === "link") return h("th", { scope: "row" }, h("a", { href: value.href }, value.text));
+    if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : ago(value));
     return h("td", { class: "gym-number" }, value === null ? "–" : String(value));
   };
+
+  /* The best score with the number of attempts. */
+  const grade = (value) => {
+    if (value === null) return h("td", { class: "gym-number gym-sub" }, "–");
+    const [score, attempts] = value;
+    const tone = score >= 99.995 ? "good" : score >= 50 ? "fair" : "poor";
+    const words = attempts + (attempts === 1 ? " attempt" : " attempts");
+    return h("td", { class: "gym-number" }, h("span", { class: "gym-pill gym-" + tone }, gym.points(score)), h("small", {}, words));
+  };
+
+  const key = (value) => (Array.isArray(value) ? value[0] : value !== null && typeof value === "object" ? value.text : value);
 
   gym.points = (value) => String(Math.round(value * 100) / 100);
 
   const order = (rows, index, down) => [...rows].sort((a, b) => {
-    const [x, y] = [a.cells[index], b.cells[index]];
+    const [x, y] = [key(a.cells[index]), key(b.cells[index])];
     if (x === y) return 0;
     if (x === null) return 1;
     if (y === null) return -1;
@@ -50,12 +64,12 @@
   gym.table = (view, choose) => {
     const body = h("tbody");
     const heads = view.columns.map((column, index) =>
-      h("th", { scope: "col", "aria-sort": "none", class: column.kind ? "gym-number" : null },
+      h("th", { scope: "col", "aria-sort": "none", class: column.kind && column.kind !== "link" ? "gym-number" : null },
         h("button", { type: "button", click: () => sort(index) }, column.name)));
     let rows = view.rows;
     let wanted = "";
     const show = () => body.replaceChildren(...rows
-      .filter((row) => row.cells.some((value) => String(value).toLowerCase().includes(wanted)))
+      .filter((row) => row.cells.some((value) => String(key(value)).toLowerCase().includes(wanted)))
       .map((row) => {
         const line = h("tr", { class: row.you ? "gym-you" : null, tabindex: choose ? "0" : null },
           view.columns.map((column, index) => cell(column, row.cells[index])));
@@ -92,8 +106,11 @@
       view.rows.length ? gym.table(view) : empty(view),
       view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
 
+  const back = (view) => view.back && h("p", { class: "gym-back" }, h("a", { href: view.back.href }, "‹ " + view.back.text));
+
   gym.parts.attempts = (view, trigger) =>
     h("div", { class: view.wide ? "gym-page" : "gym-block" },
+      back(view),
       view.wide && h("h1", {}, view.title),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
@@ -120,5 +137,18 @@
       h("div", { class: "gym-tools" },
         h("span", { class: "gym-sub" }, view.text),
         h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV")),
-      h("div", { class: "gym-grades" }, view.rows.length ? gym.table(view) : empty(view)));
+      view.rows.length ? h("div", { class: "gym-grades" }, gym.table(view)) : null,
+      view.mistakes.rows.length ? h("section", { class: "gym-block" },
+        h("h2", {}, "Most common mistakes"),
+        h("p", { class: "gym-sub" }, "What the graded attempts were diagnosed with, for each exercise the most frequent first."),
+        gym.table(view.mistakes)) : null);
+
+  /* A submission's code, to be read only. */
+  gym.parts.source = (view) =>
+    h("div", { class: "gym-page" },
+      back(view),
+      h("h1", {}, view.title),
+      h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, ago(view.created))),
+      h("ol", { class: "gym-source", tabindex: "0", "aria-label": "The submitted code" },
+        view.lines.map((line, index) => h("li", { id: "line-" + (index + 1) }, h("code", {}, line)))));
 })();

@@ -1,6 +1,6 @@
 """The gradebook and its export."""
 
-from grader.pages.teach import Row, csv_of, mean
+from grader.pages.gradebook import Row, csv_of, mean
 
 
 def test_exported_names_are_never_formulas():

@@ -1,0 +1,123 @@
+"""The class in tables, for the instructors' page and for a spreadsheet; pure functions from values to values."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.exercise.catalog import Catalog
+from grader.pages import lists
+from grader.pages.identity import shown_name
+from grader.pages.wording import View, clean, count
+from grader.store.records import Attempt, Submission, SubmissionId, User, UserId
+from grader.store.roster import CommonMistake, Student
+
+MOST = 5  # mistakes shown per exercise
+BACK: View = {"href": "/teach/", "text": "Gradebook"}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One student's best score on each exercise, None where there is none, and all their attempts."""
+
+    name: str
+    scores: tuple[float | None, ...]
+    attempts: int
+
+
+def row_of(student: Student, exercises: Sequence[str]) -> Row:
+    """Return a student's line."""
+    grades = [student.grades.get(id) for id in exercises]
+    scores = tuple(grade.score if grade else None for grade in grades)
+    return Row(student.user.name, scores, sum(grade.attempts for grade in grades if grade))
+
+
+def mean(row: Row) -> float:
+    """Return the mean over all exercises; one that was not tried counts as zero."""
+    return round(sum(score or 0.0 for score in row.scores) / max(len(row.scores), 1), 2)
+
+
+def gradebook_view(catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake]) -> View:
+    """Return the gradebook and the most common mistakes as tables."""
+    grades = [{"name": exercise.title, "kind": "grade"} for exercise in catalog.values()]
+    sums = [{"name": "Mean", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
+    begun = sum(bool(student.grades) for student in students)
+    text = f"{count(len(students), 'student')}, {begun} with a graded attempt. A name leads to what was handed in."
+    return {
+        "label": "Gradebook",
+        "columns": [{"name": "Student", "kind": "link"}, *grades, *sums, {"name": "Last active", "kind": "time"}],
+        "rows": [{"cells": _cells(student, list(catalog))} for student in students],
+        "text": text if students else "Nobody has registered yet. Students need the class code to do so.",
+        "mistakes": _mistakes_view(catalog, mistakes),
+    }
+
+
+def _cells(student: Student, exercises: list[str]) -> list[View]:
+    row = row_of(student, exercises)
+    grades = [student.grades.get(id) for id in exercises]
+    name: View = {"text": shown_name(student.user), "href": student_address(student.user.id)}
+    shown: list[View] = [[grade.score, grade.attempts] if grade else None for grade in grades]
+    return [name, *shown, mean(row), row.attempts, student.active]
+
+
+def _mistakes_view(catalog: Catalog, mistakes: Sequence[CommonMistake]) -> View:
+    columns: list[View] = [{"name": "Exercise"}, {"name": "Mistake"}]
+    columns += [{"name": "Students", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
+    rows: list[View] = []
+    for id, exercise in catalog.items():
+        common = [one for one in mistakes if one.exercise == id][:MOST]
+        rows += [{"cells": [exercise.title, clean(one.title, 200), one.students, one.times]} for one in common]
+    return {"label": "Most common mistakes", "columns": columns, "rows": rows}
+
+
+def student_address(id: UserId) -> str:
+    """Return where a student's submissions are."""
+    return f"/teach/?student={id}"
+
+
+def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog) -> View:
+    """Return everything that a student has handed in; each line leads to code and report."""
+    rows = [{**lists.work_line(attempt, catalog), "href": submission_address(attempt.id)} for attempt in attempts]
+    text = "Nothing handed in yet."
+    return {"wide": True, "title": shown_name(student), "rows": rows, "text": text, "back": BACK}
+
+
+def submission_address(id: SubmissionId) -> str:
+    """Return where an instructor reads a submission."""
+    return f"/teach/?submission={id}"
+
+
+def source_view(student: User, found: Submission, catalog: Catalog) -> View:
+    """Return the code of a submission, to be read only."""
+    known = catalog.get(found.exercise)
+    return {
+        "title": f"{shown_name(student)}: {known.title if known else clean(found.exercise, 64)}",
+        "text": f"Attempt {found.number}, {found.state.value}",
+        "created": found.created,
+        "back": {"href": student_address(student.id), "text": shown_name(student)},
+        "lines": clean(found.source, 1 << 20).split("\n"),
+    }
+
+
+def refusal_view(why: str) -> View:
+    """Return the page for what is not there."""
+    return {"wide": True, "title": "Not found", "rows": [], "text": clean(why, 200), "back": BACK}
+
+
+def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
+    """Return the gradebook as CSV that a spreadsheet takes for text and numbers, never for formulas."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["student", *exercises, "mean", "attempts"])
+    for row in rows:
+        scores = ["" if score is None else score for score in row.scores]
+        writer.writerow([quoted(row.name), *scores, mean(row), row.attempts])
+    return file.getvalue()
+
+
+def quoted(text: str) -> str:
+    """Return `text` with an apostrophe before what a spreadsheet would run."""
+    return f"'{text}" if text.startswith(_FORMULA) else text
