@@ -68,7 +68,7 @@ def _finished(watch: Watch, report: Report) -> View:
         phase, text = "failed", f"Done: {passed} of {len(report.checks)} checks passed"
     else:
         phase, text = "failed", title(report)
-    return _panel(phase, text, chips=_chips(report.checks), elapsed=watch.elapsed)
+    return _panel(phase, text, chips=_chips(report.checks) if report.checks else [], elapsed=watch.elapsed)
 
 
 def _chips(checks: Sequence[CheckResult]) -> list[View]:
@@ -103,7 +103,7 @@ def _panel(
         "phase": phase,
         "text": text,
         "detail": detail,
-        "chips": chips or waiting,
+        "chips": waiting if chips is None else chips,
         "busy": busy,
         "share": share,
         "elapsed": elapsed,

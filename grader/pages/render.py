@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -26,6 +27,7 @@ _TITLES = {
 _FREE = (Status.REJECTED, Status.UNGRADABLE)
 _FIRST = {Verdict.FAILED: 0, Verdict.BROKEN: 1, Verdict.SKIPPED: 2, Verdict.PASSED: 3}
 _WORDS = {Verdict.FAILED: "failed", Verdict.BROKEN: "our fault", Verdict.SKIPPED: "skipped"}
+MANY = 3  # checks that say the same; from here on it is said above them, once
 _EMPTY: View = {"empty": True}
 
 
@@ -39,10 +41,11 @@ def report_view(report: Report | None, *, number_of_attempt: int = 0, best: floa
         "share": report.score,
         "tone": tone(report.score, 100.0),
         "title": title(report),
+        "free": _free(report),
         "lines": _lines(report, number_of_attempt, best),
         "bars": [_bar(NAMES[dimension], points) for dimension, points in sorted_points(report)],
-        "reason": clean(report.reason),
-        "causes": [_cause(diagnosis) for diagnosis in report.diagnosis],
+        "reason": sentence(clean(report.reason)),
+        "causes": causes(report),
         "groups": groups(report.checks),
         "maps": [_map(heatmap) for heatmap in report.figures.heatmaps],
         "bars_of_gradients": _gradients(report.figures.gradients),
@@ -77,15 +80,17 @@ def sorted_points(report: Report) -> list[tuple[Dimension, Points]]:
     return [(dimension, report.dimensions[dimension]) for dimension in Dimension if dimension in report.dimensions]
 
 
+def _free(report: Report) -> str:
+    if report.incident:
+        return "This costs you nothing: no attempt was used."
+    return "No attempt was used." if report.status in _FREE else ""
+
+
 def _lines(report: Report, attempt: int, best: float | None) -> list[str]:
     lines = []
     if report.incident:
-        lines.append(
-            f"This costs you nothing. If it happens again, tell your instructor this number: {report.incident}"
-        )
-    if report.status in _FREE:
-        lines.append("This one does not count as an attempt.")
-    elif attempt:
+        lines.append(f"If it happens again, tell your instructor this number: {report.incident}")
+    elif attempt and report.status not in _FREE:
         lines.append(f"Attempt {attempt} · graded in {report.seconds:.1f} s")
     if best is not None:
         lines.append(f"Your best so far: {number(best)}")
@@ -96,6 +101,24 @@ def _bar(name: str, points: Points) -> View:
     share = 100 * points.earned / points.possible if points.possible else 0.0
     text = f"{number(points.earned)}/{number(points.possible)}"
     return {"name": name, "share": share, "tone": tone(points.earned, points.possible), "points": text}
+
+
+def causes(report: Report) -> list[View]:
+    """Return what to read first: the diagnosis, or else what most of the failed checks say in the same words."""
+    if report.diagnosis:
+        return [_cause(diagnosis) for diagnosis in report.diagnosis]
+    said = [check.message for check in report.checks if check.status is Verdict.FAILED and check.message]
+    message, times = next(iter(Counter(said).most_common(1)), ("", 0))
+    if times < MANY or 2 * times <= len(said):
+        return []
+    title = f"{times} checks failed for the same reason"
+    return [{"kind": "What went wrong", "title": title, "message": sentence(clean(message, 2000))}]
+
+
+def sentence(text: str) -> str:
+    """Return `text` beginning with a capital letter, unless it begins with a name out of code."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 def _cause(diagnosis: Diagnosis) -> View:
@@ -122,16 +145,23 @@ def _group(dimension: Dimension, checks: list[CheckResult]) -> View:
         "badge": badge,
         "count": f"{passed} of {len(checks)} passed",
         "open": worst in (Verdict.FAILED, Verdict.BROKEN),
-        "checks": [_check(check) for check in checks],
+        "checks": _lines_of(checks),
     }
 
 
-def _check(check: CheckResult) -> View:
+def _lines_of(checks: Sequence[CheckResult]) -> list[View]:
+    """Return the checks of a group; those that say the same one after the other share a line."""
+    together = groupby(checks, key=lambda check: (check.status, check.message or check.name))
+    return [_check(list(same)) for _, same in together]
+
+
+def _check(same: list[CheckResult]) -> View:
+    earned, possible = (sum(points) for points in zip(*((c.earned, c.possible) for c in same), strict=True))
     return {
-        "name": clean(check.name, 160),
-        "status": check.status.value,
-        "message": clean(check.message, 1200),
-        "points": f"{number(check.earned)}/{number(check.possible)}",
+        "name": clean("\n".join(check.name for check in same), 1200),
+        "status": same[0].status.value,
+        "message": clean(same[0].message, 1200),
+        "points": f"{number(earned)}/{number(possible)}",
     }
 
 
@@ -166,7 +196,7 @@ def _gradient(bar: Bar, most: float) -> View:
     elif not math.isfinite(value):
         text = "not finite"
     else:
-        text = "zero" if value == 0 else f"{value:.1e}"
+        text = "zero" if value == 0 else f"{value:.2g}"
     return {
         "name": clean(bar.name, 80),
         "share": 100 * value / most if value is not None and math.isfinite(value) else 0.0,

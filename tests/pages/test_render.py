@@ -1,9 +1,10 @@
 """A report becomes what the page draws."""
 
 import json
+from dataclasses import replace
 
 from grader.judge.report import Dimension, Status, Verdict
-from grader.pages.render import groups, report_view, title, tone
+from grader.pages.render import groups, report_view, sentence, title, tone
 from grader.pages.wording import pack
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
 
@@ -46,8 +47,35 @@ def test_what_uses_up_no_attempt_says_so():
     """A rejected submission tells the student that it does not count."""
     view = report_view(ended_report(Status.REJECTED, "line 3: invalid syntax"), number_of_attempt=2)
 
-    assert view["reason"] == "line 3: invalid syntax"
-    assert "This one does not count as an attempt." in view["lines"]
+    assert (view["reason"], view["free"], view["lines"]) == ("Line 3: invalid syntax", "No attempt was used.", [])
+
+
+def test_a_fault_of_ours_costs_nothing_and_has_a_number():
+    """The student is told that no attempt was used, and what to tell the instructor."""
+    view = report_view(replace(ended_report(Status.UNGRADABLE, ""), incident="ab12"), number_of_attempt=2)
+
+    assert view["free"] == "This costs you nothing: no attempt was used."
+    assert view["lines"] == ["If it happens again, tell your instructor this number: ab12"]
+
+
+def test_what_many_checks_say_in_the_same_words_is_said_once():
+    """The reason stands above the groups, and checks that say the same share a line and add their points."""
+    checks = [check(f"case {n}", Dimension.SHAPES, Verdict.FAILED, "no `forward`") for n in (1, 2, 3)]
+    report = replace(failed_report(), checks=(*checks,), diagnosis=())
+
+    view = report_view(report)
+
+    assert [(one["title"], one["message"]) for one in view["causes"]] == [
+        ("3 checks failed for the same reason", "No `forward`")
+    ]
+    assert [(one["name"], one["points"]) for one in view["groups"][0]["checks"]] == [("case 1\ncase 2\ncase 3", "0/15")]
+
+
+def test_a_reason_that_begins_with_a_name_keeps_its_letters():
+    """Only an ordinary word gets a capital letter."""
+    assert [sentence(text) for text in ("your code", "`x` is", "torch.nn is", "")] == [
+        "Your code", "`x` is", "torch.nn is", "",
+    ]  # fmt: skip
 
 
 def test_scores_have_a_colour_by_share():
@@ -60,7 +88,7 @@ def test_a_missing_gradient_is_said():
     bars = report_view(failed_report())["bars_of_gradients"]
 
     assert [(bar["name"], bar["text"], bar["tone"]) for bar in bars] == [
-        ("x", "2.0e-01", "good"),
+        ("x", "0.2", "good"),
         ("W_key", "no gradient", "poor"),
     ]
 

@@ -50,7 +50,7 @@
       view.detail && h("p", { class: "gym-sub" }, view.detail),
       view.busy && bar,
       h("p", { id: "gym-note", class: "gym-sub" }),
-      h("ul", { class: "gym-chips" }, view.chips.map((chip) =>
+      view.chips.length > 0 && h("ul", { class: "gym-chips" }, view.chips.map((chip) =>
         h("li", { class: "gym-chip gym-" + chip.state },
           h("i", { class: "gym-mark", role: "img", "aria-label": chip.state }, MARK[chip.state]), h("span", {}, chip.name), h("b", {}, chip.text)))));
   };
@@ -79,7 +79,7 @@
       h("ul", {}, one.checks.map((check) =>
         h("li", { class: "gym-" + check.status },
           h("i", { class: "gym-mark", role: "img", "aria-label": check.status }, MARK[check.status] || "!"),
-          h("span", { class: "gym-check-name" }, check.name),
+          h("span", { class: "gym-check-name" }, check.name.split("\n").map((name) => h("span", {}, name))),
           h("span", { class: "gym-check-text" }, gym.rich(check.message)),
           h("span", { class: "gym-count" }, check.points)))));
 
@@ -89,9 +89,10 @@
     if (view.empty) return h("div");
     const parts = [
       h("section", { class: "gym-card-box gym-verdict", "aria-label": "Result" },
-        dial(view), h("div", { class: "gym-verdict-text" }, h("h2", {}, view.title), view.lines.map((line) => h("p", {}, line))),
+        view.free ? h("div", { class: "gym-stop", "aria-hidden": "true" }, "!") : dial(view),
+        h("div", { class: "gym-verdict-text" }, h("h2", {}, view.title), view.free && h("p", { class: "gym-free" }, view.free), view.lines.map((line) => h("p", {}, line))),
         view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
-      view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("pre", {}, gym.rich(view.reason))),
+      view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("p", {}, gym.rich(view.reason))),
       view.causes.map(cause),
       view.groups.map(group),
       view.maps.length || view.bars_of_gradients.length
