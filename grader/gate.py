@@ -67,37 +67,73 @@ class Example:
     diagnosis: str | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trial:
+    """An exercise on trial, with all that the gate asks more than once.
+
+    Attributes:
+        truth: the reference's observations, held against themselves.
+        known: by mistake, what it gives on the whole plan.
+    """
+
+    exercise: Exercise
+    seed: int
+    box: Box
+    sheet: Sheet
+    truth: Evidence
+    known: Mapping[str, Observations]
+    examples: Sequence[Example]
+
+    def grade(self, source: str | bytes) -> Report:
+        """Return the report on `source`, as a student would get it."""
+        return grade(self.exercise, source, seed=self.seed, box=self.box)
+
+
 def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None) -> Outcome:
     """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`."""
-    inside = box or InlineBox()
     try:
-        sheet = draw_up(exercise, seed)
-        expected, rounded = observe_reference(exercise, sheet.plan)
-        evidence = Evidence(sheet.plan, expected, expected, rounded, sheet.free)
-        examples = read_examples(exercise.id, exercise.folder.parents[1] / "tests" / "submissions")
-        known = {wrong.name: observe_all(sheet.plan, exercise.reference(wrong)) for wrong in exercise.mistakes}
-        reference = grade(exercise, exercise.reference_path.read_bytes(), seed=seed, box=inside)
-        complaints = [
-            *_texts(exercise),
-            *_sizes(exercise),
-            *_reference(reference, evidence),
-            *_starter(exercise, grade(exercise, exercise.starter, seed=seed, box=inside)),
-            *_trivial(sheet, evidence),
-            *_kinds(exercise, examples),
-            *(line for wrong in exercise.mistakes for line in _mistake(exercise, wrong, sheet, evidence, known=known)),
-            *(line for example in examples for line in _example(exercise, example, seed, inside)),
-        ]
+        trial = _open(exercise, seed, box or InlineBox())
+        reference = trial.grade(exercise.reference_path.read_bytes())
+        complaints = tuple(_complaints(trial, reference))
     except AuthorError as error:
         return Outcome(exercise.id, (str(error),), mistakes=0, right=0, wrong=0, seconds=0.0)
-    right = sum(example.loses is None for example in examples)
+    right = sum(example.loses is None for example in trial.examples)
     return Outcome(
         exercise=exercise.id,
-        complaints=tuple(complaints),
+        complaints=complaints,
         mistakes=len(exercise.mistakes),
         right=right,
-        wrong=len(examples) - right,
+        wrong=len(trial.examples) - right,
         seconds=reference.seconds,
     )
+
+
+def _open(exercise: Exercise, seed: int, box: Box) -> _Trial:
+    sheet = draw_up(exercise, seed)
+    expected, rounded = observe_reference(exercise, sheet.plan)
+    return _Trial(
+        exercise=exercise,
+        seed=seed,
+        box=box,
+        sheet=sheet,
+        truth=Evidence(sheet.plan, expected, expected, rounded, sheet.free),
+        known={wrong.name: observe_all(sheet.plan, exercise.reference(wrong)) for wrong in exercise.mistakes},
+        examples=read_examples(exercise.id, exercise.folder.parents[1] / "tests" / "submissions"),
+    )
+
+
+def _complaints(trial: _Trial, reference: Report) -> Iterator[str]:
+    exercise = trial.exercise
+    yield from _texts(exercise)
+    yield from _sizes(exercise)
+    yield from _reference(reference, trial.truth)
+    yield from _starter(exercise, trial.grade(exercise.starter))
+    yield from _trivial(trial)
+    yield from _kinds(trial)
+    for wrong in exercise.mistakes:
+        yield from _mistake(trial, wrong)
+    for example in trial.examples:
+        yield from _example(trial, example)
 
 
 def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
@@ -166,10 +202,9 @@ def _starter(exercise: Exercise, report: Report) -> Iterator[str]:
         yield f"the starter is rejected ({report.reason}); it must load and define `{exercise.spec.entry.name}`"
 
 
-def _trivial(sheet: Sheet, evidence: Evidence) -> Iterator[str]:
+def _trivial(trial: _Trial) -> Iterator[str]:
     for name, answer in (("zeros", _zeros), ("the mean of an input", _mean), ("a copy of an input", _copy)):
-        observed = _pretend(sheet.plan, answer)
-        lines = judge(sheet.items, Evidence(sheet.plan, observed, evidence.expected, evidence.rounded))
+        lines = judge(trial.sheet.items, replace(trial.truth, observed=_pretend(trial.sheet.plan, answer)))
         numerics = scoring.by_dimension(lines).get(Dimension.NUMERICS)
         if scoring.score(lines) == 100:
             yield f"{name} gets full marks; add a case that it fails"
@@ -177,20 +212,19 @@ def _trivial(sheet: Sheet, evidence: Evidence) -> Iterator[str]:
             yield f"{name} earns {numerics.earned:g} of {numerics.possible:g} in numerics; it must earn less than half"
 
 
-def _mistake(
-    exercise: Exercise, wrong: Mistake, sheet: Sheet, truth: Evidence, *, known: Mapping[str, Observations]
-) -> Iterator[str]:
-    if (loading := known[wrong.name].loading) is not None:
-        yield loading.message
+def _mistake(trial: _Trial, wrong: Mistake) -> Iterator[str]:
+    observed = trial.known[wrong.name]
+    if observed.loading is not None:
+        yield observed.loading.message
         return
-    own = replace(truth, observed=known[wrong.name])
-    lines = judge(sheet.items, own)
+    own = replace(trial.truth, observed=observed)
+    lines = judge(trial.sheet.items, own)
     points = scoring.by_dimension(lines).get(wrong.dimension)
     if points is None or points.earned >= points.possible:
         lost = [name for name, p in scoring.by_dimension(lines).items() if p.earned < p.possible]
         where = ", ".join(lost) or "nothing at all"
         yield f"mistake `{wrong.name}` loses nothing in {wrong.dimension}; it loses in {where}"
-    named = diagnose(exercise, own, known)
+    named = diagnose(trial.exercise, own, trial.known)
     if [d.mistake for d in named] != [wrong.name]:
         said = " or ".join(f"`{d.mistake}`" for d in named) or "nothing"
         yield f"mistake `{wrong.name}` is diagnosed as {said}; add a case that tells them apart"
@@ -198,16 +232,16 @@ def _mistake(
         yield f"mistake `{wrong.name}` is found, but not for certain"
 
 
-def _kinds(exercise: Exercise, examples: Sequence[Example]) -> Iterator[str]:
-    folder = f"`tests/submissions/{exercise.id}/`"
-    if not any(example.loses is None for example in examples):
+def _kinds(trial: _Trial) -> Iterator[str]:
+    folder = f"`tests/submissions/{trial.exercise.id}/`"
+    if not any(example.loses is None for example in trial.examples):
         yield f"{folder} has no example that must earn full marks; write one that differs from the reference"
-    if all(example.loses is None for example in examples):
+    if all(example.loses is None for example in trial.examples):
         yield f"{folder} has no example that must lose points; write one"
 
 
-def _example(exercise: Exercise, example: Example, seed: int, box: Box) -> Iterator[str]:
-    report = grade(exercise, example.path.read_bytes(), seed=seed, box=box)
+def _example(trial: _Trial, example: Example) -> Iterator[str]:
+    report = trial.grade(example.path.read_bytes())
     name = example.path.name
     if example.loses is None:
         if report.score < 100:

@@ -61,7 +61,7 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
     """Begin a new exercise: a folder and a reference to fill in, which the gate refuses until they are right."""
     for path in authoring.begin(exercise):
         typer.echo(f"wrote {path}")
-    typer.echo(f"fill them in, then run: python -m grader exercise check {exercise}")
+    typer.echo(f"fill them in as docs/authoring.md says, then run: python -m grader exercise check {exercise}")
 
 
 def check(
