@@ -26,7 +26,7 @@ def readable_weights(case: Case, generator: torch.Generator) -> Case:
     case = replace(case, weights=case.with_matrix("W_value", values))
     weights = case.with_matrix("W_out", plain, bias=torch.zeros_like(plain[0]))
     same = x.expand(case.sizes["batch"], -1, -1).clone()
-    decode = torch.block_diag(*(basis.T for basis in bases))  # (d_out, h · T)
+    decode = torch.block_diag(*(basis.T for basis in bases)).unflatten(1, (heads, time))  # (d_out, h, T)
     return replace(case, arguments={"x": same}, weights=weights, decode=decode)
 
 

@@ -18,12 +18,15 @@ def low_logits(case: Case, generator: torch.Generator) -> Case:
     """Add `LOW` to every logit, through one coordinate that all queries and all keys have in common.
 
     No weight changes by that, but a hidden score that was filled with -10,000 is now the largest of its row. One
-    filled with -1e9 still gets no weight.
+    filled with -1e9 still gets no weight. The batch rows change their padding masks: another case has the same ones in
+    the same shape, and code that kept those must show it.
     """
     query, key = _tensor(case, "query"), _tensor(case, "key")
     query[..., 0] = STRENGTH
     key[..., 0] = LOW * math.sqrt(query.shape[-1]) / STRENGTH
-    return replace(case, arguments={**case.arguments, "query": query, "key": key})
+    return replace(
+        case, arguments={**case.arguments, "query": query, "key": key, "mask": _tensor(case, "mask").flip(0)}
+    )
 
 
 def blank_row(case: Case, generator: torch.Generator) -> Case:

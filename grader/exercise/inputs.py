@@ -30,7 +30,7 @@ class Case:
         weights: canonical weights with their values; shared by all cases of one construction.
         outputs, upstream: announced outputs, and a gradient for each (None: none).
         wants: arguments whose gradients are compared.
-        decode: if set, `output @ decode` shows what training-mode dropout did, element by element.
+        decode: if set, the output times it, (width, [head,] key), shows what training-mode dropout did to each weight.
     """
 
     name: str

@@ -87,7 +87,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a state": (
         _STEADY,
         ("scores =", "attend.calls = getattr(attend, 'calls', 0) + 1\n    scores ="),
-        "called a second time, your code gives something else",
+        "called a second time, with other numbers, your code gives something else than expected: `output`",
     ),
     "a need for contiguity": (
         _STEADY,

@@ -1,4 +1,4 @@
-"""One dropout mask for a whole batch, and a constructor that refuses everything."""
+"""One dropout mask for a whole batch or for all heads, and a constructor that refuses everything."""
 
 from __future__ import annotations
 
@@ -52,6 +52,21 @@ def test_one_mask_for_the_whole_batch_fails_dropout_and_nothing_else() -> None:
     failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
     assert [_line(report, "dropout in training").name] == failed
     assert "differ in their batch alone" in _line(report, "dropout in training").message
+
+
+def test_one_mask_for_all_heads_fails_dropout_and_nothing_else() -> None:
+    """Each head must draw its own mask."""
+    plain = (ROOT / "tests" / "submissions" / "multi_head_attention_causal" / "right_plain.py").read_text("utf-8")
+    shared = plain.replace(
+        "self.dropout(attn_weights)", "attn_weights * self.dropout(torch.ones_like(attn_weights[:, :1]))"
+    )
+    assert shared != plain
+
+    report = _graded("multi_head_attention_causal", shared)
+
+    failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
+    assert [_line(report, "dropout in training").name] == failed
+    assert "differ in their head alone" in _line(report, "dropout in training").message
 
 
 def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:

@@ -250,7 +250,7 @@ def test_progress_hears_every_call(attend: Exercise) -> None:
     grade(attend, ATTEND, seed=1, box=InlineBox(), progress=heard.append)
 
     assert heard[0] == "small/base"
-    assert len(heard) == len(set(heard)) == 9
+    assert len(heard) == len(set(heard)) == 10
 
 
 def test_the_same_seed_gives_the_same_report(attend: Exercise) -> None:

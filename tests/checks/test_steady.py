@@ -1,0 +1,50 @@
+"""A module gives what its input says: whatever came before, and in training mode too where nothing is dropped."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.box.inline import InlineBox
+from grader.checks.finding import Verdict
+from grader.exercise.catalog import ROOT, read_exercise
+from grader.judge.grade import grade
+
+ATTENTION = """
+import torch
+from torch import nn
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out))
+        self.kept = {}
+
+    def forward(self, x):
+        scores = (x @ self.W_query) @ (x @ self.W_key).T
+        # here
+        return torch.softmax(scores / self.W_key.shape[1] ** 0.5, dim=-1) @ (x @ self.W_value)
+"""
+WRONG = {
+    "keeps its scores": (
+        "scores = self.kept.setdefault(x.shape, scores)",
+        "called a second time, with other numbers, your code gives something else than expected: `context`",
+    ),
+    "drops unasked": (
+        "scores = nn.functional.dropout(scores, 0.2, self.training)",
+        "in training mode, where nothing must change, your code gives something else than expected: `context`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "message"), WRONG.values(), ids=WRONG.keys())
+def test_what_shows_in_a_later_call_alone_fails_that_check_alone(line: str, message: str) -> None:
+    """The message says which call it was."""
+    exercise = read_exercise(ROOT / "exercises" / "self_attention_parameters")
+
+    report = grade(exercise, ATTENTION.replace("# here", line), seed=5, box=InlineBox())
+
+    failed = [check for check in report.checks if check.status is not Verdict.PASSED]
+    assert [check.name for check in failed] == ["five tokens: same again"]
+    assert message in failed[0].message
