@@ -37,8 +37,8 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
     "d_out_kq": ("d_kq", "d_k"),
     "d_out_v": ("d_v",),
     "dim": ("axis",),
-    "x_1": ("x1", "x"),
-    "x_2": ("x2", "context", "y"),
+    "x_1": ("x1", "x", "x_q", "tgt", "target"),
+    "x_2": ("x2", "context", "y", "x_kv", "src", "source", "memory"),
 }
 
 _PROJECTIONS = {
@@ -101,3 +101,11 @@ def bias_names(name: str) -> tuple[str, ...]:
 def fused_bias_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of a bias that is a parameter of its own beside a fused projection called one of `names`."""
     return tuple(pattern.format(name) for pattern in _BIAS_PATTERNS for name in names)
+
+
+@cache
+def known_words(names: tuple[str, ...]) -> frozenset[str]:
+    """Return every name that says which of the contract's weights `names`, or which bias of theirs, a parameter is."""
+    fused = [aliases for members, aliases in FUSED if set(members) <= set(names)]
+    groups = (*((*weight_names(name), *bias_names(name)) for name in names), *fused, *map(fused_bias_names, fused))
+    return frozenset(word for group in groups for word in group)

@@ -64,17 +64,27 @@ def bias_blocks(size: int, found: list[tuple[str, Tensor]]) -> tuple[Piece, ...]
     )
 
 
-def stem(path: str, leaf: str) -> str | None:
+def entries(start: int, count: int) -> View:
+    """Show `count` entries of a fused bias, however many axes it has."""
+    return lambda parameter: parameter.reshape(-1)[start : start + count]
+
+
+def stem(path: str, leaf: str, words: frozenset[str]) -> str | None:
     """Return the name that says what a parameter is: `attn.heads.0.q_proj.weight` is a `q_proj`.
 
-    `leaf` is `weight` or `bias`; a path that ends in the other one has no stem. A trailing number is a head's.
+    It is the last one among `words`, so that `query.linear.weight` is a `query`; else the last one. `leaf` is `weight`
+    or `bias`; a path that ends in the other one has no stem. A trailing number is a head's.
     """
     parts = path.split(".")
     if parts[-1] in ("weight", "bias") and parts.pop() != leaf:
         return None
-    while parts and parts[-1].isdigit():
-        parts.pop()
-    return parts[-1] if parts else None
+    names = [part for part in reversed(parts) if not part.isdigit()]
+    return next((name for name in names if name in words), names[0] if names else None)
+
+
+def is_item(path: str) -> bool:
+    """Return whether the parameter, or the layer that owns it, is an item of a list: `qkv.0.weight`."""
+    return path.removesuffix(".weight").rpartition(".")[2].isdigit()
 
 
 def block_index(path: str) -> int | None:

@@ -5,7 +5,8 @@ A canonical projection is a matrix (in, out) with an optional bias (out,). It is
 - `nn.Linear`: weight (out, in);
 - `nn.Parameter`: (in, out), transposed only where its shape forces that, or (heads, in, out / heads);
 - one module or parameter per head, `heads.0.W_query`, `W_query.0`: block i is head i;
-- a slice of one fused projection, `qkv`: query, key, value along the output.
+- a slice of one fused projection, `qkv`: query, key, value along the output, along a first axis, or in a list;
+- any of these inside a module of the student's own, `query.linear`.
 
 Every layout comes down to pieces: a view of a parameter that shows some columns of the canonical matrix. The same
 view that the weight is written through reads its gradient.
@@ -20,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.box import layouts
-from grader.box.aliases import FUSED, bias_names, fused_bias_names, weight_names
+from grader.box.aliases import FUSED, bias_names, fused_bias_names, known_words, weight_names
 from grader.box.layouts import Piece, stem
 from grader.box.plan import Weight
 from grader.errors import Ungradable
@@ -100,22 +101,23 @@ def _zero(pieces: list[Piece]) -> None:
 def _biasless(weight: Weight, matrix: tuple[Piece, ...]) -> str:
     return (
         f"`{weight.name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
-        "does your constructor use its bias argument?"
+        "make its layer with `bias=True`, or with your constructor's bias argument where the contract has one"
     )
 
 
 class _Finder:
-    """Looks weights up by stem: the last name of a path that is neither `weight`, `bias` nor a number."""
+    """Looks weights up by stem: the last name of a path that says what a parameter is."""
 
     def __init__(self, module: nn.Module, weights: tuple[Weight, ...]) -> None:
         self.parameters: dict[str, Tensor] = dict(module.named_parameters(remove_duplicate=False))
         self._linear = {name for name, part in module.named_modules() if isinstance(part, nn.Linear)}
         self._weights = {weight.name: weight for weight in weights}
         self._hint = layouts.unregistered(module)
+        self._words = known_words(tuple(self._weights))
         self._stems: dict[tuple[str, str | None], list[str]] = {}
         for path in self.parameters:
             for leaf in ("weight", "bias"):
-                self._stems.setdefault((leaf, stem(path, leaf)), []).append(path)
+                self._stems.setdefault((leaf, stem(path, leaf, self._words)), []).append(path)
         for path, parameter in self.parameters.items():
             if nn.parameter.is_lazy(parameter):
                 raise Ungradable(f"`{path}` has no shape yet; give its layer the input's width instead of a lazy one")
@@ -194,13 +196,16 @@ class _Finder:
 
     def _fused(self, weight: Weight) -> tuple[Piece, ...] | None:
         for members, paths in self._fused_at(weight, "weight"):
+            if len(paths) == len(members) and layouts.is_item(paths[0]):  # a list with a layer for each of them
+                own = paths[members.index(weight.name)]
+                return tuple(self._layout(weight, own, (weight.matrix.shape[0], weight.matrix.shape[1]), 0))
             layers = enumerate(paths)
             return tuple(self._fused_piece(weight, members, path, part=(i, len(paths))) for i, path in layers)
         return None
 
     def _fused_bias(self, weight: Weight) -> tuple[Piece, ...]:
         for members, (path, *_) in self._fused_at(weight, "bias"):
-            view = layouts.columns(self._offset(weight, members), weight.matrix.shape[1])
+            view = layouts.entries(self._offset(weight, members), weight.matrix.shape[1])
             return (Piece(path, self.parameters[path], view, 0, weight.matrix.shape[1]),)
         return ()
 
@@ -223,6 +228,8 @@ class _Finder:
             return Piece(path, parameter, layouts.rows(offset, width), start, start + width, rows)
         if tuple(parameter.shape) == (size_in, total) and not linear:
             return Piece(path, parameter, layouts.columns(offset, width), start, start + width, rows)
+        if tuple(parameter.shape) == (len(members), size_in, width):
+            return Piece(path, parameter, layouts.head(members.index(weight.name)), start, start + width, rows)
         raise Ungradable(
             f"`{path}` must map {size_in} features to {total} ({' + '.join(members)}); "
             f"it has shape {tuple(parameter.shape)}"
@@ -230,8 +237,10 @@ class _Finder:
 
     def _fused_offset(self, weight: Weight, piece: Piece) -> int:
         """Return where in the bias beside `piece` the weight's part starts."""
+        whole = (piece.start, piece.stop) == (0, weight.matrix.shape[1])
+        alone = whole and self.parameters[piece.path].numel() == weight.matrix.numel()
         for members, names in FUSED:
-            if weight.name in members and stem(piece.path, "weight") in names:
+            if not alone and weight.name in members and stem(piece.path, "weight", self._words) in names:
                 return self._offset(weight, members)
         return 0
 

@@ -86,6 +86,22 @@ def _keys_and_values_fused(module: nn.Module) -> Callable[[Tensor], Projections]
     return lambda x: [module.to_q(x), *module.to_kv(x).chunk(2, -1)]
 
 
+def _list_of_three(module: nn.Module) -> Callable[[Tensor], Projections]:
+    module.qkv = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in _NAMES)
+    return lambda x: [layer(x) for layer in module.qkv]
+
+
+def _stack_of_three(module: nn.Module) -> Callable[[Tensor], Projections]:
+    module.W_qkv, module.b_qkv = nn.Parameter(torch.zeros(3, _IN, _OUT)), nn.Parameter(torch.zeros(3, _OUT))
+    return lambda x: [x @ module.W_qkv[i] + module.b_qkv[i] for i in range(3)]
+
+
+def _inside_a_module_of_their_own(module: nn.Module) -> Callable[[Tensor], Projections]:
+    for name in ("query", "key", "value"):
+        module.add_module(name, nn.ModuleDict({"norm": nn.Identity(), "linear": nn.Linear(_IN, _OUT)}))
+    return lambda x: [getattr(module, name)["linear"](x) for name in ("query", "key", "value")]
+
+
 def _module_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
     def head() -> nn.Module:
         return nn.ModuleDict({name: nn.Linear(_IN, _OUT // _HEADS) for name in _NAMES})
@@ -144,6 +160,9 @@ _LAYOUTS: dict[str, Callable[[nn.Module], Callable[[Tensor], Projections]]] = {
     "fused parameter": _fused_parameter,
     "in_proj": _in_proj,
     "keys and values fused": _keys_and_values_fused,
+    "a list of three": _list_of_three,
+    "a stack of three": _stack_of_three,
+    "inside a module of their own": _inside_a_module_of_their_own,
     "a module per head": _module_per_head,
     "a fused layer per head": _fused_per_head,
     "a list per projection": _list_per_projection,
