@@ -240,3 +240,31 @@ def test_an_instructor_reads_the_gradebook(open_page, person):
 
     expect(page.get_by_role("heading", name="Gradebook")).to_be_visible()
     expect(page.get_by_role("link", name="Export CSV")).to_be_visible()
+
+
+def test_an_instructor_reads_what_a_student_handed_in(open_page, person):
+    """From the name in the gradebook to the list, and from there to the code with its report; nothing can be edited."""
+    who = person("Emmy Noether")
+    page = ready(open_page(EXERCISE, who))
+    write(page, LATE_MASK)
+    page.get_by_role("button", name="Run checks").click()
+    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    desk = open_page("/teach/", person(role=Role.INSTRUCTOR))
+    expect(desk.get_by_role("region", name="Most common mistakes")).to_contain_text("one position too late")
+    desk.get_by_role("link", name="Emmy Noether").click()
+    desk.get_by_role("link", name="Causal attention").click()
+
+    expect(desk.get_by_label("The submitted code")).to_contain_text("diagonal=2")
+    expect(desk.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
+    expect(desk.get_by_role("textbox")).to_have_count(0)
+
+
+def test_a_rejected_file_costs_nothing_and_says_why(open_page, person):
+    """The reason and its price stand where the score would be."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, "def f(:\n")
+    page.get_by_role("button", name="Run checks").click()
+
+    expect(page.get_by_label("Result")).to_contain_text("No attempt was used.")
+    expect(page.locator("#report")).to_contain_text("SyntaxError")
+    expect(page.get_by_role("img", name="of 100 points")).to_have_count(0)

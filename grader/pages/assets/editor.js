@@ -57,6 +57,7 @@
   const settle = (text, tries) => {
     if (gym.view()) {
       gym.write(text);
+      gym.view().contentDOM.setAttribute("tabindex", "0"); // a place for the Tab key, in every browser
       paper.ready = true;
       document.getElementById("editor").dataset.ready = "yes";
     } else if (tries > 0) requestAnimationFrame(() => settle(text, tries - 1));

@@ -1,0 +1,69 @@
+"""The pages against axe-core, which finds missing labels, roles, contrast and places that no key reaches."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from grader.store.records import Role
+
+PACKAGE = "axe-core@4.11.0"
+SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ=="
+PAGES = {
+    "list": ("/", None),
+    "exercise": ("/exercise?ex=causal_attention", Role.STUDENT),
+    "leaderboard": ("/leaderboard", Role.STUDENT),
+    "my work": ("/work", Role.STUDENT),
+    "sign-in": ("/sign-in", None),
+    "register": ("/register", None),
+    "gradebook": ("/teach/", Role.INSTRUCTOR),
+}
+RUN = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.flatMap(
+    (one) => one.nodes.map((node) => `${one.id}: ${node.target} ${node.failureSummary}`))"""
+
+
+@pytest.fixture(scope="session")
+def axe(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Give the checker's script, fetched once and kept beside pytest's other notes."""
+    folder: Path = request.config.cache.mkdir("axe")
+    kept = folder / f"{PACKAGE}.tgz"
+    if not kept.exists():
+        shutil.move(fetch(tmp_path_factory.mktemp("axe")), kept)
+    package = kept.read_bytes()
+    assert base64.b64encode(hashlib.sha512(package).digest()).decode() == SHA512
+    with tarfile.open(fileobj=io.BytesIO(package)) as archive:
+        script = archive.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode()
+
+
+def fetch(folder: Path) -> Path:
+    """Return the package as the registry holds it."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("axe-core comes from npm, which is not here")
+    done = subprocess.run([npm, "pack", PACKAGE], cwd=folder, capture_output=True, timeout=120, check=False)
+    if done.returncode:
+        pytest.skip("the registry of axe-core cannot be reached")
+    return next(folder.glob("*.tgz"))
+
+
+@pytest.mark.parametrize(("path", "role"), PAGES.values(), ids=PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_shuts_anybody_out(open_page, person, axe, *, path, role, scheme):
+    """No finding on any page, in both colours."""
+    page = open_page(path, person(role=role) if role else None, color_scheme=scheme)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    if "exercise" in path:
+        expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+    page.evaluate(axe)
+
+    assert page.evaluate(RUN) == []
