@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ PREFIX = "ATTENTION_GYM_"
 SPACE_MARK = "SPACE_ID"  # set on a hosting Space
 SPACE_DATA = Path("/data")  # the disk of a Space that outlives a restart
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+HOST_NAME = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 Value = TypeVar("Value")
 
@@ -26,6 +28,7 @@ class Settings:
         data: the directory for the database, the secret and the class code; made by whoever first writes there.
         database_url: where the store is, and may hold a password; empty for a file in `data`.
         host, port: where the page is served.
+        allowed_hosts: the names under which browsers may ask for it, `*.example.org` for all below; empty for any.
         slots: how many submissions are graded at once on the CPU.
         class_code: what somebody who registers has to know; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
@@ -40,6 +43,7 @@ class Settings:
     database_url: str = field(default="", repr=False)
     host: str = "127.0.0.1"
     port: int = 7860
+    allowed_hosts: tuple[str, ...] = ()
     slots: int = 1
     class_code: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
@@ -72,6 +76,7 @@ class Settings:
             database_url=read("DATABASE_URL", "sqlite:///… or postgresql://…", _url, default=""),
             host=read("HOST", "an address such as 127.0.0.1", str, default="0.0.0.0" if hosted else "127.0.0.1"),
             port=read("PORT", "an integer from 1 to 65535", _integer(1, 65535), default=7860),
+            allowed_hosts=read("ALLOWED_HOSTS", "names such as gym.example.org, *.example.org", _hosts, default=()),
             slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
             class_code=read("CLASS_CODE", "4 characters or more", _longer_than(3), default=None),
             secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
@@ -126,6 +131,13 @@ def _url(text: str) -> str:
     if not text.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
         raise ValueError(text)
     return text
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip().lower() for name in text.split(","))
+    if not all(HOST_NAME.fullmatch(name) for name in names):
+        raise ValueError(text)
+    return names
 
 
 def _integer(low: int, high: int) -> Callable[[str], int]:

@@ -34,6 +34,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_DATABASE_URL": "postgresql://db/gym",
             "ATTENTION_GYM_HOST": "::1",
             "ATTENTION_GYM_PORT": "80",
+            "ATTENTION_GYM_ALLOWED_HOSTS": "Gym.Example.org, *.school.edu",
             "ATTENTION_GYM_SLOTS": "3",
             "ATTENTION_GYM_CLASS_CODE": "green-tree",
             "ATTENTION_GYM_SECRET": "s" * 32,
@@ -50,6 +51,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         database_url="postgresql://db/gym",
         host="::1",
         port=80,
+        allowed_hosts=("gym.example.org", "*.school.edu"),
         slots=3,
         class_code="green-tree",
         secret="s" * 32,
@@ -66,6 +68,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
     [
         ("PORT", "http", "ATTENTION_GYM_PORT is 'http'; expected: an integer from 1 to 65535"),
         ("PORT", "70000", "ATTENTION_GYM_PORT is '70000'; expected: an integer from 1 to 65535"),
+        ("ALLOWED_HOSTS", "http://gym", "ATTENTION_GYM_ALLOWED_HOSTS is 'http://gym'; expected: names such as"),
         ("SLOTS", "0", "ATTENTION_GYM_SLOTS is '0'; expected: an integer from 1 to 256"),
         ("SESSION_HOURS", "nan", "ATTENTION_GYM_SESSION_HOURS is 'nan'; expected: a number from 0.1 to 720"),
         ("COOKIE_SECURE", "maybe", "ATTENTION_GYM_COOKIE_SECURE is 'maybe'; expected: yes or no"),

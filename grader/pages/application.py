@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from grader.pages.accounts import build_accounts
 from grader.pages.csp import Shield
@@ -43,6 +44,8 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app.add_middleware(CORSMiddleware, allow_origins=())
     app.add_middleware(Doorway, identity=identity)
     app.add_middleware(Guard, body_limit=(2 * settings.source_kib + 64) << 10)
+    # A name of somebody else's that leads here would let their page ask us as if it were ours.
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)
     app.add_middleware(Shield, head=head())
     return app
 

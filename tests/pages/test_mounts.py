@@ -5,8 +5,9 @@ import json
 import httpx
 import pytest
 
+from grader.settings import Settings
 from grader.store.records import Role
-from tests.pages.conftest import in_a_loop
+from tests.pages.conftest import in_a_loop, made
 
 FILE = {"path": "/etc/passwd", "url": None, "meta": {"_type": "gradio.FileData"}}
 
@@ -168,3 +169,16 @@ def test_wrong_types_are_answered_calmly(visitor, person, data):
 
     assert answer.startswith("event: complete")
     assert json.loads(json.loads(answer.split("data: ")[1])[1])["phase"] == "refused"
+
+
+@pytest.mark.parametrize(("host", "status"), [("gym.example.org", 200), ("a.school.edu", 200), ("evil.example", 400)])
+def test_only_the_allowed_names_are_answered(site, host, status):
+    """With names given in the settings, a request under another one goes no further."""
+    settings = Settings(allowed_hosts=("gym.example.org", "*.school.edu"))
+
+    async def ask() -> int:
+        transport = httpx.ASGITransport(app=await made(site.service, settings))
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
+            return (await client.get("/health")).status_code
+
+    assert in_a_loop(ask()) == status
