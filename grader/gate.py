@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -22,7 +21,8 @@ from grader.box.seeing import see
 from grader.checks.evidence import Evidence
 from grader.checks.finding import Verdict
 from grader.errors import AuthorError
-from grader.exercise.catalog import ROOT, Exercise
+from grader.examples import Example, read_examples
+from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.judge import scoring
@@ -33,7 +33,6 @@ from grader.judge.sheet import Sheet, draw_up
 from grader.judge.verdicts import judge
 
 MISTAKES_AT_LEAST = 8
-SUBMISSIONS = ROOT / "tests" / "submissions"
 
 Answer = Callable[[Call, tuple[int, ...]], Tensor]  # an output of a given shape, made up from a call's arguments
 
@@ -53,18 +52,6 @@ class Outcome:
     def passed(self) -> bool:
         """Whether there is nothing to complain about."""
         return not self.complaints
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A submission kept as an example, with the verdict that its first lines ask for.
-
-    `loses` names the dimension that must lose points, None for full marks; `diagnosis` the mistake to be named.
-    """
-
-    path: Path
-    loses: Dimension | None
-    diagnosis: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,30 +121,6 @@ def _complaints(trial: _Trial, reference: Report) -> Iterator[str]:
         yield from _mistake(trial, wrong)
     for example in trial.examples:
         yield from _example(trial, example)
-
-
-def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
-    """Return the examples of an exercise, in the order of their names.
-
-    Raises:
-        AuthorError: an example does not say what its verdict must be.
-    """
-    return [_read_example(path) for path in sorted((folder / exercise).glob("*.py"))]
-
-
-def _read_example(path: Path) -> Example:
-    said: dict[str, str] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if not line.startswith("#"):
-            break
-        key, _, value = line.lstrip("# ").partition(":")
-        said[key.strip()] = value.strip()
-    verdict = said.get("verdict", "")
-    if verdict == "full marks":
-        return Example(path, None, None)
-    if verdict.removeprefix("loses ") not in set(Dimension):
-        raise AuthorError(f"`{path}` must begin with `# verdict: full marks` or `# verdict: loses <dimension>`")
-    return Example(path, Dimension(verdict.removeprefix("loses ")), said.get("diagnosis"))
 
 
 def _texts(exercise: Exercise) -> Iterator[str]:

@@ -14,10 +14,11 @@ from typer.main import get_command
 from grader.checks.registry import CHECKS
 from grader.cli.main import make_app
 from grader.errors import SettingsError
+from grader.examples import read_examples
 from grader.exercise import spec
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.exercise.spec import Dimension
-from grader.gate import check_exercise, read_examples
+from grader.gate import check_exercise
 from grader.settings import PREFIX, Settings
 
 _DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/authoring.md")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.box.run import Box
+from grader.errors import AuthorError
+from grader.examples import SUBMISSIONS, Example, read_examples
 from grader.exercise.catalog import Catalog
-from grader.gate import SUBMISSIONS, Example, read_examples
 from grader.judge.grade import grade
 from grader.judge.report import Report, Status
 
@@ -50,3 +53,12 @@ def test_every_exercise_has_examples_of_both_kinds(catalog: Catalog) -> None:
     for name in catalog:
         kinds = {example.loses is None for example in read_examples(name)}
         assert kinds == {True, False}, name
+
+
+def test_an_example_without_a_verdict_is_an_authors_error(tmp_path: Path) -> None:
+    """The first line of an example says what it must get."""
+    (tmp_path / "softmax").mkdir()
+    (tmp_path / "softmax" / "odd.py").write_text("# verdict: fine, I think\n", encoding="utf-8")
+
+    with pytest.raises(AuthorError, match="must begin with `# verdict: full marks`"):
+        read_examples("softmax", tmp_path)

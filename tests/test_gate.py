@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
-from grader.gate import check_exercise, read_examples
+from grader.gate import check_exercise
 
 _ID = "self_attention_linear"  # small and quick; any other would do
 _REFERENCE = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
@@ -139,15 +138,6 @@ def test_examples_of_one_kind_only_are_told(broken: Callable[..., tuple[str, ...
 
     assert first.startswith("`tests/submissions/on_trial/` has no example that must earn full marks")
     assert second.startswith("`tests/submissions/on_trial/` has no example that must lose points")
-
-
-def test_an_example_without_a_verdict_is_an_authors_error(tmp_path: Path) -> None:
-    """The first line of an example says what it must get."""
-    (tmp_path / "softmax").mkdir()
-    (tmp_path / "softmax" / "odd.py").write_text("# verdict: fine, I think\n", encoding="utf-8")
-
-    with pytest.raises(AuthorError, match="must begin with `# verdict: full marks`"):
-        read_examples("softmax", tmp_path)
 
 
 def test_the_catalogue_is_in_its_order(catalog: Catalog) -> None:
