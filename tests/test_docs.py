@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,13 @@ def test_settings_exist(document: str) -> None:
     assert set(re.findall(rf"{PREFIX}\w+", _read(document))) - {PREFIX} <= known
 
 
+def test_every_setting_is_described() -> None:
+    """README sends its readers to the settings' docstring, so each has its words there."""
+    described = set(re.findall(r"\w+", (Settings.__doc__ or "").partition("Attributes:")[2]))
+
+    assert {field.name for field in fields(Settings)} - described == set()
+
+
 def test_a_space_gets_the_gradio_that_is_pinned() -> None:
     """The front matter's version is the one of `requirements.txt`, and its file and Python are there."""
     front = dict(line.split(": ", 1) for line in _read("README.md").split("---")[1].strip().splitlines())
@@ -153,9 +161,9 @@ def test_the_guide_lists_every_check() -> None:
 def test_the_guide_names_every_field() -> None:
     """Whatever an `exercise.toml` may hold is in the guide; `constructor` of a case is `construct` in the file."""
     models = [kind for kind in vars(spec).values() if isinstance(kind, type) and issubclass(kind, BaseModel)]
-    fields = {info.alias or name for kind in models for name, info in kind.model_fields.items()}
+    named = {info.alias or name for kind in models for name, info in kind.model_fields.items()}
 
-    assert fields - set(re.findall(r"[\w]+", _read(_GUIDE))) == set()
+    assert named - set(re.findall(r"[\w]+", _read(_GUIDE))) == set()
 
 
 def _sentences() -> Iterator[str]:
