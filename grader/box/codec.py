@@ -13,13 +13,19 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
+from grader.box import traps
 from grader.box.plan import Argument, Build, Call, Entry, Kind, Plan, Slot, Weight
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
 
 
 def encode_job(plan: Plan, source: str) -> bytes:
-    """Return the bytes of a job."""
+    """Return the bytes of a job.
+
+    Raises:
+        AuthorError: the plan forbids a group of operations that there is not.
+    """
+    traps.check(plan.forbidden)
     tensors: dict[str, Tensor] = {}
 
     def keep(value: Argument) -> Json:

@@ -155,8 +155,8 @@ _KEYS = (
 )
 
 
-def install(groups: tuple[str, ...]) -> None:
-    """Trap every operation of `groups` in this process, for good; a trapped call raises `ForbiddenCall`.
+def check(groups: tuple[str, ...]) -> None:
+    """Refuse groups that there are not; done before a job leaves, since in the child it would look like a crash.
 
     Raises:
         AuthorError: there is no such group.
@@ -164,7 +164,16 @@ def install(groups: tuple[str, ...]) -> None:
     for name in groups:
         if name not in GROUPS:
             raise AuthorError(f"there is no group of forbidden operations `{name}`; there are {', '.join(GROUPS)}")
-        group = GROUPS[name]
+
+
+def install(groups: tuple[str, ...]) -> None:
+    """Trap every operation of `groups` in this process, for good; a trapped call raises `ForbiddenCall`.
+
+    Raises:
+        AuthorError: there is no such group.
+    """
+    check(groups)
+    for group in (GROUPS[name] for name in groups):
         _trap_operators(group.operators)
         _trap_modules(group.modules)
         for function in group.functions:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.box.run import Ending, Limits
-from grader.errors import GraderFault
+from grader.errors import AuthorError, GraderFault
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 
@@ -195,6 +195,12 @@ def test_a_renewed_zygote_lets_its_runs_finish() -> None:
             assert sandbox._zygote is not old
         assert old._process.poll() is not None
         assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+
+
+def test_an_unknown_group_of_traps_is_the_authors_fault(sandbox: Sandbox) -> None:
+    """It is refused before a child could end by it, which would be told to the student as a crash."""
+    with pytest.raises(AuthorError, match="`convolution`; there are attention, softmax, dropout"):
+        sandbox.run(plan(forbidden=("convolution",)), HONEST, LIMITS)
 
 
 def test_a_zygote_is_renewed_a_day_later_and_not_before() -> None:
