@@ -1,0 +1,14 @@
+# verdict: loses masking
+import math
+import torch
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    d_k = query.size(-1)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(d_k)
+    if mask is not None:
+        scores = scores.masked_fill(
+            (mask.transpose(-2, -1) if mask.shape[-1] == mask.shape[-2] else mask) == 0, float("-inf")
+        )
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ value, weights
