@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from grader.checks.finding import Verdict
 from grader.exercise.spec import Dimension
 from grader.judge.report import CheckResult, Points
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
+_LONG = 80  # characters; what is shorter is as quickly read again as looked up
+
 
 def results(judged: Sequence[Judged]) -> tuple[CheckResult, ...]:
-    """Return the lines of the report: every check that has points."""
-    return tuple(_result(line) for line in judged if line.item.points)
+    """Return the lines of the report: every check that has points. A long reason is told once, and then referred to."""
+    told: dict[str, str] = {}
+    lines = [line for line in judged if line.item.points]
+    return tuple(_result(line, told.setdefault(line.finding.message, line.item.name)) for line in lines)
 
 
 def remarks(judged: Sequence[Judged]) -> tuple[str, ...]:
@@ -42,13 +47,16 @@ def score(judged: Sequence[Judged]) -> float:
     return min(round(math.fsum(line.item.points for line in lines if line.passed), 2), 99.99)
 
 
-def _result(line: Judged) -> CheckResult:
+def _result(line: Judged, first: str) -> CheckResult:
     points = round(line.item.points, 2)
+    message = line.finding.message
+    if first != line.item.name and len(message) > _LONG and line.finding.verdict is Verdict.FAILED:
+        message = f"the same as in “{first}”"
     return CheckResult(
         name=line.item.name,
         dimension=line.dimension,
         status=line.finding.verdict,
         earned=points if line.passed else 0.0,
         possible=points,
-        message=clean(line.finding.message, limit=1000),
+        message=clean(message, limit=1000),
     )

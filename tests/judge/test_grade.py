@@ -299,3 +299,12 @@ def test_what_a_student_writes_is_cleaned_before_it_is_shown(block: Exercise) ->
     messages = " ".join(check.message for check in report.checks)
     assert "a<U+202E>b<U+001B>[31m<U+200B><U+D800>" in messages
     assert Report.from_json(report.to_json()) == report
+
+
+def test_a_long_reason_is_told_once_and_then_referred_to(attend: Exercise) -> None:
+    """A missing argument breaks every case; the report does not say so in full at each."""
+    report = grade(attend, ATTEND.replace("mask", "hide"), seed=1, box=InlineBox())
+
+    failed = [check for check in report.checks if check.status is Verdict.FAILED]
+    assert "must take an argument `mask`" in failed[0].message
+    assert {check.message for check in failed[1:]} == {f"the same as in “{failed[0].name}”"}
