@@ -155,6 +155,8 @@ class _Finder:
     def _paths(self, name: str, leaf: str, dims: tuple[int, ...]) -> list[str]:
         """Return the paths under `name`, of parameters with `dims` axes: one, or one per head in order."""
         found = [path for path in self._stems.get((leaf, name), ()) if self.parameters[path].dim() in dims]
+        if len(found) < 2:  # by far the most: every customary name is asked for
+            return found
         if _clash(found):  # one parameter may be registered in two places
             found = list({id(self.parameters[path]): path for path in reversed(found)}.values())
         if _clash(found):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar, Protocol
 
 import torch
@@ -63,7 +64,7 @@ class Check(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: what was measured once is kept in the instance
 class Evidence:
     """All that was seen of one submission, and of the reference on the same plan.
 
@@ -76,6 +77,10 @@ class Evidence:
     expected: Observations
     rounded: Observations
     free: frozenset[str] = frozenset()
+
+    @cached_property
+    def _scales(self) -> Mapping[str, Mapping[str, float]]:
+        return {name: scales(seen) for name, seen in self.expected.calls.items()}
 
     def call(self, item: Item, variant: str) -> Call:
         """Return the planned call `variant` of the item's case."""
@@ -113,7 +118,7 @@ class Evidence:
         The bias of the keys, for one, has none: the softmax does not see a shift of all scores.
         """
         truth = self.truth(call, key)
-        noise = 1e-9 * scales(self.expected.calls[call.name])[key]
+        noise = 1e-9 * self._scales[call.name][key]
         return truth is not None and float(truth.abs().max()) > noise
 
     def truth(self, call: Call, key: str) -> Tensor | None:
@@ -125,7 +130,7 @@ class Evidence:
         truth = self.truth(call, key)
         if truth is None or not truth.numel():
             return 0.0
-        bound = FLOORS[call.dtype] * scales(self.expected.calls[call.name])[key]
+        bound = FLOORS[call.dtype] * self._scales[call.name][key]
         rounded = self.rounded.calls.get(call.name)
         if rounded is not None and (seen := rounded.slots.get(key)) is not None and seen.tensor is not None:
             error = (seen.tensor.double() - truth).abs().nan_to_num(0.0, 0.0, 0.0)
