@@ -140,8 +140,9 @@ class _Finder:
             return tuple(
                 self._part(path, offset, piece) for path, offset, piece in zip(beside, offsets, matrix, strict=True)
             )
-        own = [(name, (1, 2, 3)) for name in bias_names(weight.name)]
-        for name, dims in (*own, *((name, (1,)) for name in weight_names(weight.name))):
+        own = [(name, (1, 2, 3)) for name in bias_names(weight.name) if ("bias", name) in self._stems]
+        shared = [(name, (1,)) for name in weight_names(weight.name) if ("bias", name) in self._stems]
+        for name, dims in (*own, *shared):
             paths = [path for path in self._paths(name, "bias", dims) if path != matrix[0].path]
             if paths:
                 return layouts.bias_blocks(weight.matrix.shape[1], [(path, self.parameters[path]) for path in paths])
