@@ -156,12 +156,12 @@ def _run(
 ) -> tuple[Any, ...]:
     target: Callable[..., Any] = entry
     if instance is not None:
-        target = instance.module
+        target = _forward_of(instance.module)
         instance.module.train(call.training)
         instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
     result = call_with(
-        target if instance is None else _forward_of(instance.module),
+        target,
         handed,
         order=plan.entry.arguments,
         defaults=plan.entry.defaults,

@@ -23,7 +23,7 @@ def results(judged: Sequence[Judged]) -> tuple[CheckResult, ...]:
 
 def remarks(judged: Sequence[Judged]) -> tuple[str, ...]:
     """Return what the checks without points found wrong."""
-    failed = (line for line in judged if not line.item.points and line.finding.verdict.value == "failed")
+    failed = (line for line in judged if not line.item.points and line.finding.verdict is Verdict.FAILED)
     return tuple(f"{line.item.name}: {clean(line.finding.message)}" for line in failed)
 
 
