@@ -3,7 +3,7 @@
     # verdict: loses numerics
     # diagnosis: no_scaling
 
-A right one says `# verdict: full marks`.
+A right one says `# verdict: full marks`; one with two mistakes names both, with a comma between.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ SUBMISSIONS = ROOT / "tests" / "submissions"
 class Example:
     """A submission kept as an example, with the verdict that its first lines ask for.
 
-    `loses` names the dimension that must lose points, None for full marks; `diagnosis` the mistake to be named.
+    `loses` names the dimension that must lose points, None for full marks; `diagnosis` the mistake to be named, or two.
     """
 
     path: Path
     loses: Dimension | None
-    diagnosis: str | None
+    diagnosis: tuple[str, ...]
 
 
 def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
@@ -48,7 +48,12 @@ def _read_example(path: Path) -> Example:
         said[key.strip()] = value.strip()
     verdict = said.get("verdict", "")
     if verdict == "full marks":
-        return Example(path, None, None)
+        return Example(path, None, ())
     if verdict.removeprefix("loses ") not in set(Dimension):
-        raise AuthorError(f"`{path}` must begin with `# verdict: full marks` or `# verdict: loses <dimension>`")
-    return Example(path, Dimension(verdict.removeprefix("loses ")), said.get("diagnosis"))
+        losses = f"`# verdict: loses <dimension>`, which is one of {', '.join(Dimension)}"
+        raise AuthorError(f"`{path}` must begin with `# verdict: full marks` or {losses}")
+    return Example(path, Dimension(verdict.removeprefix("loses ")), _names(said.get("diagnosis", "")))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

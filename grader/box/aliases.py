@@ -25,11 +25,14 @@ ARGUMENTS: tuple[tuple[str, ...], ...] = (
 FURTHER: Mapping[str, tuple[str, ...]] = {
     "d_in": ("in_dim", "in_features", "dim_in"),
     "d_out": ("out_dim", "out_features", "dim_out"),
-    "d_model": ("dim", "model_dim", "emb_dim"),
+    "d_model": ("dim", "model_dim", "emb_dim", "n_embd", "embed_size", "hidden_size", "embedding_dim"),
     "num_heads": ("heads", "n_head", "nheads"),
+    "num_kv_heads": ("n_kv_heads", "kv_heads", "num_key_value_heads", "n_kv_head", "num_kv_groups", "h_kv"),
     "context_length": ("max_seq_len", "max_length", "ctx_len"),
     "max_len": ("max_seq_len", "max_length"),
     "dropout": ("dropout_p", "drop_rate"),
+    "p": ("dropout_p", "drop_rate", "drop_prob", "prob", "rate"),
+    "pad_idx": ("pad", "padding_idx", "pad_token_id", "pad_token", "padding_index", "pad_index", "pad_value"),
     "query": ("queries",),
     "key": ("keys",),
     "value": ("values",),
@@ -37,6 +40,40 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
     "d_out_kq": ("d_kq", "d_k"),
     "d_out_v": ("d_v",),
     "dim": ("axis",),
+    "d_k": ("dk", "dim_k", "d_key", "key_dim", "d_keys", "d_head", "head_dim", "d_kq"),
+    "f": ("func", "fn", "function", "objective", "loss_fn", "loss", "cost"),
+    "x0": ("x_0", "x_init", "init", "initial", "start", "x_start", "initial_x", "x"),
+    "learning_rate": ("lr", "eta", "alpha", "step_size", "rate"),
+    "num_steps": (
+        "steps",
+        "n_steps",
+        "num_iterations",
+        "iterations",
+        "num_iters",
+        "n_iters",
+        "n_iter",
+        "iters",
+        "n",
+        "epochs",
+        "num_epochs",
+        "max_iter",
+        "max_steps",
+        "T",
+    ),
+    "window": ("window_size",),
+    "block_size": ("tile_size", "chunk_size"),
+    "causal": ("is_causal",),
+    "cache": ("past", "past_kv", "past_key_value", "past_key_values", "layer_past", "state", "memory"),
+    "vocab_size": ("num_embeddings", "vocabulary_size", "vocab", "n_vocab", "num_words"),
+    "max_distance": ("max_relative_position", "max_relative_distance", "max_dist", "clip_distance", "max_rel_pos"),
+    "source": ("src", "source_module", "from_module", "linear", "module_from"),
+    "target": ("tgt", "dst", "dest", "destination", "target_module", "to_module", "module_to"),
+    "encoder_outputs": ("encoder_output", "enc_outputs", "enc_output", "encoder_states", "encoder_hidden_states"),
+    "decoder_hidden": ("decoder_state", "dec_hidden", "decoder_hidden_state", "hidden"),
+    "encoder_dim": ("enc_dim", "encoder_hidden_dim", "enc_hidden_dim"),
+    "decoder_dim": ("dec_dim", "decoder_hidden_dim", "dec_hidden_dim"),
+    "attention_dim": ("attn_dim", "attention_size"),
+    "training": ("train", "is_training", "is_train"),
     "x_1": ("x1", "x", "x_q", "tgt", "target"),
     "x_2": ("x2", "context", "y", "x_kv", "src", "source", "memory"),
 }
@@ -46,6 +83,25 @@ _PROJECTIONS = {
     "W_key": ("key", "k", "K", "keys"),
     "W_value": ("value", "v", "V", "values"),
 }
+# Elsewhere these mean something else, but the contract that has the weight leaves no doubt.
+_OWN: Mapping[str, tuple[str, ...]] = {
+    "W1": ("W_1", "w1", "w_1", "W_h", "W_encoder", "W_enc", "encoder_proj", "enc_proj", "encoder_projection",
+           "encoder_linear", "linear_encoder", "U_a", "Ua"),
+    "W2": ("W_2", "w2", "w_2", "W_s", "W_decoder", "W_dec", "decoder_proj", "dec_proj", "decoder_projection",
+           "decoder_linear", "linear_decoder", "W_a", "Wa"),
+    "W": ("W_a", "Wa", "w", "W_general", "general", "W_concat", "concat", "attn"),
+    "v": ("V", "v_a", "V_a", "va", "Va", "v_t", "energy", "score", "score_proj"),
+    "embedding": ("embed", "emb", "embeddings", "token_embedding", "token_embeddings", "word_embedding",
+                  "word_embeddings", "tok_emb", "wte", "embedding_layer", "embedding_table", "lookup"),
+    "relative_bias": ("rel_bias", "relative_biases", "relative_position_bias", "relative_attention_bias",
+                      "rel_pos_bias", "relative_bias_table", "relative_position_bias_table", "rel_bias_table",
+                      "relative_embedding", "relative_embeddings", "rel_emb", "bias_table", "position_bias"),
+}  # fmt: skip
+_BY_HAND: Mapping[str, tuple[str, ...]] = {
+    "weight": ("gamma", "a_2", "alpha", "scale", "gain"),
+    "bias": ("beta", "b_2", "shift"),
+}
+_BIAS_WORDS: Mapping[str, tuple[str, ...]] = {"W1": ("1", "h"), "W2": ("2", "s"), "W": ("a",), "v": ("a",)}
 _PATTERNS = (
     "W_{}", "weight_{}", "{}_weight", "w_{}", "{}_proj", "{}", "to_{}", "W{}", "w{}", "{}_linear", "linear_{}",
     "{}_layer", "{}_projection", "proj_{}", "{}_weights", "{}s", "fc_{}", "{}_net", "lin_{}", "{}_lin", "{}_w", "{}_W",
@@ -61,6 +117,7 @@ OUT = (
 )  # fmt: skip
 _OUT_WORDS = ("out", "o", "O", "output", "proj", "W_out", "W_o", "W_O")
 
+LISTS = ("linears", "linear_layers", "projections", "projs", "layers")  # of one layer for each weight, in their order
 FUSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (
         ("W_query", "W_key", "W_value"),
@@ -68,6 +125,8 @@ FUSED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
          "qkv_layer", "qkv_projection", "proj_qkv", "W_QKV", "wqkv", "query_key_value"),
     ),
     (("W_key", "W_value"), ("kv", "to_kv", "W_kv", "kv_proj", "w_kv", "c_kv", "kv_linear", "Wkv")),
+    (("W_query", "W_key", "W_value"), LISTS),
+    (("W_query", "W_key", "W_value", "W_out"), LISTS),
 )  # fmt: skip
 
 
@@ -85,7 +144,14 @@ def weight_names(name: str) -> tuple[str, ...]:
         return OUT
     words = _PROJECTIONS.get(name, ())
     names = (pattern.format(word) for pattern in _PATTERNS for word in words)
-    return tuple(dict.fromkeys((name, *names)))
+    return tuple(dict.fromkeys((name, *names, *_OWN.get(name, ()))))
+
+
+@cache
+def exact_names(name: str) -> tuple[str, ...]:
+    """Return the paths of a weight that is kept as torch's own layer keeps it, or as a norm written by hand does."""
+    owner, _, last = name.rpartition(".")
+    return (name, *(f"{owner}.{other}" for other in _BY_HAND.get(last, ())))
 
 
 @cache
@@ -93,7 +159,7 @@ def bias_names(name: str) -> tuple[str, ...]:
     """Return the names of a bias that is a parameter of its own beside the weight `name`."""
     if name == "W_out":
         return tuple(pattern.format(word) for pattern in _BIAS_PATTERNS for word in _OUT_WORDS)
-    words = (*_PROJECTIONS.get(name, ()), name)
+    words = (*_PROJECTIONS.get(name, ()), name, *_BIAS_WORDS.get(name, ()))
     return tuple(pattern.format(word) for pattern in _BIAS_PATTERNS for word in words)
 
 

@@ -1,7 +1,7 @@
 """How a job, a plan and a source text, travels into the sandbox: one safetensors blob, no pickle.
 
 Tensors are stored under running numbers. The manifest is JSON under the metadata key `job`; where a value is a
-tensor it holds `{"tensor": "<number>"}`.
+tensor it holds `{"tensor": "<number>"}`, where it is a function `{"function": "<name>"}`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from grader.box import traps
-from grader.box.plan import Argument, Build, Call, Entry, Kind, Plan, Slot, Weight
+from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kind, Plan, Slot, Weight
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
 
@@ -29,6 +29,8 @@ def encode_job(plan: Plan, source: str) -> bytes:
     tensors: dict[str, Tensor] = {}
 
     def keep(value: Argument) -> Json:
+        if isinstance(value, Function):
+            return {"function": value.name}
         if not isinstance(value, Tensor):
             return value
         tensors[str(len(tensors))] = value.detach().clone().contiguous()
@@ -41,6 +43,7 @@ def encode_job(plan: Plan, source: str) -> bytes:
         "calls": [_call_out(call, keep) for call in plan.calls],
         "forbidden": plan.forbidden,
         "device": plan.device,
+        "parts": {name: _entry_out(entry) for name, entry in plan.parts.items()},
     }
     return save_tensors(tensors, metadata={"job": json.dumps(manifest)})
 
@@ -52,21 +55,17 @@ def decode_job(blob: bytes) -> tuple[Plan, str]:
     tensors = load_tensors(blob)
 
     def find(value: Json) -> Argument:
-        return tensors[value["tensor"]] if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            return value  # type: ignore[no-any-return]  # a scalar, as it was written
+        return tensors[value["tensor"]] if "tensor" in value else Function(value["function"])
 
-    entry = manifest["entry"]
     plan = Plan(
-        entry=Entry(
-            entry["name"],
-            Kind(entry["kind"]),
-            tuple(entry["arguments"]),
-            tuple(entry["constructor"]),
-            entry["defaults"],
-        ),
+        entry=_entry_in(manifest["entry"]),
         builds=tuple(_build_in(build, find) for build in manifest["builds"]),
         calls=tuple(_call_in(call, find) for call in manifest["calls"]),
         forbidden=tuple(manifest["forbidden"]),
         device=manifest["device"],
+        parts={name: _entry_in(entry) for name, entry in manifest["parts"].items()},
     )
     return plan, manifest["source"]
 
@@ -81,22 +80,48 @@ def _entry_out(entry: Entry) -> Json:
     }
 
 
+def _entry_in(data: Json) -> Entry:
+    return Entry(
+        data["name"], Kind(data["kind"]), tuple(data["arguments"]), tuple(data["constructor"]), data["defaults"]
+    )
+
+
 def _build_out(build: Build, keep: Any) -> Json:
-    weights = [
-        {"name": w.name, "matrix": keep(w.matrix), "bias": keep(w.bias), "heads": w.heads} for w in build.weights
-    ]
     return {
         "name": build.name,
         "arguments": dict(build.arguments),
-        "weights": weights,
+        "weights": [_weight_out(weight, keep) for weight in build.weights],
         "dtype": build.dtype,
         "refused": build.refused,
+        "part": build.part,
     }
 
 
 def _build_in(data: Json, find: Any) -> Build:
-    weights = (Weight(w["name"], find(w["matrix"]), find(w["bias"]), w["heads"]) for w in data["weights"])
-    return Build(data["name"], data["arguments"], tuple(weights), data["dtype"], data["refused"])
+    weights = tuple(_weight_in(weight, find) for weight in data["weights"])
+    return Build(data["name"], data["arguments"], weights, data["dtype"], data["refused"], data["part"])
+
+
+def _weight_out(weight: Weight, keep: Any) -> Json:
+    return {
+        "name": weight.name,
+        "matrix": keep(weight.matrix),
+        "bias": keep(weight.bias),
+        "heads": weight.heads,
+        "holding": weight.holding.value,
+        "either": weight.either,
+    }
+
+
+def _weight_in(data: Json, find: Any) -> Weight:
+    return Weight(
+        name=data["name"],
+        matrix=find(data["matrix"]),
+        bias=find(data["bias"]),
+        heads=data["heads"],
+        holding=Holding(data["holding"]),
+        either=data["either"],
+    )
 
 
 def _call_out(call: Call, keep: Any) -> Json:
@@ -104,13 +129,15 @@ def _call_out(call: Call, keep: Any) -> Json:
         "name": call.name,
         "build": call.build,
         "arguments": {name: keep(value) for name, value in call.arguments.items()},
-        "outputs": [[slot.key, slot.axes, slot.shape] for slot in call.outputs],
+        "outputs": [[slot.key, slot.axes, slot.shape, slot.dtype] for slot in call.outputs],
         "upstream": [keep(gradient) for gradient in call.upstream],
         "wants": call.wants,
         "dtype": call.dtype,
         "training": call.training,
         "strided": call.strided,
+        "below": call.below,
         "seed": call.seed,
+        "part": call.part,
     }
 
 
@@ -119,11 +146,13 @@ def _call_in(data: Json, find: Any) -> Call:
         name=data["name"],
         build=data["build"],
         arguments={name: find(value) for name, value in data["arguments"].items()},
-        outputs=tuple(Slot(key, tuple(axes), tuple(shape)) for key, axes, shape in data["outputs"]),
+        outputs=tuple(Slot(key, tuple(axes), tuple(shape), dtype) for key, axes, shape, dtype in data["outputs"]),
         upstream=tuple(find(gradient) for gradient in data["upstream"]),
         wants=tuple(data["wants"]),
         dtype=data["dtype"],
         training=data["training"],
         strided=data["strided"],
+        below=data["below"],
         seed=data["seed"],
+        part=data["part"],
     )

@@ -6,7 +6,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from grader.box.plan import Entry, Kind
+from grader.box.drivers import DRIVERS
+from grader.box.plan import Entry
 from grader.errors import Rejected
 
 
@@ -16,14 +17,16 @@ def look_up(entry: Entry, namespace: Mapping[str, Any]) -> Any:
     Raises:
         Rejected: it is not there, or is not what the contract says; a near miss is named.
     """
-    kind = "class" if entry.kind is Kind.MODULE else "function"
-    found = namespace.get(entry.name)
+    name = entry.name
+    is_class = DRIVERS[entry.kind].is_class or name[:1].isupper()  # a contract spells its classes so
+    kind = "class" if is_class else "function"
+    found = namespace.get(name)
     if found is None:
-        raise Rejected(f"your file must define a {kind} called `{entry.name}`; {_instead(entry.name, namespace)}")
-    if entry.kind is Kind.MODULE and not isinstance(found, type):
-        raise Rejected(f"`{entry.name}` must be a class; yours is a {type(found).__name__}")
+        raise Rejected(f"your file must define a {kind} called `{name}`; {_instead(name, namespace)}")
+    if is_class and not isinstance(found, type):
+        raise Rejected(f"`{name}` must be a class; yours is a {type(found).__name__}")
     if not callable(found):
-        raise Rejected(f"`{entry.name}` must be a function; yours is a {type(found).__name__}")
+        raise Rejected(f"`{name}` must be a function; yours is a {type(found).__name__}")
     return found
 
 

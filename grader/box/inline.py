@@ -35,5 +35,5 @@ class InlineBox:
 def _told(events: Iterator[Event], progress: Progress | None) -> Iterator[Event]:
     for event in events:
         if progress is not None and isinstance(event, CallSeen):
-            progress(event.name)
+            progress(event)
         yield event

@@ -5,12 +5,15 @@ The same view that a weight is written through reads its gradient, so a layout i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor, nn
 
 View = Callable[[Tensor], Tensor]
+
+_HEAD = re.compile(r"((attn_|attention_)?head_?)?(?P<number>[0-9]+)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +46,11 @@ def column(parameter: Tensor) -> Tensor:
 def head(index: int) -> View:
     """Show one head of (heads, in, width) as (in, width)."""
     return lambda parameter: parameter[index]
+
+
+def heads_inside(parameter: Tensor) -> Tensor:
+    """Show (in, heads, width) as (in, heads * width)."""
+    return parameter.flatten(1)
 
 
 def rows(start: int, count: int) -> View:
@@ -88,8 +96,9 @@ def is_item(path: str) -> bool:
 
 
 def block_index(path: str) -> int | None:
-    """Return the last number in a path, which is the head's where there is one module per head."""
-    numbers = [int(part) for part in path.split(".") if part.isdigit()]
+    """Return the last number in a path, which is the head's where there is one module per head: `heads.0`, `head_0`."""
+    found = (_HEAD.fullmatch(part) for part in path.split("."))
+    numbers = [int(match["number"]) for match in found if match]
     return numbers[-1] if numbers else None
 
 

@@ -6,11 +6,14 @@ shapes, exceptions. Whether a fact is right is decided elsewhere.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from torch import Tensor
+
+LOSSES = "output:losses"  # the slot in which a call that trains tells its losses
 
 
 class Stage(StrEnum):
@@ -75,13 +78,22 @@ class CallSeen:
     """What one call gave: a `Seen` per slot of the plan, or the exception that ended it.
 
     A call whose forward pass returned but whose backward pass raised has both.
-    `modified` names the arguments that the call changed in place.
+    `modified` names the arguments that the call changed in place. `largest` is, for a measured call, the size of the
+    largest tensor storage of the forward pass, in elements; None where the measuring did not hold to the end.
     """
 
     name: str
     slots: Mapping[str, Seen] = field(default_factory=dict)
     raised: Raised | None = None
     modified: tuple[str, ...] = ()
+    largest: int | None = None
+
+    def losses(self) -> tuple[float, ...]:
+        """Return the losses of a call that trains, step by step, without those that are no number."""
+        found = self.slots.get(LOSSES)
+        if found is None or found.tensor is None:
+            return ()
+        return tuple(loss for loss in found.tensor.reshape(-1).tolist() if math.isfinite(loss))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +105,7 @@ class BuildSeen:
         unused: parameters of the module that no canonical weight claimed (`name (shape)`).
         zeroed: superfluous biases that were set to zero.
         loose: names of plain tensor attributes, neither parameter nor buffer.
+        initial: mean and standard deviation of each canonical tensor as the constructor left it.
     """
 
     name: str
@@ -101,6 +114,7 @@ class BuildSeen:
     unused: tuple[str, ...] = ()
     zeroed: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
+    initial: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 Event = Raised | BuildSeen | CallSeen

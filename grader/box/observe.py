@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from grader.box.arguments import call_with
+from grader.box.binding import Binding, bind, find
+from grader.box.drivers import DRIVERS
 from grader.box.entry import look_up
 from grader.box.faults import describe
+from grader.box.functions import FUNCTIONS
+from grader.box.measuring import Gauge
 from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
-from grader.box.plan import DTYPES, Argument, Build, Call, Plan
+from grader.box.plan import FLOATS, Argument, Build, Call, Function, Plan
 from grader.box.seeing import returned, see, see_gradient
-from grader.box.weights import Binding, bind
 from grader.errors import Ungradable
 
 Load = Callable[[], Mapping[str, Any]]  # executes the source and returns its namespace
 
-# torch's default dtype belongs to the whole process; whoever changes it for a moment holds this lock.
+# torch's default dtype and its generator belong to the whole process; whoever uses them for a moment holds this lock.
 _DEFAULT_DTYPE = threading.RLock()
 
 
@@ -38,38 +40,44 @@ class _Instance:
     binding: Binding
 
 
-def observe(plan: Plan, load: Load) -> Iterator[Event]:
+Instances = dict[str, _Instance | None]  # by build; None where the construction raised
+
+
+def observe(plan: Plan, load: Load, instances: Instances | None = None) -> Iterator[Event]:
     """Run every call of `plan` on the entry point that `load` provides.
+
+    Whoever observes one class again and again may hand over the `instances` that were built before.
 
     Yields:
         One `BuildSeen` per construction, one `CallSeen` per call; or a single `Raised` where there is no entry point.
     """
     try:
         with default_dtype("float64"):
-            entry = look_up(plan.entry, load())
+            namespace = load()
+            entries = {part: look_up(plan.contract(part), namespace) for part in ("", *plan.parts)}
     except BaseException as error:  # noqa: BLE001  # a submission may raise anything at all, SystemExit too
         yield describe(error, Stage.LOAD)
         return
-    instances: dict[str, _Instance | None] = {}
+    instances = {} if instances is None else instances
     for call in plan.calls:
         build = plan.build_of(call)
         if build is not None and build.name not in instances:
-            seen, instances[build.name] = _construct(plan, build, entry)
+            seen, instances[build.name] = _construct(plan, build, entries[build.part])
             yield seen
         instance = instances[build.name] if build else None
         if build is None or instance is not None:
-            yield _observe_call(plan, call, entry, instance)
+            yield _observe_call(plan, call, entries[call.part], instance)
     for build in plan.builds:
         if build.name not in instances:
-            yield _construct(plan, build, entry)[0]
+            yield _construct(plan, build, entries[build.part])[0]
 
 
 @contextmanager
 def default_dtype(name: str) -> Iterator[None]:
-    """Make `name` torch's default dtype for a moment, and nobody else's meanwhile."""
+    """Make `name` torch's default dtype for a moment, and nobody else's meanwhile; nobody else draws numbers either."""
     with _DEFAULT_DTYPE:
         before = torch.get_default_dtype()
-        torch.set_default_dtype(DTYPES[name])
+        torch.set_default_dtype(FLOATS[name])
         try:
             yield
         finally:
@@ -77,23 +85,17 @@ def default_dtype(name: str) -> Iterator[None]:
 
 
 def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instance | None]:
-    stage = Stage.CONSTRUCT
+    stage, contract = Stage.CONSTRUCT, plan.contract(build.part)
     try:
         with default_dtype(build.dtype):
-            module = call_with(
-                entry,
-                build.arguments,
-                order=plan.entry.constructor,
-                defaults=plan.entry.defaults,
-                described=f"`{plan.entry.name}`",
-            )
-        if build.refused:
-            return BuildSeen(build.name), None
+            _seed(0, plan.device)  # so that what a constructor draws is the same at every grading
+            module = DRIVERS[contract.kind].construct(entry, build, contract)
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
-            raise Ungradable(f"`{plan.entry.name}` must be an nn.Module; yours makes a {type(module).__name__}")
-        binding = bind(module.to(plan.device), build.weights)
-        return _describe_build(build, module, binding), _Instance(module, binding)
+            raise Ungradable(f"`{contract.name}` must be an nn.Module; yours makes a {type(module).__name__}")
+        binding = bind(module.to(plan.device), () if build.refused else build.weights)
+        seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, module, binding)
+        return seen, _Instance(module, binding)
     except BaseException as error:  # noqa: BLE001  # as above
         return BuildSeen(build.name, raised=describe(error, stage)), None
 
@@ -108,9 +110,10 @@ def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildS
     return BuildSeen(
         name=build.name,
         mapping=binding.describe(),
-        unused=binding.unused,
+        unused=() if build.refused else binding.unused,  # who should have refused was given no weights at all
         zeroed=binding.zeroed,
         loose=tuple(loose),
+        initial=binding.initial,
     )
 
 
@@ -119,10 +122,11 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
     leaves = {name: _leaf(value, plan, call, wanted=name in call.wants) for name, value in call.arguments.items()}
     handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
-    stage = Stage.CALL
+    stage, gauge = Stage.CALL, Gauge() if call.below else None
     try:
         with default_dtype(call.dtype):
-            results = _run(plan, call, entry, instance=instance, handed=handed)
+            with gauge or nullcontext():
+                results = _run(plan, call, entry, instance=instance, handed=handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}
             stage = Stage.BACKWARD
             if call.upstream:
@@ -132,18 +136,20 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
     except BaseException as error:  # noqa: BLE001  # as above
         raised = describe(error, stage)
     modified = tuple(name for name, value in handed.items() if _differs(value, leaves[name]))
-    return CallSeen(call.name, slots, raised, modified)
+    return CallSeen(call.name, slots, raised, modified, gauge.largest if gauge else None)
 
 
 def _leaf(value: Argument, plan: Plan, call: Call, *, wanted: bool) -> Argument:
     if not isinstance(value, Tensor):
         return value
-    value = value.to(plan.device, DTYPES[call.dtype] if value.is_floating_point() else value.dtype)
+    value = value.to(plan.device, FLOATS[call.dtype] if value.is_floating_point() else value.dtype)
     return value.detach().clone().requires_grad_(wanted and bool(call.upstream))
 
 
-def _hand(value: Argument, strided: bool) -> Argument:
+def _hand(value: Argument, strided: bool) -> Any:
     """Return a copy to hand over: not the leaf itself, so that writing into it is bad manners, not an error."""
+    if isinstance(value, Function):
+        return FUNCTIONS[value.name]
     if not isinstance(value, Tensor):
         return value
     if strided and value.dim() > 1:
@@ -152,22 +158,14 @@ def _hand(value: Argument, strided: bool) -> Argument:
 
 
 def _run(
-    plan: Plan, call: Call, entry: Any, *, instance: _Instance | None, handed: Mapping[str, Argument]
+    plan: Plan, call: Call, entry: Any, *, instance: _Instance | None, handed: Mapping[str, Any]
 ) -> tuple[Any, ...]:
-    target: Callable[..., Any] = entry
     if instance is not None:
-        target = _forward_of(instance.module)
         instance.module.train(call.training)
         instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
-    result = call_with(
-        target,
-        handed,
-        order=plan.entry.arguments,
-        defaults=plan.entry.defaults,
-        described="`forward`" if instance else f"`{plan.entry.name}`",
-    )
-    return returned(result, len(call.outputs))
+    subject, contract = instance.module if instance else entry, plan.contract(call.part)
+    return returned(DRIVERS[contract.kind].run(subject, handed, call, contract), len(call.outputs))
 
 
 def _seed(seed: int, device: str) -> None:
@@ -175,16 +173,6 @@ def _seed(seed: int, device: str) -> None:
     torch.default_generator.manual_seed(seed)
     if device == "cuda":
         torch.cuda.manual_seed(seed)
-
-
-def _forward_of(module: nn.Module) -> Callable[..., Any]:
-    """Return the module's call with the signature of its `forward`, so that hooks run and names are seen."""
-
-    def run(*positional: Any, **named: Any) -> Any:
-        return module(*positional, **named)
-
-    run.__wrapped__ = module.forward  # type: ignore[attr-defined]  # where inspect.signature looks
-    return run
 
 
 def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) -> None:
@@ -199,6 +187,9 @@ def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) 
 
 def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: _Instance | None) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
+    build, binding = plan.build_of(call), instance.binding if instance else None
+    if build and instance and DRIVERS[plan.contract(call.part).kind].moves_weights:
+        binding = find(instance.module, build.weights)
     for slot in plan.slots(call)[len(call.outputs) :]:
         kind, _, name = slot.key.partition(":")
         if kind == "input":
@@ -206,10 +197,10 @@ def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance:
             assert isinstance(leaf, Tensor)
             found[slot.key] = see_gradient(leaf.grad, slot)
         else:
-            assert instance is not None
-            found[slot.key] = see_gradient(instance.binding.gradient(name, slot.shape), slot)
+            assert binding is not None
+            found[slot.key] = see_gradient(binding.gradient(name, slot.shape), slot)
     return found
 
 
-def _differs(handed: Argument, leaf: Argument) -> bool:
+def _differs(handed: Any, leaf: Argument) -> bool:
     return isinstance(handed, Tensor) and isinstance(leaf, Tensor) and not torch.equal(handed.detach(), leaf.detach())

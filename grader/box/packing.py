@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import torch
@@ -28,7 +29,7 @@ def _pack_call(seen: CallSeen, plan: Plan) -> bytes:
     for number, slot in enumerate(plan.slots(plan.calls[index])):
         if (found := seen.slots.get(slot.key)) is not None:
             frames.append(_pack_slot(index, number, found))
-    last = {"raised": _raised_out(seen.raised), "modified": list(seen.modified)}
+    last = {"raised": _raised_out(seen.raised), "modified": list(seen.modified), "largest": seen.largest}
     return b"".join([*frames, _text(Frame.CALLED, 0, index, last)])
 
 
@@ -66,6 +67,7 @@ def _build_out(seen: BuildSeen) -> Any:
         "unused": _short(seen.unused),
         "zeroed": _short(seen.zeroed),
         "loose": _short(seen.loose),
+        "initial": {name: list(pair) for name, pair in seen.initial.items() if all(map(math.isfinite, pair))},
     }
 
 

@@ -12,22 +12,32 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+from grader.box.kinds import Holding as Holding
 from grader.box.kinds import Kind as Kind
 from grader.box.kinds import Scalar as Scalar
 
-Argument = Tensor | Scalar
-
-DTYPES: Mapping[str, torch.dtype] = {
+FLOATS: Mapping[str, torch.dtype] = {
     "float64": torch.float64,
     "float32": torch.float32,
     "float16": torch.float16,
     "bfloat16": torch.bfloat16,
 }
+DTYPES: Mapping[str, torch.dtype] = {**FLOATS, "bool": torch.bool, "int64": torch.int64, "int32": torch.int32}
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """An argument that is a function of one tensor: one of `grader.box.functions`, by its name."""
+
+    name: str
+
+
+Argument = Tensor | Function | Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The entry point of an exercise: the name to look up, and the argument names of its contract."""
+    """An entry point of an exercise: the name to look up, and the argument names of its contract."""
 
     name: str
     kind: Kind
@@ -38,26 +48,31 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One canonical projection and its value.
+    """One canonical weight and its value.
 
     Attributes:
-        name: the contract's name, `W_query`.
-        matrix: (in, out), whatever layout the student's module keeps it in.
+        name: the contract's name, `W_query`; before a dot, the part of the module that holds it.
+        matrix: of a projection (in, out), whatever layout the student's module keeps it in; else as it is kept.
         bias: (out,), or None where the contract has none for this build.
         heads: equal blocks along `out`; a module-per-head layout holds one block a head.
+        holding: how it is kept.
+        either: a projection may as well be kept as the map from `out` to `in`.
     """
 
     name: str
     matrix: Tensor
     bias: Tensor | None = None
     heads: int = 1
+    holding: Holding = Holding.PROJECTION
+    either: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
     """One construction of a module; its instance serves every call that names it.
 
-    `refused` asks for the opposite: the constructor must raise, and no call follows.
+    `refused` asks for the opposite: the constructor, or else the call that follows, must raise. No weights are given.
+    `part` is that of its calls.
     """
 
     name: str
@@ -65,15 +80,20 @@ class Build:
     weights: tuple[Weight, ...] = ()
     dtype: str = "float64"
     refused: bool = False
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A tensor that a call gives: `output:context`, `input:x` or `weight:W_query`, with its axes and shape."""
+    """A tensor that a call gives: `output:context`, `input:x` or `weight:W_query`, with its axes and shape.
+
+    `dtype` is set where it does not follow the call's: `bool` for a mask.
+    """
 
     key: str
     axes: tuple[str, ...]
     shape: tuple[int, ...]
+    dtype: str = ""
 
     @property
     def name(self) -> str:
@@ -95,7 +115,9 @@ class Call:
         dtype: torch's default dtype while the call runs.
         training: `module.train()` instead of `module.eval()`.
         strided: hand over the same values in memory that is not contiguous.
+        below: the elements that no tensor of the forward pass may reach; its largest storage is noted. 0: unmeasured.
         seed: torch's generator is seeded with it just before the call.
+        part: which entry point is called: one of the plan's `parts`, or its `entry`.
     """
 
     name: str
@@ -107,7 +129,9 @@ class Call:
     dtype: str = "float64"
     training: bool = False
     strided: bool = False
+    below: int = 0
     seed: int = 0
+    part: str = ""
 
     def output(self, name: str) -> Slot:
         """Return the slot of the output called `name`."""
@@ -119,7 +143,8 @@ class Plan:
     """Everything that one grading asks of the sandbox.
 
     `forbidden` names groups of ready-made operations (`attention`, `softmax`, …) that are trapped while it runs.
-    Modules and tensors are moved to `device`; what is sent back comes from the CPU again.
+    Modules and tensors are moved to `device`; what is sent back comes from the CPU again. `parts` are further entry
+    points, for exercises that ask for several things in one file.
     """
 
     entry: Entry
@@ -127,6 +152,21 @@ class Plan:
     calls: tuple[Call, ...]
     forbidden: tuple[str, ...] = ()
     device: str = "cpu"
+    parts: Mapping[str, Entry] = field(default_factory=dict)
+
+    def contract(self, part: str) -> Entry:
+        """Return the entry point of a call or a build."""
+        return self.parts[part] if part else self.entry
+
+    def untrained(self) -> Plan:
+        """Return the plan without the calls that train: those that one answer can be held against another in."""
+        calls = (call for call in self.calls if not self.contract(call.part).kind.trains)
+        builds = (build for build in self.builds if not self.contract(build.part).kind.trains)
+        return replace(self, calls=tuple(calls), builds=tuple(builds))
+
+    def call(self, name: str) -> Call:
+        """Return the call called `name`."""
+        return next(call for call in self.calls if call.name == name)
 
     def build_of(self, call: Call) -> Build | None:
         """Return the build that `call` runs on, None for a function."""

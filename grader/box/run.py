@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from grader.box.leash import Leash
 
 if TYPE_CHECKING:  # they bring torch, which whoever only prepares a box can do without
-    from grader.box.observations import Observations
+    from grader.box.observations import CallSeen, Observations
     from grader.box.plan import Plan
 
 
@@ -48,6 +48,7 @@ class Run:
         ending: how it ended; `detail` adds a word for the student (`SIGSEGV`, `exit code 3`).
         output: what the code printed, cut at the cap, as sent (clean it before showing).
         wall_seconds, cpu_seconds, memory_bytes: measured by the parent (memory: largest resident set).
+        grown_bytes: what that is over the size at rest; 0 where nobody saw.
     """
 
     observations: Observations
@@ -57,9 +58,10 @@ class Run:
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
+    grown_bytes: int = 0
 
 
-Progress = Callable[[str], None]  # called with the name of each call that has finished
+Progress = Callable[["CallSeen"], None]  # called with each call that has finished, and what was seen of it
 
 
 class Box(Protocol):

@@ -8,9 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.observations import Presence, Seen
-from grader.box.plan import DTYPES, Slot
+from grader.box.plan import DTYPES, FLOATS, Slot
 
-_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 _MISSING = object()
 
 
@@ -34,7 +33,8 @@ def see(value: Any, slot: Slot) -> Seen:
     shape, dtype = tuple(value.shape), str(value.dtype).removeprefix("torch.")
     if value.layout is not torch.strided or value.device.type == "meta":
         return Seen(Presence.OTHER, shape=shape, dtype=dtype, what=f"a {value.layout} tensor on {value.device}")
-    if value.dtype not in _NAMES or shape != slot.shape:
+    expected = DTYPES if slot.dtype else FLOATS
+    if dtype not in expected or shape != slot.shape:
         return Seen(Presence.MISSHAPEN, shape=shape, dtype=dtype)
     values = value.detach().cpu().resolve_neg().clone(memory_format=torch.contiguous_format)
     return Seen(Presence.TENSOR, values, shape, dtype)

@@ -1,111 +1,35 @@
-"""Gives the student's module the contract's weights, whatever it calls them and however it lays them out.
+"""Finds the contract's weights in the student's module, whatever it calls them and however it lays them out.
 
 A canonical projection is a matrix (in, out) with an optional bias (out,). It is looked for as
 
 - `nn.Linear`: weight (out, in);
-- `nn.Parameter`: (in, out), transposed only where its shape forces that, or (heads, in, out / heads);
+- `nn.Parameter`: (in, out), transposed only where its shape forces that, or with the heads on an axis of their own,
+  (heads, in, out / heads) or (in, heads, out / heads);
 - one module or parameter per head, `heads.0.W_query`, `W_query.0`: block i is head i;
 - a slice of one fused projection, `qkv`: query, key, value along the output, along a first axis, or in a list;
+- an item of one plain list, `linears`: query, key, value, and the output projection if there are four;
 - any of these inside a module of the student's own, `query.linear`.
 
+A table is looked for as `nn.Embedding` or as an `nn.Parameter` of its shape; an exact weight under its own path.
+
 Every layout comes down to pieces: a view of a parameter that shows some columns of the canonical matrix. The same
-view that the weight is written through reads its gradient.
+view that the weight is written through reads its gradient; `binding` does both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-import torch
 from torch import Tensor, nn
 
 from grader.box import layouts
-from grader.box.aliases import FUSED, bias_names, fused_bias_names, known_words, weight_names
+from grader.box.aliases import FUSED, LISTS, bias_names, exact_names, fused_bias_names, known_words, weight_names
 from grader.box.layouts import Piece, stem
-from grader.box.plan import Weight
+from grader.box.plan import Holding, Weight
 from grader.errors import Ungradable
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """Where each canonical tensor (`W_query`, `W_query.bias`) lives in a module.
-
-    `zeroed` are biases that the contract does not have, set to zero; `unused` are parameters it does not know.
-    """
-
-    pieces: Mapping[str, tuple[Piece, ...]]
-    zeroed: tuple[str, ...]
-    unused: tuple[str, ...]
-
-    def describe(self) -> dict[str, str]:
-        """Return canonical name to place, in words."""
-        return {
-            name: ", ".join(piece.path + (f" ({piece.note})" if piece.note else "") for piece in pieces)
-            for name, pieces in self.pieces.items()
-        }
-
-    def gradient(self, name: str, shape: tuple[int, ...]) -> Tensor | None:
-        """Return the gradient of canonical tensor `name`, None where any piece of it has none."""
-        grads = [piece.parameter.grad for piece in self.pieces[name]]
-        if any(grad is None for grad in grads):
-            return None
-        whole = next(grad for grad in grads if grad is not None).new_empty(shape)
-        for piece, grad in zip(self.pieces[name], grads, strict=True):
-            assert grad is not None
-            whole[..., piece.start : piece.stop] = piece.view(grad)
-        return whole
-
-
-def bind(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
-    """Find every weight in `module` and copy the contract's values in.
-
-    Raises:
-        Ungradable: a weight cannot be found, is ambiguous, or has a shape that fits no layout.
-    """
-    finder = _Finder(module, weights)
-    pieces: dict[str, tuple[Piece, ...]] = {}
-    superfluous: list[Piece] = []
-    for weight in weights:
-        pieces[weight.name] = finder.matrix(weight)
-        bias = finder.bias(weight, pieces[weight.name])
-        if weight.bias is None:
-            superfluous += bias
-        elif bias:
-            pieces[f"{weight.name}.bias"] = bias
-        else:
-            raise Ungradable(_biasless(weight, pieces[weight.name]))
-    _write(pieces, weights)
-    _zero(superfluous)
-    known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
-    rest = ((path, parameter) for path, parameter in finder.parameters.items() if id(parameter) not in known)
-    unused = tuple(f"{path} {tuple(parameter.shape)}" for path, parameter in rest)
-    return Binding(pieces, tuple(dict.fromkeys(piece.path for piece in superfluous)), unused)
-
-
-def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...]) -> None:
-    values = {weight.name: weight.matrix for weight in weights}
-    values |= {f"{weight.name}.bias": weight.bias for weight in weights if weight.bias is not None}
-    with torch.no_grad():
-        for name, found in pieces.items():
-            for piece in found:
-                piece.view(piece.parameter).copy_(values[name][..., piece.start : piece.stop])
-
-
-def _zero(pieces: list[Piece]) -> None:
-    with torch.no_grad():
-        for piece in pieces:
-            piece.view(piece.parameter).zero_()
-
-
-def _biasless(weight: Weight, matrix: tuple[Piece, ...]) -> str:
-    return (
-        f"`{weight.name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
-        "make its layer with `bias=True`, or with your constructor's bias argument where the contract has one"
-    )
-
-
-class _Finder:
+class Finder:
     """Looks weights up by stem: the last name of a path that says what a parameter is."""
 
     def __init__(self, module: nn.Module, weights: tuple[Weight, ...]) -> None:
@@ -123,19 +47,63 @@ class _Finder:
                 raise Ungradable(f"`{path}` has no shape yet; give its layer the input's width instead of a lazy one")
 
     def matrix(self, weight: Weight) -> tuple[Piece, ...]:
-        """Return the pieces that hold the matrix of `weight`."""
+        """Return the pieces that hold the matrix of `weight`.
+
+        Raises:
+            Ungradable: it is not there, is there more than once, or has a shape that fits no layout.
+        """
+        if weight.holding is Holding.EXACT:
+            return self._exact(weight)
+        if weight.holding is Holding.TABLE:
+            return self._table(weight)
         dims = (1, 2, 3) if weight.matrix.shape[1] == 1 else (2, 3)
+        misfit: Ungradable | None = None
         for name in weight_names(weight.name):
             if paths := self._paths(name, "weight", dims):
-                return self._pieces(weight, paths)
+                try:
+                    return self._pieces(weight, paths)
+                except Ungradable as error:  # a module may hold layers for constructions other than this one
+                    misfit = misfit or error
+        if misfit is not None:
+            raise misfit
         if (fused := self._fused(weight)) is not None:
             return fused
         raise Ungradable(self._missing(weight))
 
+    def _exact(self, weight: Weight) -> tuple[Piece, ...]:
+        for name in exact_names(weight.name):
+            if paths := [path for path in self.parameters if f".{path}".endswith(f".{name}")]:
+                return (self._whole(weight, [name] if name in paths else self._distinct(paths)),)
+        return (self._whole(weight, []),)
+
+    def _table(self, weight: Weight) -> tuple[Piece, ...]:
+        for dims in ((2,), (1, 3)):  # one with other axes is no such table, but the one that is meant
+            for name in weight_names(weight.name):
+                if paths := self._paths(name, "weight", dims):
+                    return (self._whole(weight, paths),)
+        return (self._whole(weight, []),)
+
+    def _whole(self, weight: Weight, paths: list[str]) -> Piece:
+        """Return the one parameter at `paths`, which is kept as it comes."""
+        shape = tuple(weight.matrix.shape)
+        if len(paths) != 1:
+            absent = f"was not found; {self._holds()}.{_name_it(weight)}"
+            said = f"is there more than once: {', '.join(paths)}." if paths else absent
+            raise Ungradable(f"`{weight.name}`, of shape {shape}, {said}{self._hint}")
+        parameter = self.parameters[paths[0]]
+        if tuple(parameter.shape) != shape:
+            raise Ungradable(f"`{weight.name}` must have shape {shape} here; `{paths[0]}` has {tuple(parameter.shape)}")
+        return Piece(paths[0], parameter, layouts.as_is, 0, shape[-1])
+
     def bias(self, weight: Weight, matrix: tuple[Piece, ...]) -> tuple[Piece, ...]:
         """Return the pieces that hold the bias of `weight`: beside its matrix, or under a name of its own; or none."""
+        if weight.holding is not Holding.PROJECTION:
+            return ()
         beside = [layouts.bias_path(piece.path) for piece in matrix]
         if all(path in self.parameters for path in beside):
+            if weight.either:  # which way round it lies says how long its bias is
+                whole = self.parameters[beside[0]]
+                return (Piece(beside[0], whole, layouts.as_is, 0, len(whole)),)
             offsets = [self._fused_offset(weight, piece) // len(matrix) for piece in matrix]
             return tuple(
                 self._part(path, offset, piece) for path, offset, piece in zip(beside, offsets, matrix, strict=True)
@@ -158,11 +126,16 @@ class _Finder:
         found = [path for path in self._stems.get((leaf, name), ()) if self.parameters[path].dim() in dims]
         if len(found) < 2:  # by far the most: every customary name is asked for
             return found
-        if _clash(found):  # one parameter may be registered in two places
-            found = list({id(self.parameters[path]): path for path in reversed(found)}.values())
+        found = [path for path in found if f"{path}.".startswith(f"{name}.")] or found  # not inside another part
         if _clash(found):
-            raise Ungradable(f"`{name}` is there more than once: {', '.join(reversed(found))}; keep one of each")
+            found = self._distinct(found)
+        if _clash(found):
+            raise Ungradable(f"`{name}` is there more than once: {', '.join(found)}; keep one of each")
         return sorted(found, key=lambda path: layouts.block_index(path) or 0)
+
+    def _distinct(self, paths: list[str]) -> list[str]:
+        """Return one path for each parameter, the first: one parameter may be registered in two places."""
+        return list({id(self.parameters[path]): path for path in reversed(paths)}.values())[::-1]
 
     def _all(self, names: tuple[str, ...], leaf: str) -> list[str]:
         return [path for name in names for path in self._stems.get((leaf, name), ())]
@@ -184,6 +157,10 @@ class _Finder:
             return [Piece(path, parameter, layouts.transposed, start, start + width, "" if linear else "transposed")]
         if found == (size_in, width) and not linear:
             return [Piece(path, parameter, layouts.as_is, start, start + width)]
+        if weight.either and found == (size_in, width):
+            return [Piece(path, parameter, layouts.as_is, start, start + width, "the other way round")]
+        if weight.either and found == (1, width, size_in):
+            return [Piece(path, parameter, lambda p: p[0].T, start, start + width, "the other way round")]
         if found == (size_in,) and width == 1:
             return [Piece(path, parameter, layouts.column, start, start + 1)]
         heads = weight.heads
@@ -192,6 +169,8 @@ class _Finder:
             return [
                 Piece(path, parameter, layouts.head(i), i * step, (i + 1) * step, f"head {i}") for i in range(heads)
             ]
+        if found == (size_in, heads, width // max(heads, 1)):
+            return [Piece(path, parameter, layouts.heads_inside, start, start + width, "heads on an axis of their own")]
         raise Ungradable(
             f"`{weight.name}` maps {size_in} features to {width} here, so it must be an nn.Linear({size_in}, {width}) "
             f"or an nn.Parameter of shape ({size_in}, {width}); `{path}` has shape {found}"
@@ -217,7 +196,7 @@ class _Finder:
         for members, names in FUSED:
             if weight.name in members and all(member in self._weights for member in members):
                 paths = self._all(names if leaf == "weight" else fused_bias_names(names), leaf)
-                if paths and not _clash(paths):
+                if paths and not _clash(paths) and (names is not LISTS or len(paths) == len(members)):
                     yield members, sorted(paths, key=lambda path: layouts.block_index(path) or 0)
 
     def _fused_piece(self, weight: Weight, members: tuple[str, ...], path: str, *, part: tuple[int, int]) -> Piece:
@@ -255,12 +234,23 @@ class _Finder:
         return path.rpartition(".")[0] in self._linear
 
     def _missing(self, weight: Weight) -> str:
-        found = ", ".join(f"{path} {tuple(p.shape)}" for path, p in self.parameters.items()) or "no parameters"
         size_in, size_out = weight.matrix.shape
         return (
-            f"`{weight.name}` ({size_in} to {size_out} features) was not found in your module; it holds: {found}. "
+            f"`{weight.name}` ({size_in} to {size_out} features) was not found; {self._holds()}. "
             f"Name it `{weight.name}`, or one of {', '.join(weight_names(weight.name)[1:6])}.{self._hint}"
         )
+
+    def _holds(self) -> str:
+        found = ", ".join(f"{path} {tuple(p.shape)}" for path, p in self.parameters.items()) or "no parameters"
+        return f"your module holds: {found}"
+
+
+def _name_it(weight: Weight) -> str:
+    """Return how a table may be called; a weight with a path of its own needs no telling."""
+    if weight.holding is not Holding.TABLE:
+        return ""
+    others = ", ".join(weight_names(weight.name)[1:6])
+    return f" Name it `{weight.name}`, or one of {others}." if others else f" Name it `{weight.name}`, exactly so."
 
 
 def _clash(paths: list[str]) -> bool:

@@ -107,7 +107,7 @@ class Reader:
         raised = _raised_in(data["raised"]) if data.get("raised") else None
         if raised is None and len(slots) < len(self._slots[index]):
             raise BadAnswer(f"`{call.name}` ended well, and yet not all of its tensors were sent")
-        return CallSeen(call.name, slots, raised, _names(data.get("modified")))
+        return CallSeen(call.name, slots, raised, _names(data.get("modified")), _size(data.get("largest")))
 
     def _close_build(self, index: int, data: dict[str, Any]) -> BuildSeen:
         if index >= len(self._plan.builds):
@@ -124,6 +124,7 @@ class Reader:
             unused=_names(data.get("unused")),
             zeroed=_names(data.get("zeroed")),
             loose=_names(data.get("loose")),
+            initial=_moments(data.get("initial", {})),
         )
 
     def _close_loading(self, data: dict[str, Any]) -> Raised:
@@ -156,6 +157,8 @@ def _tensor_in(slot: Slot, code: int, raw: bytes) -> Seen:
     size = math.prod(slot.shape) * dtype.itemsize
     if len(raw) != size:
         raise BadAnswer(f"`{slot.key}` has {len(raw)} bytes where {size} were announced")
+    if dtype is torch.bool and raw.translate(None, b"\0\1"):
+        raise BadAnswer(f"`{slot.key}` is bool, and holds bytes that are neither 0 nor 1")
     tensor = torch.frombuffer(bytearray(raw), dtype=dtype) if size else torch.empty(0, dtype=dtype)
     return Seen(Presence.TENSOR, tensor.view(slot.shape), slot.shape, DTYPE_NAMES[code])
 
@@ -194,6 +197,21 @@ def _member(kind: type[Member], value: Any) -> Member:
         return kind(value)
     except ValueError as error:
         raise BadAnswer(f"{str(value)[:40]!r} is no {kind.__name__.lower()}") from error
+
+
+def _size(data: Any) -> int | None:
+    if data is not None and (type(data) is not int or not 0 <= data < 1 << 63):
+        raise BadAnswer("a size is no number that a tensor can have")
+    return data
+
+
+def _moments(data: Any) -> dict[str, tuple[float, float]]:
+    if not isinstance(data, dict) or len(data) > 100:
+        raise BadAnswer("the moments of the weights are no object, or too many")
+    pairs = [pair for pair in data.values() if isinstance(pair, list) and [type(x) for x in pair] == [float, float]]
+    if len(pairs) < len(data) or not all(math.isfinite(x) for pair in pairs for x in pair):
+        raise BadAnswer("the moments of a weight are no two numbers")
+    return {str(name)[:100]: (pair[0], pair[1]) for name, pair in zip(data, pairs, strict=True)}
 
 
 def _names(data: Any) -> tuple[str, ...]:

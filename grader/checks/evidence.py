@@ -84,8 +84,7 @@ class Evidence:
 
     def call(self, item: Item, variant: str) -> Call:
         """Return the planned call `variant` of the item's case."""
-        name = f"{item.case.name}/{variant}"
-        return next(call for call in self.plan.calls if call.name == name)
+        return self.plan.call(f"{item.case.name}/{variant}")
 
     def trouble(self, call: Call) -> Finding | None:
         """Return why `call` cannot be judged at all: it raised, was never reached, or gave wrong shapes."""
@@ -133,7 +132,7 @@ class Evidence:
         bound = FLOORS[call.dtype] * self._scales[call.name][key]
         rounded = self.rounded.calls.get(call.name)
         if rounded is not None and (seen := rounded.slots.get(key)) is not None and seen.tensor is not None:
-            error = (seen.tensor.double() - truth).abs().nan_to_num(0.0, 0.0, 0.0)
+            error = (seen.tensor.double() - truth.double()).abs().nan_to_num(0.0, 0.0, 0.0)  # a truth may be bool
             bound += ROUNDING_MARGIN * float(error.max())
         return bound
 
@@ -149,6 +148,7 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
         upstream=case.upstream if backward else (),
         wants=case.wants if backward else (),
         dtype=case.dtype,
+        part=case.part,
     )
 
 
@@ -159,7 +159,7 @@ def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] 
 
 def scale_of(tensor: Tensor) -> float:
     """Return the largest finite magnitude, 0 where there is none."""
-    finite = tensor[torch.isfinite(tensor)].abs()
+    finite = tensor[torch.isfinite(tensor)].double().abs()
     return float(finite.max()) if finite.numel() else 0.0
 
 
@@ -185,8 +185,16 @@ def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     if found.shape != slot.shape:
         return f"{wanted}; yours has shape {found.shape}"
     if found.presence is not Presence.TENSOR:
-        return f"`{slot.name}` must be {call.dtype}, as the input is; yours is {found.dtype}"
+        return f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {found.dtype}"
     return ""
+
+
+def wanted_dtype(slot: Slot, call: Call) -> str:
+    """Return in words which dtype an output must have, and why."""
+    if slot.dtype:
+        return slot.dtype
+    given = any(isinstance(value, Tensor) and value.is_floating_point() for value in call.arguments.values())
+    return f"{call.dtype}, as the input is" if given else f"{call.dtype}, PyTorch's default while your code runs"
 
 
 def _values(seen: Seen) -> Tensor:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import ClassVar
 
 import torch
+from torch import Tensor
 
 from grader.box.observations import Presence, Seen
 from grader.box.plan import Call, Slot
 from grader.checks.compare import difference
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of
 from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.numerics import training_call
 from grader.checks.trouble import explain
 from grader.exercise.spec import Dimension
+
+# Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
+_READ_OFF = 1e-8
 
 
 def gradient_slots(call: Call, evidence: Evidence) -> tuple[Slot, ...]:
@@ -70,6 +75,40 @@ class GradientValues:
         return PASSED
 
 
+class DropoutGradient:
+    """In training mode each element passes back what dropout made of it: nothing, or its gradient scaled up.
+
+    It asks for the gradient of the inputs `of`, each of which the output is, element by element, times what dropout
+    drew.
+    """
+
+    dimension: ClassVar = Dimension.GRADIENTS
+    title: ClassVar[str] = "gradients through dropout"
+    needs: ClassVar[tuple[str, ...]] = ("shape", "dropout")
+
+    def work(self, item: Item) -> Work:
+        """Call in training mode with a backward pass, and once in evaluation mode for what would come without."""
+        return Work((base_call(item.case), training_call(item.case, 1, backward=True)))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare with the upstream gradient times the factor that is read off the output."""
+        call = evidence.call(item, "train1")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        seen, slot = evidence.seen(call), call.outputs[0]
+        if seen.raised is not None:
+            return failed(explain(seen.raised))
+        plain, upstream = evidence.truth(evidence.call(item, "base"), slot.key), call.upstream[0]
+        assert plain is not None
+        assert upstream is not None, "a gradient is sent back through the output"
+        told = plain.abs() > 1e-6 * scale_of(plain)  # what was drawn for the others cannot be read off
+        expected = upstream * torch.where(told, evidence.output(call, slot) / plain, 0.0)
+        for name in item.spec.of:
+            if text := _misled(name, seen.slots[f"input:{name}"], expected, told=told, slot=slot):
+                return failed(text)
+        return PASSED
+
+
 class NoParameters:
     """The module holds no parameter beside the contract's weights: what is fixed must not be trained."""
 
@@ -91,6 +130,16 @@ class NoParameters:
             return PASSED
         listed = ", ".join(built.unused)
         return failed(f"an optimiser would change {listed}; what is fixed belongs in a buffer (`register_buffer`)")
+
+
+def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: Slot) -> str:
+    """Return how a gradient is not what dropout should have made of it; empty if it is."""
+    if seen.tensor is None or not bool(torch.isfinite(seen.tensor).all()):
+        return _blocked(Slot(f"input:{name}", (), ()), seen)
+    found = torch.where(told, seen.tensor.double(), 0.0)
+    bound = _READ_OFF * scale_of(expected)
+    text = difference(f"gradient of {name}", found, expected, bound=bound, slot=slot)
+    return text and f"in training mode, {text}. What is dropped passes no gradient on; what stays is scaled both ways"
 
 
 def _blocked(slot: Slot, seen: Seen) -> str:

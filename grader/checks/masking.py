@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.plan import Argument
+from grader.box.plan import Argument, Slot
 from grader.checks.compare import where
 from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
@@ -20,8 +20,8 @@ from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
 # Relative to the output's scale and to the dtype's floor (1e-9 in float64): a reference that stands still moves by
-# less than `STILL`; an answer that moves there by more than `MOVED` leaks; the reference's `_CLEAR` moves must show.
-STILL, MOVED, _CLEAR = 1e-4, 1e-3, 1e3
+# less than `STILL`; an answer that moves there by more than `MOVED` leaks; the reference's `CLEAR` moves must show.
+STILL, MOVED, CLEAR = 1e-4, 1e-3, 1e3
 
 
 class Influence:
@@ -57,14 +57,17 @@ class Influence:
         seen, expected, scale = influence(item, evidence)
         floor = FLOORS[evidence.call(item, "base").dtype]
         leaks = (seen > MOVED * floor * scale) & (expected < STILL * floor * scale) | seen.isnan()
-        blind = (seen < MOVED * floor * scale) & (expected > _CLEAR * floor * scale)
+        blind = (seen < MOVED * floor * scale) & (expected > CLEAR * floor * scale)
         if leaks.any():
             return failed(_leak(item, seen, leaks))
         return failed(_blindness(item, blind)) if blind.any() else PASSED
 
 
 class Support:
-    """The returned weights are zero exactly where the reference's are."""
+    """What the reference hides is hidden: its weights are zero there, its mask is -inf or False.
+
+    In a mask, whatever else is hidden is wrong as well.
+    """
 
     dimension: ClassVar = Dimension.MASKING
     title: ClassVar[str] = "hidden weights are zero"
@@ -82,6 +85,8 @@ class Support:
         slot = call.output(item.spec.output)
         seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
         assert expected is not None
+        if slot.dtype == "bool" or bool((expected == -torch.inf).any()):
+            return _compare_masks(slot, seen, expected)
         wrong = (expected == 0) & ~(seen.abs() <= MOVED * FLOORS[call.dtype])
         if not wrong.any():
             return PASSED
@@ -91,6 +96,20 @@ class Support:
             f"yours is {float(seen[index]):.4g}. "
             f"{int(wrong.sum())} of {int((expected == 0).sum())} hidden weights are not 0"
         )
+
+
+def _compare_masks(slot: Slot, seen: Tensor, expected: Tensor) -> Finding:
+    """Compare what two masks hide: -inf in one that is added to scores, False in one of bools."""
+    hides, word = (-torch.inf, "-inf") if slot.dtype != "bool" else (0.0, "False")
+    wrong = (seen == hides) != (expected == hides)
+    if not wrong.any():
+        return PASSED
+    index = tuple(int(i) for i in wrong.nonzero()[0])
+    found = f"{float(seen[index]):.4g}" if slot.dtype != "bool" else str(bool(seen[index]))
+    must = f"must be {word}, which hides it" if expected[index] == hides else f"may be seen, so it must not be {word}"
+    return failed(
+        f"`{slot.name}` at {where(index, slot)} {must}; yours is {found}. {int(wrong.sum())} such places in all"
+    )
 
 
 def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
@@ -133,10 +152,35 @@ def _changed(item: Item, index: int) -> dict[str, Argument]:
     for name in item.spec.of:
         value = item.case.arguments[name]
         assert isinstance(value, Tensor)
-        changed[name] = value = value.clone()
-        # Anything clearly different will do.
-        value.select(_axis(item.case, name, item.spec.axis), index).mul_(-2.0).add_(1.0)
+        axis = _axis(item.case, name, item.spec.axis)
+        changed[name] = _other_shares(value, axis, index) if name in item.case.shares else _other(value, axis, index)
     return changed
+
+
+def _other(value: Tensor, axis: int, index: int) -> Tensor:
+    """Return `value` with one index of an axis changed; anything clearly different will do."""
+    value = value.clone()
+    part = value.select(axis, index)
+    if value.is_floating_point():
+        part.mul_(-2.0).add_(1.0)
+    else:
+        tokens = int(value.max()) + 1
+        part.add_(1).remainder_(tokens)  # another one of those that there are
+    return value
+
+
+def _other_shares(value: Tensor, axis: int, index: int) -> Tensor:
+    """Return rows that still add up to one: each gives half of all it has to one index, or one index is turned round.
+
+    Those that give keep their proportions, so an output that looks at them alone stands still.
+    """
+    if axis == -1:
+        value = value / 2
+        value.select(axis, index).add_(0.5)
+        return value
+    value = value.clone()
+    value.select(axis, index).copy_(value.select(axis, index).roll(1, dims=-1))
+    return value
 
 
 def _axis(case: Case, name: str, axis: str) -> int:

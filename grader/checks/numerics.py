@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,6 +13,7 @@ from grader.box.plan import Argument, Call
 from grader.checks.compare import difference
 from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed
+from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
 # Relative, by precision: far above the rounding that reading weights off an output amplifies, and far below any wrong
@@ -55,7 +55,10 @@ class Values:
 
 
 class Steady:
-    """Nothing but the numbers given counts: not the calls before, nor memory layout, nor training where none drops."""
+    """Nothing but the numbers given counts: not the calls before, nor training mode where nothing is dropped.
+
+    Inputs that are not contiguous in memory are tried as well; what comes of them is advice.
+    """
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "same again"
@@ -63,7 +66,7 @@ class Steady:
 
     def work(self, item: Item) -> Work:
         """Call with other numbers, once more with the same, with strided ones, and a module in training mode too."""
-        other = variant_call(item.case, "other", arguments=_halved(item.case.arguments))
+        other = variant_call(item.case, "other", arguments=_other_numbers(item.case))
         again = variant_call(item.case, "again")
         strided = replace(variant_call(item.case, "strided"), strided=True)
         training = replace(variant_call(item.case, "training"), training=True)
@@ -75,7 +78,6 @@ class Steady:
         circumstances = {
             "other": "called a second time, with other numbers",
             "again": "called once more, with the first numbers",
-            "strided": "given inputs that are not contiguous in memory",
         }
         if item.case.construct and not _changes_in_training(item, evidence):
             circumstances["training"] = "in training mode, where nothing must change"
@@ -91,7 +93,8 @@ class Steady:
 class Dropout:
     """In training mode each element is dropped with the right probability, and the others are scaled up.
 
-    The elements are those of the output times `decode` where the case has a decoder, else of the output itself.
+    The elements are those of the output times `decode` where the case has a decoder, else of the output itself. A
+    function that takes `training` is given it; its case says `training = false`.
     """
 
     dimension: ClassVar = Dimension.NUMERICS
@@ -100,13 +103,14 @@ class Dropout:
 
     def work(self, item: Item) -> Work:
         """Call twice in training mode, and once in evaluation mode for what would come without dropout."""
-        train = (replace(variant_call(item.case, f"train{n}"), training=True, seed=n) for n in (1, 2))
-        return Work((base_call(item.case), *train))
+        return Work((base_call(item.case), *(training_call(item.case, n) for n in (1, 2))))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Read off which elements were dropped, and by what the others were multiplied."""
-        p = item.case.construct.get("dropout", item.case.arguments.get("p"))
+        usual = evidence.plan.entry.defaults.get("dropout")
+        p = item.case.construct.get("dropout", item.case.arguments.get("p", usual))
         assert isinstance(p, float), "a dropout case gives its probability"
+        assert not item.case.arguments.get("training"), "a dropout case says `training = false`; the check turns it on"
         calls = [evidence.call(item, f"train{n}") for n in (1, 2)]
         for call in calls:
             if (trouble := evidence.trouble(call)) is not None:
@@ -121,21 +125,41 @@ class Dropout:
             text = "two calls in training mode drop the very same elements; each call must draw anew"
         if not text and (axis := _shared_axis(seen[0], kept, p, _EXACT[calls[0].dtype])) is not None:
             last = slot.axes[-1:] if item.case.decode is None else ("head", "key")[-item.case.decode.dim() + 1 :]
-            name = (*slot.axes[:-1], *last)[axis]
+            name = _axis_name((*slot.axes[:-1], *last), axis, seen[0].dim())
             text = f"elements that differ in their {name} alone are dropped together; each must draw its own"
         return failed(text) if text else PASSED
+
+
+def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
+    """Return the case's call in training mode: a module is switched to it, a function is told by its `training`."""
+    arguments = {**case.arguments, **({"training": True} if "training" in case.arguments else {})}
+    name = f"{case.name}/train{seed}"
+    return replace(base_call(case, backward=backward), name=name, arguments=arguments, training=True, seed=seed)
+
+
+def _axis_name(names: tuple[str, ...], axis: int, dim: int) -> str:
+    """Return the name of an axis; leading axes, `...`, have numbers."""
+    from_the_end = axis - dim
+    named = -from_the_end <= len(names) and names[from_the_end] != "..."
+    return names[from_the_end] if named else f"axis {axis}"
 
 
 def _decoded(output: Tensor, decode: Tensor | None) -> Tensor:
     return output if decode is None else torch.tensordot(output, decode, dims=1)
 
 
-def _halved(arguments: Mapping[str, Argument]) -> dict[str, Argument]:
-    """Return other numbers of the same shapes; masks, indices and -inf stay what they are."""
+def _other_numbers(case: Case) -> dict[str, Argument]:
+    """Return other numbers of the same shapes; masks and -inf stay, shares add up to one, tokens come backwards."""
     return {
-        name: value * 0.5 if isinstance(value, Tensor) and value.is_floating_point() else value
-        for name, value in arguments.items()
+        name: _other(value, is_share=name in case.shares) if isinstance(value, Tensor) else value
+        for name, value in case.arguments.items()
     }
+
+
+def _other(value: Tensor, *, is_share: bool) -> Tensor:
+    if is_share or (value.dtype == torch.int64 and value.dim() > 1):
+        return value.flip(-1)
+    return value * 0.5 if value.is_floating_point() else value
 
 
 def _changes_in_training(item: Item, evidence: Evidence) -> bool:

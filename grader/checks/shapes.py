@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import ClassVar
 
 from grader.box.plan import Build
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.evidence import Evidence, Item, Work, base_call, wanted_dtype
 from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.checks.trouble import explain
 from grader.exercise.spec import Dimension
 
 
@@ -29,21 +30,26 @@ class Shape:
             return trouble
         for slot in call.outputs:
             found = evidence.seen(call).slots[slot.key]
-            if found.dtype != call.dtype:
-                return failed(f"`{slot.name}` must be {call.dtype}, as the input is; yours is {found.dtype}")
+            if found.dtype != (slot.dtype or call.dtype):
+                return failed(f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {found.dtype}")
         return PASSED
 
 
 class Refusal:
-    """A configuration that cannot work makes the constructor raise; any exception will do."""
+    """A configuration that cannot work makes the constructor raise.
+
+    Options: `late`, the first call may do it as well; `error`, the exception that it must be (else any will do).
+    """
 
     dimension: ClassVar = Dimension.SHAPES
     title: ClassVar[str] = "refuses what cannot work"
     needs: ClassVar[tuple[str, ...]] = ()
 
     def work(self, item: Item) -> Work:
-        """Try the construction; nothing is called."""
-        return Work(builds=(_refused(item),))
+        """Try the construction, and a call where the refusal may come that late."""
+        build = _refused(item)
+        call = replace(base_call(item.case), name=f"{item.case.name}/refused", build=build.name)
+        return Work((call,) if item.spec.late else (), (build,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look whether anything was raised."""
@@ -52,10 +58,15 @@ class Refusal:
             return skipped("because the run ended before it got here")
         if not any(built.raised is None for built in evidence.observed.builds.values()):
             return skipped("because your constructor raises for every configuration")
-        if seen.raised is not None:
-            return PASSED
-        given = ", ".join(f"{name}={value}" for name, value in item.case.construct.items())
-        return failed(f"with {given} your constructor must raise an error; it accepted them")
+        called = evidence.observed.calls.get(f"{item.case.name}/refused")
+        raised = seen.raised or (called.raised if called else None)
+        given = ", ".join(f"{name}={value!r}" for name, value in item.case.construct.items())
+        wanted = f"with {given} your {'module' if item.spec.late else 'constructor'} must raise"
+        if raised is None:
+            return failed(f"{wanted} {f'a {item.spec.error}' if item.spec.error else 'an error'}; it accepted them")
+        if item.spec.error not in ("", raised.type):
+            return failed(f"{wanted} a {item.spec.error}; yours raised {explain(raised)}")
+        return PASSED
 
 
 def _refused(item: Item) -> Build:

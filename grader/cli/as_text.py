@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.checks.finding import Verdict
-from grader.judge.report import CheckResult, Diagnosis, Points, Report, Status
+from grader.judge.report import CheckResult, Diagnosis, Points, Property, Report, Status
 from grader.judge.text import clean
 
 BAR = 24  # characters
 COLUMNS = 100
 ORDER = (Verdict.FAILED, Verdict.BROKEN, Verdict.SKIPPED, Verdict.PASSED)
 MARKS = {Verdict.FAILED: "✗", Verdict.BROKEN: "!", Verdict.SKIPPED: "-", Verdict.PASSED: "✓"}
+PLACES = ("the first", "the second")  # of two mistakes at once
 STYLES = {Verdict.FAILED: "red", Verdict.BROKEN: "magenta", Verdict.SKIPPED: "yellow", Verdict.PASSED: "green"}
 
 
@@ -36,13 +37,14 @@ def body(report: Report) -> Iterator[Text]:
         yield from _score(report)
     for check in sorted(report.checks, key=lambda check: ORDER.index(check.status)):
         yield from _check(check)
+    yield from _properties(report.properties)
     yield from remarks(report)
 
 
 def remarks(report: Report) -> Iterator[Text]:
     """Yield what a report says beside its checks: diagnosis, advice, mapping, and what the code printed."""
-    for likely in report.diagnosis:
-        yield from _diagnosis(likely)
+    for place, likely in enumerate(report.diagnosis):
+        yield from _diagnosis(likely, PLACES[place] if len(report.diagnosis) == len(PLACES) else "")
     yield from _section("Advice (costs no points)", [f"- {line}" for line in report.advice])
     yield from _section("Weights found", [f"{name}: {place}" for name, place in report.mapping.items()])
     yield from _section("Your code printed", report.output.splitlines(), keep=True)
@@ -71,8 +73,22 @@ def _check(check: CheckResult) -> Iterator[Text]:
     yield from (Text(f"    {line}") for line in _wrap(check.message))
 
 
-def _diagnosis(likely: Diagnosis) -> Iterator[Text]:
+def _properties(properties: Sequence[Property]) -> Iterator[Text]:
+    if not properties:
+        return
+    yield Text()
+    yield Text("What your attention does", "bold")
+    for one in properties:
+        verdict = {True: Verdict.PASSED, False: Verdict.FAILED, None: Verdict.SKIPPED}[one.holds]
+        yield Text(f"    {MARKS[verdict]} ", STYLES[verdict]) + Text(one.title, "default")
+        yield from (Text(f"      {line}", "dim") for line in _wrap(one.teaches))
+        yield from (Text(f"      {line}") for line in _wrap(one.message))
+
+
+def _diagnosis(likely: Diagnosis, place: str) -> Iterator[Text]:
     sure = "What happened" if likely.certain else "What may have happened"
+    if place:
+        sure = f"Two mistakes together{'' if likely.certain else ', perhaps'}: {place}"
     yield Text()
     yield Text(f"{sure}: ", "bold cyan") + Text(likely.title, "bold")
     yield from (Text(f"    {line}") for line in _wrap(likely.message))

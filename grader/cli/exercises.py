@@ -1,4 +1,4 @@
-"""`python -m grader exercise`: list, start, write and prove exercises."""
+"""`python -m grader exercise`: list, start, write, prove and pack exercises."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import authoring, desk
+from grader.cli.gate_table import GateTable
 from grader.desk import Desk, WrongUse
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import Catalog
@@ -21,11 +22,12 @@ FAILED = 1
 
 def make_app() -> typer.Typer:
     """Return the commands on exercises."""
-    app = typer.Typer(help="The exercises: list, start, write and prove them.")
+    app = typer.Typer(help="The exercises: list, start, write, prove and pack them.")
     app.command("list")(list_all)
     app.command("start")(start)
     app.command("new")(begin)
     app.command("check")(check)
+    app.command("pack")(pack)
     return app
 
 
@@ -61,23 +63,51 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
     """Begin a new exercise: a folder and a reference to fill in, which the gate refuses until they are right."""
     for path in authoring.begin(exercise):
         typer.echo(f"wrote {path}")
-    typer.echo(f"fill them in as docs/authoring.md says, then run: python -m grader exercise check {exercise}")
+    typer.echo(
+        f"fill them in as docs/authoring.md says, and put right and wrong answers in tests/submissions/{exercise}/;"
+    )
+    typer.echo(f"then run: python -m grader exercise check {exercise}")
 
 
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(help="Ids; --all for every exercise.")] = None,
     all: Annotated[bool, typer.Option("--all", help="Prove every exercise.")] = False,
     seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as README has it.")] = False,
 ) -> None:
     """Prove exercises right; exits with 1 and says what is wrong in plain sentences if they are not."""
     desk.check_seed(seed)
     names = _chosen(exercises or [], all)
-    width = max(len(name) for name in names)
-    typer.echo(f"{'exercise':{width}}  mistakes  right  wrong  one grade  verdict")
+    table = GateTable(max(len(name) for name in (*names, "all together")), markdown=markdown)
+    typer.echo(table.head())
     with Desk() as own:
-        outcomes = [_prove(name, seed, own, width) for name in names]
+        outcomes = [_prove(name, seed, own, table) for name in names]
+    if len(outcomes) > 1:
+        typer.echo(table.total(outcomes))
     if any(not outcome.passed for outcome in outcomes):
         raise typer.Exit(FAILED)
+
+
+def pack(
+    exercise: Annotated[str, typer.Argument(help="The exercise's id.")],
+    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
+    out: Annotated[Path, typer.Option(help="The folder that the pack is written into.")] = Path("packs"),
+    zip: Annotated[bool, typer.Option("--zip", help="Write one zip file in place of a folder.")] = False,
+) -> None:
+    """Write a pack for a student: an exercise that checks itself with pytest, without its reference."""
+    desk.check_seed(seed)
+    chosen = desk.find_exercise(exercise)
+    from grader.pack import write  # here: it brings torch
+
+    path = out / (f"{exercise}.zip" if zip else exercise)
+    files = write.contents(chosen, seed)
+    try:
+        (write.write_zip if zip else write.write_folder)(files, path)
+    except FileExistsError as error:
+        raise WrongUse(f"`{error.filename}` is there already and stays as it is; name another folder: --out") from error
+    except OSError as error:
+        raise WrongUse(f"`{path}` cannot be written: {error.strerror}") from error
+    typer.echo(f"wrote {path}; its README.md says how to use it")
 
 
 def _chosen(named: Sequence[str], all_of_them: bool) -> Sequence[str]:
@@ -90,26 +120,18 @@ def _chosen(named: Sequence[str], all_of_them: bool) -> Sequence[str]:
     return known if all_of_them else named
 
 
-def _prove(name: str, seed: int, own: Desk, width: int) -> Outcome:
+def _prove(name: str, seed: int, own: Desk, table: GateTable) -> Outcome:
     from grader import gate  # here: it brings torch, and the box imports it at the same time
 
     try:
         outcome = gate.check_exercise(desk.find_exercise(name), seed=seed, box=own.box)
     except AuthorError as error:
-        outcome = _unfinished(name, str(error))
+        outcome = gate.Outcome(name, (str(error),))
     except GraderFault:
         raise
     except Exception as error:  # noqa: BLE001 - an author's own code runs here, and may raise anything
-        outcome = _unfinished(name, f"its code fails with {type(error).__name__}: {error}")
-    counts = f"{outcome.mistakes:8}  {outcome.right:5}  {outcome.wrong:5}  {outcome.seconds:7.2f} s"
-    said = "right" if outcome.passed else f"{len(outcome.complaints)} to mend"
-    typer.echo(f"{name:{width}}  {counts}  {said}")
+        outcome = gate.Outcome(name, (f"its code fails with {type(error).__name__}: {error}",))
+    typer.echo(table.row(outcome))
     for complaint in outcome.complaints:
-        typer.echo(f"  - {complaint}")
+        typer.echo(f"  - {complaint}", err=table.markdown)
     return outcome
-
-
-def _unfinished(name: str, complaint: str) -> Outcome:
-    from grader.gate import Outcome
-
-    return Outcome(name, (complaint,), mistakes=0, right=0, wrong=0, seconds=0.0)

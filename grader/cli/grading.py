@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from grader import desk
 from grader.box.run import Box
 from grader.cli import as_json, as_text
-from grader.desk import Desk, Device
+from grader.desk import Desk, Device, WrongUse
+from grader.judge.text import clean
+
+if TYPE_CHECKING:
+    from grader.judge.report import Report
 
 BANNER = """\
 -----------------------------------------------------------------------------
@@ -33,6 +37,7 @@ def grade_files(
     seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
     device: Annotated[Device, typer.Option(help="Where your code runs.")] = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Write one JSON object per file and line.")] = False,
+    plots: Annotated[Path | None, typer.Option(help="Write the pictures of each report into this folder.")] = None,
 ) -> None:
     """Grade files, each by itself; exits with 0 whatever the scores are."""
     found = desk.find_exercise(exercise)
@@ -46,7 +51,29 @@ def grade_files(
 
         warn_without_walls(own.box)
         for path, source in sources:
-            tell(path, found.title, grade(found, source, seed=seed, box=own.box, device=device))
+            report = grade(found, source, seed=seed, box=own.box, device=device)
+            tell(path, found.title, report)
+            if plots is not None:
+                # JSON has standard output for itself.
+                _draw(report, plots, path, sys.stderr if json else sys.stdout)
+
+
+def _draw(report: Report, folder: Path, path: Path, said: TextIO) -> None:
+    """Write the pictures of a report, and say which.
+
+    Raises:
+        WrongUse: the folder cannot be written to.
+    """
+    from grader.cli.plots import save  # here: it brings the judge, and so torch
+
+    try:
+        written = save(report.figures, folder, path.stem)
+    except OSError as error:
+        raise WrongUse(f"no pictures can be written to {str(folder)!r}: {error.strerror}") from error
+    if not written:
+        said.write("no pictures: too little of your code ran for one\n")
+    for picture in written:
+        said.write(f"wrote {clean(str(picture))}\n")
 
 
 def warn_without_walls(box: Box) -> None:

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import AuthorError
 from grader.exercise import mistakes
+from grader.exercise.bench import Bench
 from grader.exercise.mistakes import Mistake
-from grader.exercise.spec import Spec, read_spec
+from grader.exercise.spec import CaseSpec, Spec, read_spec
 
 if TYPE_CHECKING:
     from grader.exercise.inputs import Case
 
 ROOT = Path(__file__).resolve().parents[2]
+_SHARED_CASES = Path(__file__).with_name("families") / "cases.py"  # it makes tensors for many exercises
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Exercise:
     def version(self) -> str:
         """A hash over all that decides a grade here; 12 hexadecimal digits."""
         digest = hashlib.sha256()
-        for path in (*sorted(self.folder.glob("*")), self.reference_path):
+        for path in (*sorted(self.folder.glob("*")), self.reference_path, _SHARED_CASES):
             if path.is_file():
                 digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
         return digest.hexdigest()[:12]
@@ -69,13 +71,21 @@ class Exercise:
         """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""
         return lambda: mistakes.apply(self._reference_code, wrong)
 
+    def bench(self) -> Bench:
+        """Return the reference with steps that can be replaced and put back."""
+        return Bench(self._reference_code)
+
     def cases(self, seed: int) -> dict[str, Case]:
         """Draw every case's tensors from `seed`."""
+        return {case.name: self._draw(case, seed) for case in self.spec.cases}
+
+    def _draw(self, case: CaseSpec, seed: int) -> Case:
         from grader.exercise.inputs import make_case  # here: it brings torch, and most readers draw no tensors
 
-        return {
-            case.name: make_case(self.spec, case, seed=seed, make=self._maker(case.make)) for case in self.spec.cases
-        }
+        try:
+            return make_case(self.spec, case, seed=seed, make=self._maker(case.make))
+        except AuthorError as error:
+            raise AuthorError(f"case `{case.name}`: {error}") from error
 
     @cached_property
     def _reference_code(self) -> CodeType:

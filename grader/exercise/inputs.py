@@ -6,18 +6,20 @@ to an exercise leaves the tensors of the others as they were.
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from grader.box.functions import FUNCTIONS
 from grader.box.observe import default_dtype
-from grader.box.plan import Argument, Build, Scalar, Slot, Weight
+from grader.box.plan import Argument, Build, Function, Scalar, Slot, Weight
 from grader.errors import AuthorError
-from grader.exercise.spec import CaseSpec, InputSpec, Sizes, Spec, WeightSpec
+from grader.exercise.drawing import generator, normal, shape_of
+from grader.exercise.spec import CaseSpec, InputSpec, PartSpec, Sizes, Spec
+from grader.exercise.weights import draw_weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +32,9 @@ class Case:
         weights: canonical weights with their values; shared by all cases of one construction.
         outputs, upstream: announced outputs, and a gradient for each (None: none).
         wants: arguments whose gradients are compared.
+        shares: arguments whose rows add up to one, and have to whatever is changed in them.
+        seed: the one that everything is drawn from, for a `make` whose numbers several cases share.
+        part: which of the exercise's entry points it is about; empty for the first one.
         decode: if set, the output times it, (width, [head,] key), shows what training-mode dropout did to each weight.
     """
 
@@ -45,7 +50,10 @@ class Case:
     axes: Mapping[str, tuple[str, ...]]
     dtype: str = "float64"
     made: bool = False
+    shares: tuple[str, ...] = ()
     decode: Tensor | None = None
+    part: str = ""
+    seed: int = 0
 
     def with_matrix(self, name: str, matrix: Tensor, bias: Tensor | None = None) -> tuple[Weight, ...]:
         """Return the weights with the matrix of `name` exchanged, and its bias if one is given."""
@@ -58,10 +66,11 @@ class Case:
         """Return the construction that the case runs on, None for a function."""
         if not self.construct:
             return None
-        name = ", ".join(f"{key}={value}" for key, value in self.construct.items())
+        name = f"{self.part}: " if self.part else ""
+        name += ", ".join(f"{key}={value}" for key, value in self.construct.items())
         name += f" in {self.dtype}" if self.dtype != "float64" else ""
         name += f" for {self.name}" if self.made else ""
-        return Build(name, self.construct, self.weights, self.dtype)
+        return Build(name, self.construct, self.weights, self.dtype, part=self.part)
 
 
 Make = Callable[[Case, torch.Generator], Case]
@@ -69,28 +78,29 @@ Make = Callable[[Case, torch.Generator], Case]
 
 def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None) -> Case:
     """Draw the tensors of `case` from `seed`; `make`, if given, has the last word."""
-    draw = generator(seed, case.name)
-    construct = _construct(spec, case)
-    scope: Sizes = {**case.sizes, **{k: v for k, v in construct.items() if type(v) is int}}
-    inputs = {name: _override(entry, case.inputs.get(name)) for name, entry in spec.inputs.items()}
+    draw, part = generator(seed, case.name), spec.part_of(case)
+    construct = _construct(part, case)
+    scope: Sizes = {**_counts(part.entry.defaults), **case.sizes, **_counts(construct)}
+    inputs = {name: _override(entry, case.inputs.get(name)) for name, entry in part.inputs.items()}
     arguments = {name: _draw(entry, scope, draw) for name, entry in inputs.items()}
-    outputs = tuple(Slot(f"output:{name}", r.axes, shape_of(r.axes, scope)) for name, r in spec.returns.items())
     made = Case(
         name=case.name,
         title=case.title,
         sizes=scope,
         construct=construct,
         arguments={**arguments, **case.arguments},
-        weights=_weights(spec, construct, scope, seed),
-        outputs=outputs,
+        weights=draw_weights(part, construct, scope, seed),
+        outputs=_outputs(part, scope),
         upstream=tuple(
-            normal(slot.shape, draw) if r.upstream else None
-            for slot, r in zip(outputs, spec.returns.values(), strict=True)
+            normal(shape_of(r.axes, scope), draw) if r.upstream and not r.dtype else None for r in part.returns.values()
         ),
         wants=tuple(name for name, entry in inputs.items() if entry.differentiable),
         axes={name: entry.axes for name, entry in inputs.items()},
         dtype=case.dtype,
         made=make is not None,
+        shares=tuple(name for name, entry in inputs.items() if entry.kind == "shares"),
+        part=case.part,
+        seed=seed,
     )
     if make is None:
         return made
@@ -98,39 +108,11 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         return make(made, draw)
 
 
-def generator(seed: int, name: str) -> torch.Generator:
-    """Return a generator for `name` under `seed`; different names draw independently."""
-    digest = hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
-    made = torch.Generator()
-    made.manual_seed(int.from_bytes(digest, "little") >> 1)
-    return made
+def _outputs(spec: PartSpec, sizes: Sizes) -> tuple[Slot, ...]:
+    return tuple(Slot(f"output:{name}", r.axes, shape_of(r.axes, sizes), r.dtype) for name, r in spec.returns.items())
 
 
-def normal(shape: tuple[int, ...], draw: torch.Generator) -> Tensor:
-    """Return standard normal numbers in float64."""
-    return torch.randn(shape, generator=draw, dtype=torch.float64)
-
-
-def shape_of(axes: tuple[str, ...], sizes: Sizes) -> tuple[int, ...]:
-    """Return the sizes of `axes`: names, numbers, products of them, or `...` for leading axes."""
-    shape: list[int] = []
-    for axis in axes:
-        if axis == "...":
-            leading = sizes.get("...", [])
-            shape += leading if isinstance(leading, list) else [leading]
-        else:
-            shape.append(math.prod(_size(name.strip(), sizes) for name in axis.split("*")))
-    return tuple(shape)
-
-
-def _size(name: str, sizes: Sizes) -> int:
-    size = int(name) if name.isdigit() else sizes.get(name)
-    if not isinstance(size, int):
-        raise AuthorError(f"axis `{name}` has no size in a case; give it one number in the case's `sizes`")
-    return size
-
-
-def _construct(spec: Spec, case: CaseSpec) -> dict[str, Scalar]:
+def _construct(spec: PartSpec, case: CaseSpec) -> dict[str, Scalar]:
     given: dict[str, Scalar] = {}
     for name in spec.entry.constructor:
         if name in case.constructor:
@@ -140,22 +122,40 @@ def _construct(spec: Spec, case: CaseSpec) -> dict[str, Scalar]:
     return given
 
 
-def _override(entry: InputSpec, changes: Mapping[str, str | float | list[str]] | None) -> InputSpec:
+def _counts(given: Mapping[str, Scalar]) -> dict[str, int]:
+    return {name: value for name, value in given.items() if type(value) is int}
+
+
+def _override(entry: InputSpec, changes: Mapping[str, Any] | None) -> InputSpec:
     return InputSpec.model_validate({**entry.model_dump(), **changes}) if changes else entry
 
 
 def _draw(entry: InputSpec, sizes: Sizes, draw: torch.Generator) -> Argument:
     if entry.kind == "none":
         return None
+    if entry.kind == "function":
+        return _function(entry.function)
+    if entry.kind == "numbers":
+        return torch.tensor(entry.values)
     shape = shape_of(entry.axes, sizes)
-    if entry.kind == "normal":
-        return normal(shape, draw) * entry.scale
+    if entry.differentiable:
+        drawn = normal(shape, draw) * entry.scale
+        return torch.softmax(drawn, dim=-1) if entry.kind == "shares" else drawn
+    if entry.kind == "tokens":
+        (below,) = shape_of((entry.below,), sizes)
+        return torch.randint(entry.least, below, shape, generator=draw)
     mask = torch.ones(shape, dtype=torch.bool)
     if entry.kind in ("causal", "causal_padding"):
         mask = mask.tril()
     if entry.kind in ("padding", "causal_padding"):
         mask = mask & _padding(shape)
     return mask
+
+
+def _function(name: str) -> Function:
+    if name not in FUNCTIONS:
+        raise AuthorError(f"there is no function `{name}`; there are {', '.join(FUNCTIONS)}")
+    return Function(name)
 
 
 def _padding(shape: tuple[int, ...]) -> Tensor:
@@ -165,21 +165,3 @@ def _padding(shape: tuple[int, ...]) -> Tensor:
     kept = torch.tensor([max(1, keys - 1 - row % max(keys - 2, 1)) for row in range(rows)])
     allowed = torch.arange(keys) < kept[:, None]  # (rows, keys)
     return allowed.view(rows, *(1 for _ in shape[1:-1]), keys) if len(shape) > 1 else allowed[0]
-
-
-def _weights(spec: Spec, construct: Mapping[str, Scalar], sizes: Sizes, seed: int) -> tuple[Weight, ...]:
-    known = {**spec.entry.defaults, **construct}
-    draw = generator(seed, f"weights {sorted((k, str(v)) for k, v in construct.items())}")
-    return tuple(_weight(name, entry, known, sizes=sizes, draw=draw) for name, entry in spec.weights.items())
-
-
-def _weight(
-    name: str, entry: WeightSpec, known: Mapping[str, Scalar], *, sizes: Sizes, draw: torch.Generator
-) -> Weight:
-    size_in, size_out = shape_of((entry.inputs, entry.outputs), sizes)
-    # Unit-variance inputs then give unit-variance outputs, and logits that are neither flat nor saturated.
-    matrix = normal((size_in, size_out), draw) / math.sqrt(size_in)
-    biased = known.get(entry.bias, False) if isinstance(entry.bias, str) else entry.bias
-    bias = normal((size_out,), draw) / 2
-    heads = _size(entry.heads, sizes) if entry.heads else 1
-    return Weight(name, matrix, bias if biased else None, heads)

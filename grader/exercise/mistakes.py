@@ -14,13 +14,20 @@ it replaces, and its docstring is what the student is told (first line: the titl
 A step is a name in the reference module, `scale`, or a method of a class there, `CausalAttention.forward`. Applying a
 mistake executes the reference's source afresh and puts the function in the step's place, so mistakes that replace
 different steps compose.
+
+What many exercises share is in `grader/exercise/families/`. An exercise takes it over with a plain line, or borrows it
+for a step that has another name there:
+
+    no_scaling = scores.no_scaling
+    keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import wraps
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
@@ -36,7 +43,7 @@ class Mistake:
     """One known mistake of one exercise.
 
     Attributes:
-        name: the function's name, the mistake's id.
+        name: the name under which the exercise holds it, the mistake's id.
         replaces: the step of the reference that `step` stands in for.
         dimension: where it must cost points.
         title, message: what the student is told.
@@ -55,11 +62,38 @@ def mistake(*, replaces: str, dimension: str) -> Callable[[Step], Step]:
 
     def mark(step: Step) -> Step:
         title, _, message = inspect.cleandoc(step.__doc__ or "").partition("\n")
-        made = Mistake(step.__name__, replaces, Dimension(dimension), step, title.strip(), _unwrap(message))
+        made = Mistake(step.__name__, replaces, _dimension(dimension), step, title.strip(), _unwrap(message))
         setattr(step, _MARK, made)
         return step
 
     return mark
+
+
+def borrow(step: Step, *, replaces: str | None = None, dimension: str | None = None) -> Step:
+    """Return the mistake `step` once more, marked for another step of the reference, or for another dimension.
+
+    What it does and what the student is told stay as they are; `step` itself is left alone.
+
+    Raises:
+        AuthorError: `step` is not marked as a mistake.
+    """
+    known = getattr(step, _MARK, None)
+    if not isinstance(known, Mistake):
+        raise AuthorError(f"`{getattr(step, '__name__', step)}` cannot be borrowed: it is not marked with `@mistake`")
+
+    @wraps(step)
+    def borrowed(*arguments: Any, **options: Any) -> Any:
+        return step(*arguments, **options)
+
+    where = _dimension(dimension) if dimension else known.dimension
+    setattr(borrowed, _MARK, replace(known, replaces=replaces or known.replaces, dimension=where, step=borrowed))
+    return borrowed  # type: ignore[return-value]  # called as `step` is
+
+
+def _dimension(name: str) -> Dimension:
+    if name not in list(Dimension):
+        raise AuthorError(f"`dimension` of a mistake is {name!r}; it must be one of {', '.join(Dimension)}")
+    return Dimension(name)
 
 
 def _unwrap(text: str) -> str:
@@ -69,9 +103,9 @@ def _unwrap(text: str) -> str:
 
 
 def collect(module: ModuleType) -> tuple[Mistake, ...]:
-    """Return the mistakes that `module` defines, in the order of the file."""
-    marked = (getattr(value, _MARK, None) for value in vars(module).values())
-    return tuple(found for found in marked if isinstance(found, Mistake))
+    """Return the mistakes that `module` holds, in the order of the file, each under the name that it has there."""
+    marked = ((name, getattr(value, _MARK, None)) for name, value in vars(module).items())
+    return tuple(replace(found, name=name) for name, found in marked if isinstance(found, Mistake))
 
 
 def apply(reference: CodeType, mistakes: tuple[Mistake, ...]) -> dict[str, Any]:
@@ -80,14 +114,26 @@ def apply(reference: CodeType, mistakes: tuple[Mistake, ...]) -> dict[str, Any]:
     Raises:
         AuthorError: a mistake replaces a step that the reference does not have.
     """
-    module = ModuleType("reference_with_mistakes")
-    exec(reference, module.__dict__)  # noqa: S102 - our own reference, compiled from this repository
+    module = load(reference)
     for wrong in mistakes:
-        _replace(module, wrong)
+        owner, name = owner_of(module, wrong)
+        setattr(owner, name, wrong.step)
     return module.__dict__
 
 
-def _replace(module: ModuleType, wrong: Mistake) -> None:
+def load(reference: CodeType) -> ModuleType:
+    """Execute the reference's code in a module of its own."""
+    module = ModuleType("reference_with_mistakes")
+    exec(reference, module.__dict__)  # noqa: S102 - our own reference, compiled from this repository
+    return module
+
+
+def owner_of(module: ModuleType, wrong: Mistake) -> tuple[Any, str]:
+    """Return what holds the step that `wrong` replaces, the module or a class in it, and the step's name there.
+
+    Raises:
+        AuthorError: the reference has no such step.
+    """
     *owners, name = wrong.replaces.split(".")
     owner: Any = module
     for part in owners:
@@ -97,4 +143,4 @@ def _replace(module: ModuleType, wrong: Mistake) -> None:
             f"mistake `{wrong.name}` replaces `{wrong.replaces}`, which the reference does not define; "
             "name one of its functions or methods"
         )
-    setattr(owner, name, wrong.step)
+    return owner, name

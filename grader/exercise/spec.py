@@ -10,13 +10,14 @@ import math
 import tomllib
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from grader.box.kinds import Kind, Scalar
 from grader.box.traps import GROUPS
 from grader.errors import AuthorError
+from grader.exercise.coherence import strangers
 
 Sizes = dict[str, int | list[int]]
 
@@ -28,6 +29,8 @@ class Dimension(StrEnum):
     NUMERICS = "numerics"
     MASKING = "masking"
     GRADIENTS = "gradients"
+    MEMORY = "memory"
+    LEARNING = "learning"
 
 
 class _Frozen(BaseModel):
@@ -45,39 +48,71 @@ class EntrySpec(_Frozen):
 
 
 class InputSpec(_Frozen):
-    """A tensor argument.
+    """A tensor argument, or a function.
 
-    `kind` is `normal` (drawn, times `scale`), `causal` (True on and below the diagonal), `padding` (True on a
-    leading run of keys whose length differs per batch row), `causal_padding` (both), or `none` (None is passed).
+    `kind` is `normal` (drawn, times `scale`), `shares` (their softmax: rows that add up to one), `causal` (True on and
+    below the diagonal), `padding` (True on a leading run of keys whose length differs per batch row), `causal_padding`
+    (both), `tokens` (whole numbers from `least` to under `below`, an axis or a number), `numbers` (the whole numbers
+    `values` as they are), `function` (the one called `function` in `grader/box/functions.py`), or `none` (None is
+    passed).
     """
 
-    axes: tuple[str, ...]
-    kind: Literal["normal", "causal", "padding", "causal_padding", "none"] = "normal"
+    axes: tuple[str, ...] = ()
+    kind: Literal[
+        "normal", "shares", "causal", "padding", "causal_padding", "tokens", "numbers", "function", "none"
+    ] = "normal"
     scale: float = 1.0
+    least: int = 0
+    below: str = ""
+    values: tuple[int | tuple[int, ...], ...] = ()
+    function: str = ""
 
     @property
     def differentiable(self) -> bool:
         """Whether a gradient with respect to it is asked for."""
-        return self.kind == "normal"
+        return self.kind in ("normal", "shares")
 
 
 class ReturnSpec(_Frozen):
-    """A returned tensor; `upstream` says whether a gradient is sent back through it."""
+    """A returned tensor; `upstream` says whether a gradient is sent back through it.
+
+    `dtype` is left out where it follows the input's.
+    """
 
     axes: tuple[str, ...]
     upstream: bool = True
+    dtype: Literal["", "bool", "int64"] = ""
 
 
 class WeightSpec(_Frozen):
-    """A projection of the contract: the axes it maps between, and whether it has a bias.
+    """A weight of the contract; one called `part.W_query` is looked for in the module's part `part`.
 
-    `bias` may name a constructor argument that decides. `heads` names the axis that counts its per-head blocks.
+    `kind` is `projection` (from `inputs` to `outputs`, with a `bias` or not; a constructor argument may decide, by
+    name; `heads` names the axis that counts its per-head blocks; `either` way round), `table` (rows of `outputs`
+    features, one per entry of `inputs`), `norm` (an nn.LayerNorm over `inputs`) or `lstm` (an nn.LSTM from `inputs` to
+    `outputs` features a direction, of `layers` layers, `bidirectional` or not). `when` limits it to constructions with
+    these arguments; `name` is what the student calls it, where constructions give one name to different weights.
     """
 
+    kind: Literal["projection", "table", "norm", "lstm"] = "projection"
     inputs: str
-    outputs: str
+    outputs: str = ""
     bias: bool | str = False
     heads: str | None = None
+    either: bool = False
+    layers: str = "1"
+    bidirectional: bool = False
+    when: dict[str, Scalar] = Field(default_factory=dict)
+    name: str = ""
+
+
+class PartSpec(_Frozen):
+    """One entry point with its contract: what goes in, what comes out, and the weights between."""
+
+    entry: EntrySpec
+    inputs: dict[str, InputSpec] = Field(default_factory=dict)
+    returns: dict[str, ReturnSpec] = Field(min_length=1)
+    weights: dict[str, WeightSpec] = Field(default_factory=dict)
 
 
 class CaseSpec(_Frozen):
@@ -85,6 +120,7 @@ class CaseSpec(_Frozen):
 
     Attributes:
         name, title: for tables and for people (`large_logits`, `logits fifty times larger`).
+        part: which of the exercise's entry points it is about; left out, the first one.
         sizes: the size of each axis name; constructor arguments of the same name take it.
         constructor: further constructor arguments, `construct` in the file.
         arguments: scalar arguments of the call (`dim = -1`); what is left out stays at the contract's default.
@@ -96,10 +132,11 @@ class CaseSpec(_Frozen):
 
     name: str
     title: str
+    part: str = ""
     sizes: Sizes = Field(default_factory=dict)
     constructor: dict[str, Scalar] = Field(default_factory=dict, alias="construct")
     arguments: dict[str, Scalar] = Field(default_factory=dict)
-    inputs: dict[str, dict[str, str | float | list[str]]] = Field(default_factory=dict)
+    inputs: dict[str, dict[str, Any]] = Field(default_factory=dict)
     make: str | None = None
     alike: bool = False
     dtype: Literal["float64", "float32", "float16", "bfloat16"] = "float64"
@@ -109,6 +146,12 @@ class CheckSpec(_Frozen):
     """A check, the cases it runs on, and the points they share equally (0: advice only).
 
     `of`, `axis`, `output` and `rows` are the options of checks about who sees whom; see `grader/checks/masking.py`.
+    `late` allows a refusal to wait for the first call; `error` names the exception that it must be. `weight` and `std`
+    say how a weight must begin: around 0, with this standard deviation. `below` is an axis expression: the number of
+    elements that no tensor may reach. `at_least` is what a trained model must reach, a share or a score, and
+    `at_most` what its loss must come down to.
+    `offset` is the argument that moves every position. With `teaches`, a sentence to the student, the check is shown as
+    a property of the answer too, whether it holds or not.
     """
 
     check: str
@@ -119,6 +162,15 @@ class CheckSpec(_Frozen):
     axis: str = ""
     output: str = ""
     rows: str = ""
+    late: bool = False
+    error: str = ""
+    weight: str = ""
+    std: float = 0.0
+    below: str = ""
+    at_least: float = 0.0
+    at_most: float = 0.0
+    offset: str = ""
+    teaches: str = ""
 
 
 class LimitsSpec(_Frozen):
@@ -129,8 +181,8 @@ class LimitsSpec(_Frozen):
     memory_bytes: int = 1 << 30
 
 
-class Spec(_Frozen):
-    """A whole `exercise.toml`."""
+class Spec(PartSpec):
+    """A whole `exercise.toml`; `parts` are further entry points that the file must define."""
 
     format_version: Literal[1]
     title: str
@@ -143,13 +195,14 @@ class Spec(_Frozen):
     sources: tuple[str, ...] = Field(min_length=1)
     hints: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ("attention",)
-    entry: EntrySpec
-    inputs: dict[str, InputSpec]
-    returns: dict[str, ReturnSpec] = Field(min_length=1)
-    weights: dict[str, WeightSpec] = Field(default_factory=dict)
+    parts: dict[str, PartSpec] = Field(default_factory=dict)
     cases: tuple[CaseSpec, ...] = Field(min_length=1)
     checks: tuple[CheckSpec, ...] = Field(min_length=1)
     limits: LimitsSpec = LimitsSpec()
+
+    def part_of(self, case: CaseSpec) -> PartSpec:
+        """Return the entry point that `case` is about."""
+        return self.parts[case.part] if case.part else self
 
     @model_validator(mode="after")
     def _cases_are_known(self) -> Self:
@@ -159,23 +212,14 @@ class Spec(_Frozen):
                 raise ValueError(f"check `{check.check}` names cases that are not there: {', '.join(sorted(unknown))}")
         if len(set(names)) < len(names):
             raise ValueError("two cases have the same name")
+        if unknown := {case.part for case in self.cases} - {"", *self.parts}:
+            raise ValueError(f"cases name parts that are not there: {', '.join(sorted(unknown))}")
         return self
 
     @model_validator(mode="after")
-    def _options_of_checks_are_known(self) -> Self:
-        for check in self.checks:
-            inputs = [self.inputs[name] for name in check.of if name in self.inputs]
-            output = self.returns.get(check.output)
-            known = {
-                "of": (check.of, self.inputs),
-                "axis": ((check.axis,), [axis for entry in inputs for axis in entry.axes]),
-                "output": ((check.output,), self.returns),
-                "rows": ((check.rows,), output.axes if output else ()),
-            }
-            for option, (given, names) in known.items():
-                if unknown := set(given) - set(names) - {""}:
-                    said = f"check `{check.check}`: `{option}` is {', '.join(sorted(unknown))}"
-                    raise ValueError(f"{said}; it must be one of {', '.join(names) or 'nothing'}")
+    def _names_are_known(self) -> Self:
+        if unknown := list(strangers(self)):
+            raise ValueError("; ".join(unknown))
         return self
 
     @model_validator(mode="after")

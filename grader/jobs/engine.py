@@ -12,6 +12,7 @@ from typing import Protocol
 from sqlalchemy.orm import Session
 
 from grader.box.leash import Leash
+from grader.box.observations import CallSeen
 from grader.errors import GraderFault
 from grader.judge.report import Report
 from grader.store.records import Submission, SubmissionId
@@ -34,8 +35,8 @@ class Tracker(Protocol):
 
     leash: Leash
 
-    def __call__(self, step: str) -> None:
-        """Note that `step` is done."""
+    def __call__(self, seen: CallSeen) -> None:
+        """Note that a call is done."""
         ...
 
     def expect(self, total: int) -> None:

@@ -13,23 +13,27 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.box.leash import Leash
+from grader.box.observations import CallSeen
 from grader.jobs.engine import Withdrawn
 from grader.store.records import SubmissionId
 
 RECENT = 50  # gradings whose median length foretells the next one's
+POINTS = 10  # of the losses of one call, so many are shown while it runs
+LONGEST_CURVE = 1000  # points; a watcher is sent all of them again with every call
 CALM = 0.2  # seconds; those who only wait are told at most this often that the queue has moved
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How far a grading is."""
+    """How far a grading is; `curve` holds the losses so far of what it trains."""
 
     step: str = ""
     done: int = 0
     total: int = 0
+    curve: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,8 +63,8 @@ class LiveTracker:
         self.withdrawn = False
         self.leash = Leash()
 
-    def __call__(self, step: str) -> None:
-        """Note that `step` is done.
+    def __call__(self, seen: CallSeen) -> None:
+        """Note that a call is done, and what its training lost on the way.
 
         Raises:
             Withdrawn: the submission was cancelled meanwhile.
@@ -69,13 +73,20 @@ class LiveTracker:
             raise Withdrawn(f"submission {self._id} was cancelled while it was being graded")
         done = self.steps.done + 1
         total = max(done, self.steps.total) if self.steps.total else 0
-        self.steps = Steps(step, done, total)
+        self.steps = Steps(seen.name, done, total, self._curve(seen))
         self._live.changed(self._id)
 
     def expect(self, total: int) -> None:
         """Say how many steps there will be."""
-        self.steps = Steps(self.steps.step, self.steps.done, total)
+        self.steps = replace(self.steps, total=total)
         self._live.changed(self._id)
+
+    def _curve(self, seen: CallSeen) -> tuple[float, ...]:
+        """Return the losses of the same case so far, and a few of the new ones, the last one among them."""
+        same_case = seen.name.partition("/")[0] == self.steps.step.partition("/")[0]
+        losses = seen.losses()
+        few = losses[:: -max(1, len(losses) // POINTS)][::-1]
+        return (*(self.steps.curve if same_case else ()), *few)[-LONGEST_CURVE:]
 
 
 class Live:

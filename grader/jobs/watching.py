@@ -53,7 +53,8 @@ class Watching:
         with self._database.read() as session:
             state, finished, report = submissions.outcome(session, id)
         end = self._clock() if finished is None else finished
-        return Watch(state, 0, steps.step, steps.done, steps.total, elapsed=end - created, report=report)
+        elapsed = end - created
+        return Watch(state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, report=report, curve=steps.curve)
 
     def _ahead(self, id: SubmissionId) -> int | None:
         with self._lock:

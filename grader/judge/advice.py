@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from grader.box.observations import Observations
+from grader.checks.evidence import Evidence
+from grader.checks.finding import Verdict
+from grader.checks.numerics import outputs_differ
 from grader.judge.text import clean
 
 
-def remarks(observed: Observations) -> tuple[str, ...]:
+def remarks(evidence: Evidence) -> tuple[str, ...]:
     """Return advice on habits that happen to work here and hurt elsewhere."""
-    found = [*_modified(observed), *_zeroed(observed), *_unused(observed), *_loose(observed)]
+    observed = evidence.observed
+    found = [*_modified(observed), *_zeroed(observed), *_unused(observed), *_loose(observed), *_strided(evidence)]
     return tuple(clean(text, limit=500) for text in dict.fromkeys(found))
 
 
@@ -33,3 +37,17 @@ def _loose(observed: Observations) -> list[str]:
         f"`self.{name}` is a plain tensor: `.to(device)` and `state_dict()` forget it; register it as a buffer"
         for name in names
     ]
+
+
+def _strided(evidence: Evidence) -> list[str]:
+    """Return what becomes of inputs that are not contiguous, where the same numbers gave no trouble otherwise."""
+    given = "given inputs that are not contiguous in memory"
+    for call in (call for call in evidence.plan.calls if call.strided):
+        plain = next((c for c in evidence.plan.calls if c.name == f"{call.name.partition('/')[0]}/base"), None)
+        if plain is None or evidence.trouble(plain) is not None or outputs_differ(plain, evidence, plain):
+            continue
+        if (trouble := evidence.trouble(call)) is not None:
+            return [f"{given}, your code fails: {trouble.message}"] if trouble.verdict is Verdict.FAILED else []
+        if text := outputs_differ(call, evidence, call):
+            return [f"{given}, your code gives something else than expected: {text}"]
+    return []

@@ -1,27 +1,33 @@
-"""Names the mistake: the known one whose observations are the student's.
+"""Names the mistake: the known one whose observations are the student's, or the two.
 
 Every known mistake runs the same plan as the student's code did. One that agrees on every call, outputs and gradients,
-to the precision of the verdict, explains the submission. If it is the only one, the diagnosis is certain; if no
-mistake agrees, nothing is said about causes.
+to the precision of the verdict, explains the submission. Where none does, two mistakes on different steps of the
+reference are tried together. The diagnosis is certain if the run was complete and reached in float64; if nothing
+agrees, or several things do, nothing is said about causes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
-from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Raised, Seen
+from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
 from grader.checks.evidence import Evidence, scales
+from grader.checks.initial import alike
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
+from grader.exercise.spec import Dimension
+from grader.judge.pairs import Lineup, Probe
 from grader.judge.report import Diagnosis
 
 # Relative to a tensor's scale, by the precision that the verdict was reached in.
 _AGREEMENT = {"float64": 1e-9, "float32": 1e-5}
+_PROBES = 4  # cases on which a pair has to agree before it is tried on all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +39,7 @@ class _Scene:
         observed, right: what the submission gave, and what the reference gives in the same precision.
         subtle: every plain call is right, so what modules hold and refuse is looked at as well.
         known: what some mistakes give, from before.
+        begun: the weights whose initial values are checked.
     """
 
     plan: Plan
@@ -40,32 +47,123 @@ class _Scene:
     right: Observations
     subtle: bool
     known: Mapping[str, Observations]
+    begun: frozenset[str]
 
 
 def diagnose(
-    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations] | None = None
+    exercise: Exercise,
+    evidence: Evidence,
+    known: Mapping[str, Observations] | None = None,
+    lost: Collection[Dimension] = tuple(Dimension),
 ) -> tuple[Diagnosis, ...]:
-    """Return the known mistakes that explain what was seen, none where none does.
+    """Return the known mistake that explains what was seen, or the two; none where none does, or where several would.
 
     Args:
         exercise: whose mistakes they are.
         evidence: what was seen.
         known: by mistake, what it gives on the whole plan, where that was observed before.
+        lost: the dimensions that lost points; a mistake always loses in its own.
     """
+    scene = _set(exercise, evidence, known or {})
+    found = _explanations(exercise, scene, lost)
+    if len(found) != 1:
+        return ()
+    calls = (call for call in scene.plan.calls if _was_built(evidence, call))
+    exact = all(call.dtype == "float64" for call in scene.plan.calls)
+    certain = exact and all(call.name in evidence.observed.calls for call in calls)
+    return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in found[0])
+
+
+def explanations(
+    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations] | None = None
+) -> tuple[tuple[Mistake, ...], ...]:
+    """Return every known mistake that explains what was seen; where none does, every two that do so together.
+
+    The arguments are those of `diagnose`.
+    """
+    return _explanations(exercise, _set(exercise, evidence, known or {}), tuple(Dimension))
+
+
+def _set(exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations]) -> _Scene:
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
-    calls = {c.name: c for c in evidence.plan.calls if c.dtype == dtype and c.name not in evidence.free}
+    compared = (call for call in evidence.plan.untrained().calls if call.name not in evidence.free)
+    # What must be refused is told by its construction: in the reference the call behind it never comes.
+    unwanted = {build.name for build in evidence.plan.builds if build.refused}
+    calls = {call.name: call for call in compared if call.dtype == dtype and call.build not in unwanted}
     right = evidence.expected if dtype == "float64" else evidence.rounded
     plain = {name for name, call in calls.items() if not call.training}
     # Random draws agree only by luck, so training mode is looked at only where the mistake shows nowhere else.
     subtle = all(_is_right(calls[name], evidence.observed, right) for name in plain)
-    names = set(calls) if subtle else plain
-    plan = evidence.plan.only(frozenset(names))
+    plan = evidence.plan.only(frozenset(calls if subtle else plain))
     refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
-    scene = _Scene(replace(plan, builds=(*plan.builds, *refused)), evidence.observed, right, subtle, known or {})
-    found = [wrong for wrong in exercise.mistakes if _explains(exercise, wrong, scene)]
-    complete = all(name in evidence.observed.calls for name in names if _was_built(evidence, calls[name]))
-    certain = len(found) == 1 and complete and dtype == "float64"
-    return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in found)
+    begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
+    plan = replace(plan, builds=(*plan.builds, *refused))
+    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun))
+
+
+def _explanations(exercise: Exercise, scene: _Scene, lost: Collection[Dimension]) -> tuple[tuple[Mistake, ...], ...]:
+    suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost]
+    probes = [_probe(scene, call) for call in _wrong_calls(scene)]
+    if scene.known or not probes:
+        alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
+        if alone or not probes:
+            return alone
+    lineup = Lineup(exercise, suspects, probes)
+    return _confirmed(exercise, scene, lineup.alone()) or _confirmed(exercise, scene, lineup.together())
+
+
+def _confirmed(
+    exercise: Exercise, scene: _Scene, likely: Iterator[tuple[Mistake, ...]]
+) -> tuple[tuple[Mistake, ...], ...]:
+    """Return those of `likely` that explain everything that was seen."""
+    return tuple(wrong for wrong in likely if _explains(observe(scene.plan, exercise.reference(*wrong)), scene))
+
+
+def _wrong_calls(scene: _Scene) -> list[Call]:
+    """Return of each case the cheapest call that is wrong, the cheapest first, and no more than are needed."""
+    wrong: dict[str, Call] = {}
+    for call in sorted(scene.plan.calls, key=_cost):
+        if call.name in scene.observed.calls and not _is_right(call, scene.observed, scene.right):
+            wrong.setdefault(call.name.partition("/")[0], call)
+    return list(wrong.values())[:_PROBES]
+
+
+def _probe(scene: _Scene, call: Call) -> Probe:
+    """Return one call to try mistakes on; without its backward pass where its outputs are wrong already."""
+    outputs = {slot.key for slot in call.outputs}
+
+    def forward(observations: Observations) -> Observations:
+        seen = observations.calls[call.name]
+        slots = {key: slot for key, slot in seen.slots.items() if key in outputs}
+        kept = None if seen.raised and seen.raised.stage is Stage.BACKWARD else seen.raised
+        return replace(observations, calls={call.name: replace(seen, slots=slots, raised=kept)})
+
+    whole = replace(scene, plan=scene.plan.only(frozenset({call.name})))
+    short = replace(whole.plan, calls=(replace(call, upstream=(), wants=()),))
+    half = replace(scene, plan=short, observed=forward(scene.observed), right=forward(scene.right))
+    chosen = whole if _is_right(short.calls[0], half.observed, half.right) else half
+    return Probe(chosen.plan, lambda events: _compare(events, chosen), forward=chosen is half)
+
+
+def _compare(events: Iterator[Event], scene: _Scene) -> tuple[bool, bool]:
+    """Return whether `events` are what was seen, and whether they differ from what is right."""
+    found = list(events)
+    agrees = all(_agrees(event, scene, scene.observed) for event in found)
+    return agrees, not all(_agrees(event, scene, scene.right) for event in found)
+
+
+def _agrees(event: Event, scene: _Scene, other: Observations) -> bool:
+    if isinstance(event, BuildSeen):
+        built = other.builds.get(event.name)
+        return built is None or _built_alike(built, event, scene)
+    if isinstance(event, CallSeen):
+        seen = other.calls.get(event.name)
+        return seen is None or _alike(scene.plan.call(event.name), seen, event, scene)
+    return False
+
+
+def _cost(call: Call) -> int:
+    return sum(value.numel() for value in call.arguments.values() if isinstance(value, Tensor))
 
 
 def _was_built(evidence: Evidence, call: Call) -> bool:
@@ -78,24 +176,21 @@ def _is_right(call: Call, observed: Observations, right: Observations) -> bool:
     return seen is not None and _agree(call, seen, right.calls[call.name])
 
 
-def _explains(exercise: Exercise, wrong: Mistake, scene: _Scene) -> bool:
-    """Return whether `wrong` gives what was seen, on every call that was finished; stops at the first miss.
+def _explains(events: Iterator[Event], scene: _Scene) -> bool:
+    """Return whether `events` are what was seen, on every call that was finished; stops at the first miss.
 
-    It must differ from the right answer somewhere on what was seen: else it explains nothing.
+    They must differ from the right answer somewhere on what was seen: else they explain nothing.
     """
-    calls = {call.name: call for call in scene.plan.calls}
     differs = False
-    for event in _events(exercise, wrong, scene):
-        if isinstance(event, BuildSeen):
-            built = scene.observed.builds.get(event.name)
-            if built is not None and _traits(built, scene) != _traits(event, scene):
-                return False
-            differs = differs or _traits(event, scene) != _traits(scene.right.builds[event.name], scene)
-        elif isinstance(event, CallSeen) and (seen := scene.observed.calls.get(event.name)) is not None:
-            if not _agree(calls[event.name], seen, event):
-                return False
-            differs = differs or not _agree(calls[event.name], event, scene.right.calls[event.name])
+    for event in events:
+        if not _agrees(event, scene, scene.observed):
+            return False
+        differs = differs or (_was_seen(event, scene) and not _agrees(event, scene, scene.right))
     return differs
+
+
+def _was_seen(event: Event, scene: _Scene) -> bool:
+    return isinstance(event, BuildSeen) or (isinstance(event, CallSeen) and event.name in scene.observed.calls)
 
 
 def _events(exercise: Exercise, wrong: Mistake, scene: _Scene) -> Iterator[Event]:
@@ -106,22 +201,58 @@ def _events(exercise: Exercise, wrong: Mistake, scene: _Scene) -> Iterator[Event
     yield from (before.calls[call.name] for call in scene.plan.calls if call.name in before.calls)
 
 
+def _built_alike(one: BuildSeen, other: BuildSeen, scene: _Scene) -> bool:
+    """Return whether two constructions agree; where nothing else is wrong, in how their weights began too."""
+    build = next(build for build in scene.plan.builds if build.name == one.name)
+    counts = {weight.name: weight.matrix.numel() for weight in build.weights if weight.name in scene.begun}
+    return _traits(one, scene) == _traits(other, scene) and all(
+        alike(one.initial[name], other.initial[name], count)
+        for name, count in counts.items()
+        if name in one.initial and name in other.initial
+    )
+
+
 def _traits(built: BuildSeen, scene: _Scene) -> tuple[bool, bool]:
     return built.raised is None, scene.subtle and bool(built.unused)
+
+
+def _alike(call: Call, one: CallSeen, other: CallSeen, scene: _Scene) -> bool:
+    """Return whether two calls agree; where nothing else is wrong, both have to hold too much, or neither."""
+    return _agree(call, one, other) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
+
+
+def _too_large(call: Call, seen: CallSeen) -> bool:
+    return bool(call.below) and (seen.largest or 0) >= call.below
 
 
 def _agree(call: Call, one: CallSeen, other: CallSeen) -> bool:
     if _kind(one.raised) != _kind(other.raised) or one.slots.keys() != other.slots.keys():
         return False
     scale = scales(other)
-    return all(_same(one.slots[key], other.slots[key], _AGREEMENT[call.dtype] * scale[key]) for key in one.slots)
+    outputs = [slot.key for slot in call.outputs]
+    # How NaN spreads on the way back depends on how a right thing is written: a product keeps it, a fill does not.
+    broken = any(_has_nan(one.slots[key]) for key in outputs if key in one.slots)
+    keys = outputs if broken else one.slots
+    return all(_same(one.slots[key], other.slots[key], _AGREEMENT[call.dtype] * scale[key]) for key in keys)
 
 
 def _kind(raised: Raised | None) -> tuple[str, str] | None:
     return (raised.stage, raised.type) if raised else None
 
 
+def _has_nan(seen: Seen) -> bool:
+    return seen.tensor is not None and bool(seen.tensor.isnan().any())
+
+
+def _is_zero(seen: Seen) -> bool:
+    return seen.tensor is not None and not bool(seen.tensor.any())
+
+
 def _same(one: Seen, other: Seen, allowed: float) -> bool:
+    if Presence.NONE in (one.presence, other.presence):  # a gradient that never came teaches what zeros teach: nothing
+        return all(seen.presence is Presence.NONE or _is_zero(seen) for seen in (one, other))
     if one.tensor is None or other.tensor is None:
         return (one.presence, one.shape) == (other.presence, other.shape)
+    if one.dtype != other.dtype:
+        return False
     return torch.allclose(one.tensor.double(), other.tensor.double(), rtol=0.0, atol=allowed, equal_nan=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import ClassVar, Literal
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from grader.checks.finding import Verdict as Verdict
 from grader.exercise.spec import Dimension as Dimension
@@ -58,6 +58,23 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class Property:
+    """Something that holds of every right answer, told to teach.
+
+    Attributes:
+        title: what holds, in a few words.
+        teaches: why that matters.
+        holds: whether it does here; None where it could not be looked at.
+        message: where it does not, what was seen.
+    """
+
+    title: str
+    teaches: str
+    holds: bool | None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Points:
     """Points of one dimension."""
 
@@ -65,21 +82,50 @@ class Points:
     possible: float
 
 
+Matrix = tuple[tuple[float, ...], ...]
+Cells = tuple[tuple[int, int], ...]
+Role = Literal["attention", "influence", "mask", "encoding", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One matrix of a picture that has several: one head, or one head of one layer."""
+
+    name: str
+    values: Matrix
+    expected: Matrix
+    wrong: Cells = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Heatmap:
     """A matrix to draw: `values[row][column]`, the expected one beside it, and the cells that are wrong.
 
-    `role` is `attention` (weights, 0 to 1) or `influence` (how far row's output moved when column's input changed).
+    A cell that hides something is exactly 0 in `attention` and `influence`, and -inf or 0 in a `mask`.
+
+    Attributes:
+        role: `attention` (weights, 0 to 1), `influence` (how far row's output moved when column's input changed),
+            `mask` (what is hidden), `encoding` (what is added to each position) or `output` (any other output).
+        expected: empty where nothing can be expected, as of a model that was trained.
+        name: of the first matrix, where there are several.
+        panes: the further ones, which have the same rows and columns.
     """
 
-    role: Literal["attention", "influence"]
+    role: Role
     title: str
     rows: str
     columns: str
-    values: tuple[tuple[float, ...], ...]
-    expected: tuple[tuple[float, ...], ...]
-    wrong: tuple[tuple[int, int], ...] = ()
+    values: Matrix
+    expected: Matrix
+    wrong: Cells = ()
     note: str = ""
+    name: str = ""
+    panes: tuple[Pane, ...] = ()
+
+    @property
+    def all_panes(self) -> tuple[Pane, ...]:
+        """Every matrix, the first one too."""
+        return (Pane(self.name, self.values, self.expected, self.wrong), *self.panes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +138,38 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Series:
+    """One line of a curve: its points, (xs[i], ys[i]), in the order in which they are joined."""
+
+    name: str
+    xs: tuple[float, ...]
+    ys: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Lines over one x axis: a loss while it is trained, quality against length, memory against time steps.
+
+    `bound` is a level that the lines are held against, drawn across; None without one. Numbers that were not finite
+    are left out of a line.
+    """
+
+    title: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    bound: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """The pictures of a report."""
 
     heatmaps: tuple[Heatmap, ...] = ()
     gradients: tuple[Bar, ...] = ()
     gradients_note: str = ""
+    curves: tuple[Curve, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +188,9 @@ class Report:
         incident: the id under which a fault of ours was logged; empty without one.
     """
 
+    # In pictures, infinity and NaN mean something; JSON has no numbers for them.
+    __pydantic_config__: ClassVar = ConfigDict(ser_json_inf_nan="strings")
+
     exercise: str
     status: Status
     score: float
@@ -124,6 +199,7 @@ class Report:
     seconds: float
     dimensions: Mapping[Dimension, Points] = field(default_factory=dict)
     checks: tuple[CheckResult, ...] = ()
+    properties: tuple[Property, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
     advice: tuple[str, ...] = ()
     mapping: Mapping[str, str] = field(default_factory=dict)

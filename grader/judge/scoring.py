@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from grader.checks.finding import Verdict
+from grader.checks.registry import CHECKS
 from grader.exercise.spec import Dimension
-from grader.judge.report import CheckResult, Points
+from grader.judge.report import CheckResult, Points, Property
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
@@ -22,9 +23,26 @@ def results(judged: Sequence[Judged]) -> tuple[CheckResult, ...]:
 
 
 def remarks(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """Return what the checks without points found wrong."""
-    failed = (line for line in judged if not line.item.points and line.finding.verdict is Verdict.FAILED)
+    """Return what the checks without points found wrong, but for those that are shown as properties."""
+    free = (line for line in judged if not line.item.points and not line.item.spec.teaches)
+    failed = (line for line in free if line.finding.verdict is Verdict.FAILED)
     return tuple(f"{line.item.name}: {clean(line.finding.message)}" for line in failed)
+
+
+def properties(judged: Sequence[Judged]) -> tuple[Property, ...]:
+    """Return the checks that are shown as properties of the answer, each once for all of its cases."""
+    taught: dict[str, list[Judged]] = {}
+    for line in judged:
+        if line.item.spec.teaches:
+            taught.setdefault(line.item.spec.teaches, []).append(line)
+    return tuple(_property(teaches, lines) for teaches, lines in taught.items())
+
+
+def _property(teaches: str, lines: Sequence[Judged]) -> Property:
+    spec, failures = lines[0].item.spec, [line for line in lines if line.finding.verdict is Verdict.FAILED]
+    holds = True if all(line.passed for line in lines) else (False if failures else None)
+    message = clean(failures[0].finding.message, limit=1000) if failures else ""
+    return Property(spec.title or CHECKS[spec.check].title, teaches, holds, message)
 
 
 def by_dimension(judged: Sequence[Judged]) -> dict[Dimension, Points]:

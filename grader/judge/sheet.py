@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from grader.box.plan import Build, Call, Entry, Plan
 from grader.checks.evidence import Item, Work
 from grader.checks.registry import CHECKS
 from grader.errors import AuthorError
-from grader.exercise.catalog import Exercise
 from grader.exercise.inputs import Case
-from grader.exercise.spec import CheckSpec
+from grader.exercise.spec import CheckSpec, EntrySpec, Spec
+
+if TYPE_CHECKING:  # a sheet needs cases, and not what they were drawn by
+    from grader.exercise.catalog import Exercise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,15 +40,31 @@ def draw_up(exercise: Exercise, seed: int) -> Sheet:
     Raises:
         AuthorError: the exercise asks for a check that does not exist.
     """
-    cases = exercise.cases(seed)
-    items = tuple(item for check in exercise.spec.checks for item in _items(check, cases))
+    return of_cases(exercise.spec, exercise.cases(seed))
+
+
+def of_cases(spec: Spec, cases: Mapping[str, Case]) -> Sheet:
+    """Return the sheet of an exercise on cases that were drawn before; the same cases give the same sheet.
+
+    Raises:
+        AuthorError: the exercise asks for a check that does not exist.
+    """
+    items = tuple(item for check in spec.checks for item in _items(check, cases))
     wanted = [(item, CHECKS[item.spec.check].work(item)) for item in items]
     calls = _merge(call for _, work in wanted for call in work.calls)
-    paid = {call.name for item, work in wanted if item.points for call in work.calls}
-    spec = exercise.spec.entry
-    entry = Entry(spec.name, spec.kind, spec.arguments, spec.constructor, dict(spec.defaults))
-    plan = Plan(entry, _builds(wanted, calls), calls, exercise.spec.forbidden)
+    paid = {call.name for item, work in wanted if item.points for call in work.calls if not call.strided}
+    plan = Plan(
+        entry=_entry(spec.entry),
+        builds=_builds(wanted, calls),
+        calls=calls,
+        forbidden=spec.forbidden,
+        parts={name: _entry(part.entry) for name, part in spec.parts.items()},
+    )
     return Sheet(items, plan, frozenset(call.name for call in calls) - paid)
+
+
+def _entry(spec: EntrySpec) -> Entry:
+    return Entry(spec.name, spec.kind, spec.arguments, spec.constructor, dict(spec.defaults))
 
 
 def _builds(wanted: Iterable[tuple[Item, Work]], calls: tuple[Call, ...]) -> tuple[Build, ...]:
@@ -60,7 +79,7 @@ def _builds(wanted: Iterable[tuple[Item, Work]], calls: tuple[Call, ...]) -> tup
     return tuple(builds.values())
 
 
-def _items(check: CheckSpec, cases: dict[str, Case]) -> Iterable[Item]:
+def _items(check: CheckSpec, cases: Mapping[str, Case]) -> Iterable[Item]:
     if check.check not in CHECKS:
         raise AuthorError(f"there is no check `{check.check}`; there are {', '.join(CHECKS)}")
     for name in check.cases:
@@ -69,9 +88,10 @@ def _items(check: CheckSpec, cases: dict[str, Case]) -> Iterable[Item]:
 
 
 def _merge(calls: Iterable[Call]) -> tuple[Call, ...]:
-    """Return each call once, in the order of first mention; one with a backward pass stands in for one without."""
+    """Return each call once, in the order of first mention; with a backward pass, or measured, if any asks for it."""
     merged: dict[str, Call] = {}
     for call in calls:
-        if call.name not in merged or (call.upstream and not merged[call.name].upstream):
-            merged[call.name] = call
+        before = merged.get(call.name, call)
+        fuller = call if call.upstream else before
+        merged[call.name] = replace(fuller, below=before.below or call.below)
     return tuple(merged.values())

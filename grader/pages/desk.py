@@ -15,7 +15,7 @@ import gradio as gr
 
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog, Exercise
-from grader.pages import lists, panel
+from grader.pages import catalogue, lists, panel
 from grader.pages.identity import Identity
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
@@ -153,12 +153,12 @@ class Desk:
 
     def _title(self, user: User | None, exercise: Exercise) -> str:
         best = self.service.best(user) if user else {}
-        return pack(lists.title_view(self.catalog, exercise, best))
+        return pack(catalogue.title_view(self.catalog, exercise, best))
 
     def _records(self, user: User | None, exercise: Exercise) -> tuple[str, str]:
         board = lists.board_view(self.service.leaderboard(exercise.id), user.id if user else None)
         if user is None:
-            attempts = lists.guest_list("", lists.address(exercise.id), GUEST_ATTEMPTS)
+            attempts = lists.guest_list("", catalogue.address(exercise.id), GUEST_ATTEMPTS)
         else:
             attempts = lists.attempts_view(self.service.attempts(user, exercise.id))
         return pack(attempts), pack(board)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from urllib.parse import quote
 
-from grader.exercise.catalog import Catalog, Exercise
+from grader.exercise.catalog import Catalog
 from grader.judge.report import Status
+from grader.pages.catalogue import FULL, address
 from grader.pages.identity import shown_name
 from grader.pages.render import tone
-from grader.pages.wording import View, clean, count, number
+from grader.pages.wording import View, clean, number
 from grader.store.boards import FREE
 from grader.store.records import Attempt, Role, Standing, State, User, UserId
 
-FULL = 99.995  # points; scores have two decimals
 _ENDS = {
     Status.REJECTED: "could not be run, not counted",
     Status.UNGRADABLE: "could not be graded, not counted",
@@ -23,11 +22,6 @@ _ENDS = {
     Status.CRASHED: "crashed",
 }
 _ON_THE_WAY = {State.QUEUED: "in line", State.RUNNING: "being checked", State.CANCELLED: "cancelled"}
-
-
-def address(exercise: str) -> str:
-    """Return where an exercise is on this site."""
-    return f"/exercise?ex={quote(exercise, safe='')}"
 
 
 def header_view(user: User | None, title: str, *, here: str, skip: bool = False) -> View:
@@ -50,63 +44,6 @@ def header_view(user: User | None, title: str, *, here: str, skip: bool = False)
     }
 
 
-def exercises_view(catalog: Catalog, best: Mapping[str, float]) -> View:
-    """Return the front page: every exercise under its track, with what was reached so far."""
-    solved = sum(best.get(id, 0.0) >= FULL for id in catalog)
-    tracks = groupby(catalog.values(), key=lambda exercise: exercise.spec.track)
-    return {
-        "title": "Exercises",
-        "text": f"Write attention in PyTorch, one step at a time. {solved} of {len(catalog)} solved.",
-        "tracks": [_track(name, list(members), best) for name, members in tracks],
-    }
-
-
-def _track(name: str, exercises: Sequence[Exercise], best: Mapping[str, float]) -> View:
-    solved = sum(best.get(exercise.id, 0.0) >= FULL for exercise in exercises)
-    return {
-        "name": name,
-        "count": f"{solved} of {len(exercises)} solved",
-        "exercises": [_card(exercise, best.get(exercise.id)) for exercise in exercises],
-    }
-
-
-def _card(exercise: Exercise, best: float | None) -> View:
-    spec = exercise.spec
-    return {
-        "href": address(exercise.id),
-        "title": spec.title,
-        "summary": spec.summary,
-        "facts": f"{spec.difficulty.capitalize()} · about {spec.minutes} minutes",
-        "best": best or 0.0,
-        "ring": "not tried yet" if best is None else f"best score {number(best)} of 100",
-        "score": "" if best is None else number(best),
-        "solved": best is not None and best >= FULL,
-    }
-
-
-def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:
-    """Return the title line of an exercise with the way to its neighbours."""
-    spec, names = exercise.spec, list(catalog)
-    place = names.index(exercise.id)
-    facts = [spec.difficulty.capitalize(), count(_number_of_checks(exercise), "check"), f"about {spec.minutes} minutes"]
-    needs = [catalog[name].title if name in catalog else name.replace("_", " ") for name in spec.needs]
-    if needs:
-        facts.append(f"needs {', '.join(needs)}")
-    solved = sum(best.get(id, 0.0) >= FULL for id in catalog)
-    return {
-        "title": f"{place + 1}. {spec.title}",
-        "facts": " · ".join(facts),
-        "solved": best.get(exercise.id, 0.0) >= FULL,
-        "progress": f"{solved} of {len(catalog)} solved",
-        "previous": address(names[place - 1]) if place else None,
-        "next": address(names[place + 1]) if place + 1 < len(names) else None,
-    }
-
-
-def _number_of_checks(exercise: Exercise) -> int:
-    return sum(len(check.cases) for check in exercise.spec.checks if check.points)  # without points: advice only
-
-
 def board_view(standings: Sequence[Standing], you: UserId | None, *, overall: bool = False) -> dict[str, View]:
     """Return a leaderboard; the reader's own line is marked."""
     columns = [{"name": "Rank", "kind": "number"}, {"name": "Name"}, {"name": "Score", "kind": "score"}]
@@ -126,17 +63,6 @@ def _standing(standing: Standing, you: UserId | None, *, overall: bool) -> View:
     score: list[View] = [round(standing.score, 2), standing.solved] if overall else [standing.score]
     name = clean(standing.name, 64)
     return {"cells": [standing.rank, name, *score, standing.attempts], "you": standing.user == you}
-
-
-def board_choices(catalog: Catalog, chosen: str | None) -> list[View]:
-    """Return the links between the overall leaderboard and each exercise's."""
-    overall: View = {"text": "All exercises together", "href": "/leaderboard", "here": chosen is None}
-    return [overall, *(_choice(exercise, chosen) for exercise in catalog.values())]
-
-
-def _choice(exercise: Exercise, chosen: str | None) -> View:
-    href = f"/leaderboard?ex={quote(exercise.id, safe='')}"
-    return {"text": exercise.title, "href": href, "here": exercise.id == chosen}
 
 
 def attempts_view(attempts: Sequence[Attempt]) -> View:

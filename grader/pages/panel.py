@@ -9,6 +9,8 @@ from grader.pages.render import NAMES, title
 from grader.pages.wording import View, clean, count
 from grader.store.records import State, Watch
 
+_RARE = (Dimension.MEMORY, Dimension.LEARNING)
+
 
 def idle_view() -> View:
     """Return the panel before anything was sent."""
@@ -55,7 +57,16 @@ def _running(watch: Watch) -> View:
     detail = f"{watch.done} of {watch.total} done" if watch.total else ""
     share = 100 * watch.done / watch.total if watch.total else 0
     text = f"Checking: {step}" if step else "Starting your code"
-    return _panel("running", text, detail=detail, share=share, chip="busy", busy=True, elapsed=watch.elapsed)
+    return _panel(
+        "running",
+        text,
+        detail=detail,
+        share=share,
+        chip="busy",
+        busy=True,
+        elapsed=watch.elapsed,
+        curve=watch.curve,
+    )
 
 
 def _finished(watch: Watch, report: Report) -> View:
@@ -72,7 +83,13 @@ def _finished(watch: Watch, report: Report) -> View:
 
 
 def _chips(checks: Sequence[CheckResult]) -> list[View]:
-    return [_chip(name, [c for c in checks if c.dimension is dimension]) for dimension, name in NAMES.items()]
+    shown = (dimension for dimension in NAMES if _has(checks, dimension))
+    return [_chip(NAMES[dimension], [c for c in checks if c.dimension is dimension]) for dimension in shown]
+
+
+def _has(checks: Sequence[CheckResult], dimension: Dimension) -> bool:
+    """Whether there is a chip for a dimension: always for the four that most exercises have."""
+    return dimension not in _RARE or any(check.dimension is dimension for check in checks)
 
 
 def _chip(name: str, checks: list[CheckResult]) -> View:
@@ -97,8 +114,10 @@ def _panel(
     busy: bool = False,
     share: float = 0,
     elapsed: float | None = None,
+    curve: Sequence[float] = (),
 ) -> View:
-    waiting: list[View] = [{"name": NAMES[dimension], "state": chip, "text": ""} for dimension in Dimension]
+    shown = (dimension for dimension in NAMES if _has((), dimension))
+    waiting: list[View] = [{"name": NAMES[dimension], "state": chip, "text": ""} for dimension in shown]
     return {
         "phase": phase,
         "text": text,
@@ -107,5 +126,6 @@ def _panel(
         "busy": busy,
         "share": share,
         "elapsed": elapsed,
+        "curve": list(curve),
         "scroll": phase in ("passed", "failed"),
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 import gradio as gr
 
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("gym.js", "tables.js", "report.js", "figures.js", "editor.js")
+SCRIPTS = ("gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
 FORMULAS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},

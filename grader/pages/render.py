@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from grader.judge.report import Bar, CheckResult, Diagnosis, Dimension, Heatmap, Points, Report, Status, Verdict
-from grader.pages.wording import View, clean, count, number
+from grader.judge.report import CheckResult, Diagnosis, Dimension, Points, Property, Report, Status, Verdict
+from grader.pages.pictures import curve_view, gradients_view, map_view
+from grader.pages.wording import View, clean, number
 
 NAMES = {
     Dimension.SHAPES: "Shapes",
     Dimension.NUMERICS: "Numerics",
     Dimension.MASKING: "Masking",
     Dimension.GRADIENTS: "Gradient flow",
+    Dimension.MEMORY: "Memory",
+    Dimension.LEARNING: "Learning",
 }
 _TITLES = {
     Status.GRADED: "Not accepted yet",
@@ -27,6 +29,8 @@ _TITLES = {
 _FREE = (Status.REJECTED, Status.UNGRADABLE)
 _FIRST = {Verdict.FAILED: 0, Verdict.BROKEN: 1, Verdict.SKIPPED: 2, Verdict.PASSED: 3}
 _WORDS = {Verdict.FAILED: "failed", Verdict.BROKEN: "our fault", Verdict.SKIPPED: "skipped"}
+_PLACES = ("the first", "the second")  # of two mistakes at once
+_HOLDS = {True: "holds", False: "does not hold", None: "could not be looked at"}
 MANY = 3  # checks that say the same; from here on it is said above them, once
 _EMPTY: View = {"empty": True}
 
@@ -47,8 +51,10 @@ def report_view(report: Report | None, *, number_of_attempt: int = 0, best: floa
         "reason": sentence(clean(report.reason)),
         "causes": causes(report),
         "groups": groups(report.checks),
-        "maps": [_map(heatmap) for heatmap in report.figures.heatmaps],
-        "bars_of_gradients": _gradients(report.figures.gradients),
+        "properties": [_property(one) for one in report.properties],
+        "maps": [map_view(heatmap) for heatmap in report.figures.heatmaps],
+        "curves": [curve_view(curve) for curve in report.figures.curves],
+        "bars_of_gradients": gradients_view(report.figures.gradients),
         "gradients_note": clean(report.figures.gradients_note, 400),
         "advice": [clean(text, 600) for text in report.advice],
         "mapping": [[clean(name, 80), clean(place, 120)] for name, place in report.mapping.items()],
@@ -106,7 +112,7 @@ def _bar(name: str, points: Points) -> View:
 def causes(report: Report) -> list[View]:
     """Return what to read first: the diagnosis, or else what most of the failed checks say in the same words."""
     if report.diagnosis:
-        return [_cause(diagnosis) for diagnosis in report.diagnosis]
+        return [_cause(diagnosis, kind) for diagnosis, kind in zip(report.diagnosis, kinds(report), strict=True)]
     said = [check.message for check in report.checks if check.status is Verdict.FAILED and check.message]
     message, times = next(iter(Counter(said).most_common(1)), ("", 0))
     if times < MANY or 2 * times <= len(said):
@@ -121,9 +127,29 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
-def _cause(diagnosis: Diagnosis) -> View:
-    kind = "What went wrong" if diagnosis.certain else "Likely cause"
+def kinds(report: Report) -> list[str]:
+    """Return what stands above each entry of a diagnosis."""
+    sure = [diagnosis.certain for diagnosis in report.diagnosis]
+    if len(sure) == len(_PLACES):
+        together = "Two mistakes together" if all(sure) else "Likely two mistakes together"
+        return [f"{together}: {place}" for place in _PLACES]
+    return ["What went wrong" if certain else "Likely cause" for certain in sure]
+
+
+def _cause(diagnosis: Diagnosis, kind: str) -> View:
     return {"kind": kind, "title": clean(diagnosis.title, 200), "message": clean(diagnosis.message, 2000)}
+
+
+def _property(one: Property) -> View:
+    """Return a property with its mark: `passed`, `failed`, or `skipped` where it could not be looked at."""
+    status = {True: Verdict.PASSED, False: Verdict.FAILED, None: Verdict.SKIPPED}[one.holds]
+    return {
+        "title": sentence(clean(one.title, 120)),
+        "teaches": clean(one.teaches, 600),
+        "status": status.value,
+        "said": _HOLDS[one.holds],
+        "message": sentence(clean(one.message, 600)),
+    }
 
 
 def groups(checks: Sequence[CheckResult]) -> list[View]:
@@ -162,47 +188,6 @@ def _check(same: list[CheckResult]) -> View:
         "status": same[0].status.value,
         "message": clean(same[0].message, 1200),
         "points": f"{number(earned)}/{number(possible)}",
-    }
-
-
-def _map(heatmap: Heatmap) -> View:
-    cells = [abs(value) for row in (*heatmap.values, *heatmap.expected) for value in row if math.isfinite(value)]
-    most = 1.0 if heatmap.role == "attention" else max(cells, default=0.0)
-    wrong = len(heatmap.wrong)
-    return {
-        "title": clean(heatmap.title, 120),
-        "rows": clean(heatmap.rows, 60),
-        "columns": clean(heatmap.columns, 60),
-        "values": heatmap.values,
-        "expected": heatmap.expected,
-        "wrong": heatmap.wrong,
-        "most": most,
-        "note": clean(heatmap.note, 200),
-        "summary": f"{count(wrong, 'cell')} wrong, framed in red." if wrong else "Every cell is as expected.",
-    }
-
-
-def _gradients(bars: Sequence[Bar]) -> list[View]:
-    sizes = [size for bar in bars for size in (bar.value, bar.expected) if size is not None and math.isfinite(size)]
-    most = max(sizes, default=0.0) or 1.0
-    return [_gradient(bar, most) for bar in bars]
-
-
-def _gradient(bar: Bar, most: float) -> View:
-    value = bar.value
-    fine = value is not None and math.isfinite(value) and (value > 0 or bar.expected == 0)
-    if value is None:
-        text = "no gradient"
-    elif not math.isfinite(value):
-        text = "not finite"
-    else:
-        text = "zero" if value == 0 else f"{value:.2g}"
-    return {
-        "name": clean(bar.name, 80),
-        "share": 100 * value / most if value is not None and math.isfinite(value) else 0.0,
-        "expected": 100 * bar.expected / most,
-        "tone": "good" if fine else "poor",
-        "text": text,
     }
 
 

@@ -8,7 +8,7 @@ from typing import cast
 import gradio as gr
 from gradio.components.navbar import Navbar
 
-from grader.pages import lists
+from grader.pages import catalogue, lists
 from grader.pages.desk import Desk
 from grader.pages.exercise import lay_out_exercise
 from grader.pages.identity import Identity
@@ -53,7 +53,7 @@ class Shelves:
         user = self.identity.user(request)
         best = self.identity.service.best(user) if user else {}
         header = lists.header_view(user, "Exercises", here="/")
-        return pack(header), pack(lists.exercises_view(self.identity.service.catalog, best))
+        return pack(header), pack(catalogue.exercises_view(self.identity.service.catalog, best))
 
     def board(self, request: gr.Request) -> tuple[str, str]:
         """Return the leaderboard that the address names, the overall one if it names none."""
@@ -65,7 +65,7 @@ class Shelves:
             **board,
             "wide": True,
             "title": service.catalog[chosen].title if chosen else "Leaderboard",
-            "choices": lists.board_choices(service.catalog, chosen),
+            "choices": catalogue.board_choices(service.catalog, chosen),
         }
         if not board["rows"]:
             body["text"] = "Nobody is here yet. The first accepted run takes the top line."

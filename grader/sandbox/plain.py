@@ -146,7 +146,7 @@ class _Errand:
         self._events += events
         for event in events:
             if self._progress is not None and isinstance(event, CallSeen):
-                self._progress(event.name)
+                self._progress(event)
 
     def _ending(self, late: bool) -> tuple[Ending, str]:
         facts = outcome.Facts(

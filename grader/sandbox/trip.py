@@ -58,7 +58,8 @@ class Trip:
             child.kill()
         if not child.resident:
             raise ZygoteLost(f"a wall did not go up: {self._text()}")
-        ending, detail = outcome.ending(self._facts(child, end), self._limits)
+        facts = self._facts(child, end)
+        ending, detail = outcome.ending(facts, self._limits)
         return Run(
             observations=Observations.of(self._events),
             ending=ending,
@@ -67,6 +68,7 @@ class Trip:
             wall_seconds=time.monotonic() - started,
             cpu_seconds=end["cpu"],
             memory_bytes=end["resident"],
+            grown_bytes=facts.grown_bytes,
         )
 
     def _facts(self, child: Started, end: dict[str, Any]) -> outcome.Facts:
@@ -138,7 +140,7 @@ class Trip:
             self._broken = f"the answer holds more than the {self._most_events} events that the plan can give"
         for event in events:
             if self._progress is not None and isinstance(event, CallSeen):
-                self._progress(event.name)
+                self._progress(event)
         return False
 
     def _take_output(self, descriptor: int) -> bool:

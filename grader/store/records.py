@@ -114,6 +114,7 @@ class Watch:
 
     `ahead` counts submissions that will be taken before it; `step` names the case being run, `done` of `total` calls.
     `eta` is in about how many seconds from now a waiting one will have its report; None if there is nothing to go by.
+    `curve` holds the losses so far of what is being trained.
     """
 
     state: State
@@ -124,3 +125,4 @@ class Watch:
     elapsed: float = 0.0  # seconds since it was submitted
     report: Report | None = None
     eta: int | None = None
+    curve: tuple[float, ...] = ()

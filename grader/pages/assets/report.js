@@ -4,12 +4,33 @@
   const gym = window.gym;
   const h = gym.h;
 
-  gym.parts.title = (view) =>
-    h("div", { class: "gym-title" },
-      h("div", {}, h("h1", {}, view.title, view.solved && h("span", { class: "gym-tick", role: "img", "aria-label": "solved" }, "✓")), h("p", { class: "gym-sub" }, view.facts)),
-      h("p", { class: "gym-way" }, h("span", {}, view.progress),
+  /* Names of code in tables may break after their parts, so that no table is wider than a phone. */
+  const soften = (place) => {
+    for (const code of place.querySelectorAll("td code:not([data-soft])")) {
+      code.dataset.soft = "yes";
+      const parts = code.textContent.split(/(?<=[_(,.=*/])|(?<=[a-z])(?=[A-Z])/);
+      code.replaceChildren(...parts.flatMap((part, index) => (index ? [h("wbr"), part] : [part])));
+    }
+  };
+
+  const watchStatement = () => {
+    const place = document.getElementById("statement");
+    if (!place || place.dataset.soft) return;
+    place.dataset.soft = "yes";
+    soften(place);
+    new MutationObserver(() => soften(place)).observe(place, { childList: true, subtree: true });
+  };
+
+  gym.parts.title = (view) => {
+    watchStatement();
+    return h("div", { class: "gym-title" },
+      h("div", {}, h("h1", {}, view.title, view.solved && h("span", { class: "gym-tick", role: "img", "aria-label": "solved" }, "✓")),
+        h("p", { class: "gym-sub" }, view.facts), gym.needs(view.needs)),
+      h("div", { class: "gym-way" }, h("span", {}, view.progress),
         view.previous && h("a", { href: view.previous, rel: "prev" }, "‹ Previous"),
+        gym.picker(view.picker, "Go to"),
         view.next && h("a", { href: view.next, rel: "next" }, "Next ›")));
+  };
 
   gym.parts.bottom = () => {
     const go = (name, target) => h("button", { type: "button", click: () => document.getElementById(target).scrollIntoView({ behavior: "smooth" }) }, name);
@@ -36,6 +57,26 @@
     clock = setInterval(() => { place.textContent = seconds((performance.now() - start) / 1000); }, 100);
   };
 
+  /* The loss while it is trained, from the first step to the last that is known; redrawn with every finished call. */
+  const sparkline = (losses) => {
+    const canvas = h("canvas", { class: "gym-spark", role: "img", "aria-label": `Training loss, now ${losses.at(-1).toPrecision(3)}` });
+    const draw = () => {
+      const scale = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+      canvas.width = width * scale;
+      canvas.height = height * scale;
+      const pen = canvas.getContext("2d"), top = Math.max(...losses), bottom = Math.min(0, ...losses);
+      pen.scale(scale, scale);
+      pen.strokeStyle = getComputedStyle(canvas).color;
+      pen.lineWidth = 1.5;
+      pen.beginPath();
+      losses.forEach((loss, at) => pen.lineTo(
+        (at / (losses.length - 1)) * width, 2 + (height - 4) * (1 - (loss - bottom) / (top - bottom || 1))));
+      pen.stroke();
+    };
+    new ResizeObserver(draw).observe(canvas);
+    return h("figure", { class: "gym-training" }, canvas, h("figcaption", { class: "gym-sub" }, `training loss ${losses.at(-1).toPrecision(3)}`));
+  };
+
   gym.parts.panel = (view, trigger, element) => {
     element.setAttribute("role", "status");
     document.body.dataset.busy = view.busy ? "yes" : "no";
@@ -49,6 +90,7 @@
       h("div", { class: "gym-panel-line" }, h("i", { class: "gym-dot", "aria-hidden": "true" }), h("strong", {}, view.text, guest), time),
       view.detail && h("p", { class: "gym-sub" }, view.detail),
       view.busy && bar,
+      view.curve.length > 1 && sparkline(view.curve),
       h("p", { id: "gym-note", class: "gym-sub" }),
       view.chips.length > 0 && h("ul", { class: "gym-chips" }, view.chips.map((chip) =>
         h("li", { class: "gym-chip gym-" + chip.state },
@@ -73,6 +115,19 @@
     h("section", { class: "gym-card-box gym-cause" },
       h("p", { class: "gym-cause-kind" }, one.kind), h("h3", {}, one.title), gym.paragraphs(one.message));
 
+  const properties = (list) =>
+    h("section", { class: "gym-card-box gym-properties" }, h("h3", {}, "What your attention does"),
+      h("ul", {}, list.map((one) =>
+        h("li", { class: "gym-" + one.status },
+          h("i", { class: "gym-mark", role: "img", "aria-label": one.said }, MARK[one.status]),
+          h("div", {}, h("strong", {}, one.title), h("p", {}, gym.rich(one.teaches)),
+            one.message && h("p", { class: "gym-seen" }, gym.rich(one.message)))))));
+
+  const figures = (view) => {
+    const all = [...view.maps.map(gym.heatmap), gym.gradients(view), ...view.curves.map(gym.curve)].filter(Boolean);
+    return all.length ? h("div", { class: "gym-figures" }, all) : null;
+  };
+
   const group = (one) =>
     h("details", { class: "gym-card-box gym-group", open: one.open },
       h("summary", {}, h("span", { class: "gym-badge gym-" + one.tone }, one.badge), h("strong", {}, one.name), h("span", { class: "gym-count" }, one.count)),
@@ -94,9 +149,9 @@
         view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
       view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("p", {}, gym.rich(view.reason))),
       view.causes.map(cause),
+      view.properties.length ? properties(view.properties) : null,
       view.groups.map(group),
-      view.maps.length || view.bars_of_gradients.length
-        ? h("div", { class: "gym-figures" }, view.maps.map(gym.heatmap), gym.gradients(view)) : null,
+      figures(view),
       view.advice.length ? h("section", { class: "gym-card-box gym-advice" }, h("h3", {}, "Good to know"), h("ul", {}, view.advice.map((text) => h("li", {}, gym.rich(text))))) : null,
       view.mapping.length ? fold("Which weights were found where", h("table", { class: "gym-mapping" },
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "weight"), h("th", { scope: "col" }, "found in your module"))),

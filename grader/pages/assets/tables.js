@@ -11,20 +11,45 @@
     return node;
   };
 
+  /* What an exercise builds on, as links; solved ones are ticked. */
+  gym.needs = (needs) => needs.length > 0 && h("p", { class: "gym-needs" }, "Needs ",
+    needs.map((one, index) => [index ? ", " : "", h("a", { href: one.href }, one.text), one.solved && h("span", { class: "gym-tick", role: "img", "aria-label": "solved" }, "✓")]).flat());
+
+  const bar = (share) => {
+    const fill = h("i");
+    fill.style.width = share + "%";
+    return h("span", { class: "gym-meter", "aria-hidden": "true" }, fill);
+  };
+
+  const card = (one) =>
+    h("li", { class: "gym-card" + (one.solved ? " gym-solved" : "") },
+      ring(one.best, one.ring),
+      h("div", { class: "gym-card-text" },
+        h("a", { href: one.href, class: "gym-card-link" }, one.title), h("span", {}, one.summary),
+        h("small", {}, one.facts), gym.needs(one.needs)),
+      one.score && !one.solved ? h("span", { class: "gym-card-score" }, one.score) : null);
+
+  /* On a small screen only the track of the next exercise is open: forty cards are a wall. */
+  const track = (one, all) =>
+    h("details", { class: "gym-track", open: one.open || innerWidth >= 768 },
+      h("summary", {}, h("h2", {}, one.name), all && bar(one.share), h("span", { class: "gym-count" }, one.count)),
+      h("ul", { class: "gym-cards" }, one.exercises.map(card)));
+
   gym.parts.exercises = (view) =>
     h("div", { class: "gym-page" },
       h("h1", {}, view.title),
-      h("p", { class: "gym-sub" }, view.text),
-      view.tracks.map((track) =>
-        h("section", { class: "gym-track" },
-          h("h2", {}, track.name, h("span", { class: "gym-count" }, track.count)),
-          h("ul", { class: "gym-cards" }, track.exercises.map((one) =>
-            h("li", { class: one.solved ? "gym-solved" : null },
-              h("a", { href: one.href, class: "gym-card" },
-                ring(one.best, one.ring),
-                h("span", { class: "gym-card-text" },
-                  h("strong", {}, one.title), h("span", {}, one.summary), h("small", {}, one.facts)),
-                h("span", { class: "gym-card-score" }, one.score))))))));
+      h("div", { class: "gym-lead" },
+        h("p", { class: "gym-sub" }, view.text), view.begun && bar(view.share),
+        view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, (view.begun ? "Go on with " : "Begin with ") + view.next.text)),
+      view.tracks.map((one) => track(one, view.begun)));
+
+  /* Every exercise by track; choosing one leads there. */
+  gym.picker = (groups, label) => {
+    const options = (choices) => choices.map((one) => h("option", { value: one.href, selected: one.here }, one.text));
+    return h("label", { class: "gym-choices" }, h("span", {}, label),
+      h("select", { change: (event) => { location.href = event.target.value; } },
+        groups.map((group) => (group.name ? h("optgroup", { label: group.name }, options(group.choices)) : options(group.choices))).flat()));
+  };
 
   const cell = (column, value) => {
     const kind = column.kind || "text";
@@ -100,9 +125,7 @@
   gym.parts.board = (view) =>
     h("div", { class: view.wide ? "gym-page" : "gym-block" },
       view.wide && h("h1", {}, view.title),
-      view.choices && h("label", { class: "gym-choices" }, "Show",
-        h("select", { change: (event) => { location.href = event.target.value; } },
-          view.choices.map((choice) => h("option", { value: choice.href, selected: choice.here }, choice.text)))),
+      view.choices && gym.picker(view.choices, "Show"),
       view.rows.length ? gym.table(view) : empty(view),
       view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
 

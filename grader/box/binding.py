@@ -1,0 +1,156 @@
+"""Gives the student's module the contract's weights, and reads their gradients back.
+
+A weight called `encoder_attention.W_query` is looked for in the module's part `encoder_attention`, under all the names
+and layouts that `W_query` may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor, nn
+
+from grader.box.layouts import Piece
+from grader.box.plan import Holding, Weight
+from grader.box.weights import Finder
+from grader.errors import Ungradable
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Where each canonical tensor (`W_query`, `W_query.bias`) lives in a module.
+
+    `zeroed` are biases that the contract does not have, set to zero; `unused` are parameters it does not know;
+    `initial` holds the mean and the standard deviation that each canonical tensor had before.
+    """
+
+    pieces: Mapping[str, tuple[Piece, ...]]
+    zeroed: tuple[str, ...]
+    unused: tuple[str, ...]
+    initial: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def describe(self) -> dict[str, str]:
+        """Return canonical name to place, in words."""
+        return {
+            name: ", ".join(piece.path + (f" ({piece.note})" if piece.note else "") for piece in pieces)
+            for name, pieces in self.pieces.items()
+        }
+
+    def gradient(self, name: str, shape: tuple[int, ...]) -> Tensor | None:
+        """Return the gradient of canonical tensor `name`, None where any piece of it has none."""
+        grads = [_dense(piece.parameter.grad) for piece in self.pieces[name]]
+        if any(grad is None for grad in grads):
+            return None
+        whole = next(grad for grad in grads if grad is not None).new_empty(shape)
+        for piece, grad in zip(self.pieces[name], grads, strict=True):
+            assert grad is not None
+            whole[..., piece.start : piece.stop] = piece.view(grad)
+        return whole
+
+
+def bind(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
+    """Find every weight in `module` and copy the contract's values in.
+
+    Raises:
+        Ungradable: a weight cannot be found, is ambiguous, or has a shape that fits no layout.
+    """
+    pieces, superfluous = _find(module, weights)
+    initial = {name: _moments(found) for name, found in pieces.items()}
+    _write(pieces, weights)
+    _zero(superfluous)
+    known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
+    rest = ((path, parameter) for path, parameter in module.named_parameters() if id(parameter) not in known)
+    unused = tuple(f"{path} {tuple(parameter.shape)}" for path, parameter in rest)
+    return Binding(pieces, tuple(dict.fromkeys(piece.path for piece in superfluous)), unused, initial)
+
+
+def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
+    """Find every weight in `module` as it is now, and change nothing.
+
+    Raises:
+        Ungradable: as for `bind`.
+    """
+    return Binding(_find(module, weights)[0], (), ())
+
+
+def _find(module: nn.Module, weights: tuple[Weight, ...]) -> tuple[dict[str, tuple[Piece, ...]], list[Piece]]:
+    """Return the pieces of each canonical tensor, and those of biases that the contract does not have."""
+    pieces: dict[str, tuple[Piece, ...]] = {}
+    superfluous: list[Piece] = []
+    for scope, members in _by_part(weights).items():
+        place, part = _part(module, scope)
+        finder = Finder(part, tuple(members.values()))
+        for name, weight in members.items():
+            matrix = finder.matrix(weight)
+            bias = finder.bias(weight, matrix)
+            pieces[name] = _placed(matrix, place)
+            if weight.bias is None:
+                superfluous += _placed(bias, place)
+            elif bias:
+                pieces[f"{name}.bias"] = _placed(bias, place)
+            else:
+                raise Ungradable(_biasless(name, pieces[name]))
+    return pieces, superfluous
+
+
+def _by_part(weights: tuple[Weight, ...]) -> dict[str, dict[str, Weight]]:
+    """Return the weights by the part that holds them, each under its full name; exact ones need no part."""
+    parts: dict[str, dict[str, Weight]] = {}
+    for weight in weights:
+        scope, _, local = ("", "", weight.name) if weight.holding is Holding.EXACT else weight.name.rpartition(".")
+        parts.setdefault(scope, {})[weight.name] = replace(weight, name=local)
+    return parts
+
+
+def _part(module: nn.Module, scope: str) -> tuple[str, nn.Module]:
+    """Return the part called `scope`, and its path: of the module itself, or else the only one further in."""
+    if not scope:
+        return "", module
+    parts = module.named_modules(remove_duplicate=False)
+    inside = {path: part for path, part in parts if f".{path}".endswith(f".{scope}")}
+    if scope in inside:
+        return scope, inside[scope]
+    if len({id(part) for part in inside.values()}) == 1:
+        return next(iter(inside.items()))
+    names = ", ".join(f"`{name}`" for name in inside or dict(module.named_children())) or "none"
+    said = "is there more than once" if inside else "must be a part of your module; its parts are"
+    raise Ungradable(f"`{scope}` {said}: {names}")
+
+
+def _dense(grad: Tensor | None) -> Tensor | None:
+    """Return the gradient with all its zeros: `nn.Embedding(…, sparse=True)` keeps the rows that were used."""
+    return grad.to_dense() if grad is not None and grad.is_sparse else grad
+
+
+def _placed(pieces: tuple[Piece, ...], path: str) -> tuple[Piece, ...]:
+    return tuple(replace(piece, path=f"{path}.{piece.path}") for piece in pieces) if path else pieces
+
+
+def _moments(pieces: tuple[Piece, ...]) -> tuple[float, float]:
+    """Return mean and standard deviation of a canonical tensor as it is."""
+    values = torch.cat([piece.view(piece.parameter.detach()).reshape(-1) for piece in pieces]).double()
+    return float(values.mean()), float(values.std(correction=0))
+
+
+def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...]) -> None:
+    values = {weight.name: weight.matrix for weight in weights}
+    values |= {f"{weight.name}.bias": weight.bias for weight in weights if weight.bias is not None}
+    with torch.no_grad():
+        for name, found in pieces.items():
+            for piece in found:
+                piece.view(piece.parameter).copy_(values[name][..., piece.start : piece.stop])
+
+
+def _zero(pieces: list[Piece]) -> None:
+    with torch.no_grad():
+        for piece in pieces:
+            piece.view(piece.parameter).zero_()
+
+
+def _biasless(name: str, matrix: tuple[Piece, ...]) -> str:
+    return (
+        f"`{name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
+        "make its layer with `bias=True`, or with your constructor's bias argument where the contract has one"
+    )

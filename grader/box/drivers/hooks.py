@@ -1,0 +1,108 @@
+"""Hands a model of ours to a function that looks into it, and notes what is left behind in the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from grader.box.arguments import call_with
+from grader.box.kinds import LEFT
+from grader.box.models import Reader
+from grader.box.plan import Build, Call, Entry
+from grader.errors import ArgumentMismatch
+
+MODELS: Mapping[str, Callable[..., nn.Module]] = {"reader": Reader}
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+class Subject(nn.Module):
+    """The model, beside the function that is to look into it."""
+
+    def __init__(self, look: Callable[..., Any], model: nn.Module) -> None:
+        """Hold both."""
+        super().__init__()
+        self.look, self.model = look, model
+
+
+class Hooks:
+    """Calls the entry point with a model and the case's other arguments; it gives back a list, one tensor a layer.
+
+    The build's arguments name the `model` and give its sizes. What comes out are the tensors, stacked, and what the
+    model says of the last argument afterwards; or else the counts `LEFT` of what was left behind: hooks, parameters
+    with other values, modules in another mode, parameters with a `.grad`, and frozen ones (one more for gradients that
+    stay turned off).
+    """
+
+    is_class: ClassVar[bool] = False
+    moves_weights: ClassVar[bool] = False
+
+    def construct(self, found: Any, build: Build, contract: Entry) -> Any:
+        """Build the model."""
+        sizes = dict(build.arguments)
+        return Subject(found, MODELS[str(sizes.pop("model"))](**sizes))
+
+    def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
+        """Let the function look once, then look at the model."""
+        name, tokens = contract.arguments
+        model, before = subject.model, _State(subject.model)
+        given: dict[str, Any] = {name: model, tokens: handed[tokens]}
+        result = call_with(
+            subject.look,
+            given,
+            order=contract.arguments,
+            defaults=contract.defaults,
+            described=f"`{contract.name}`",
+        )
+        if call.outputs[0].name in LEFT:
+            return tuple(torch.tensor(count) for count in before.left_behind(model))
+        with torch.no_grad():
+            return stacked(result, contract), model(handed[tokens])
+
+
+class _State:
+    """What a model was like before somebody looked into it."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.values = [parameter.detach().clone() for parameter in model.parameters()]
+        self.modes = [module.training for module in model.modules()]
+        self.hooks = _hooks(model)
+
+    def left_behind(self, model: nn.Module) -> list[int]:
+        """Return the counts `LEFT`."""
+        pairs = zip(model.parameters(), self.values, strict=True)
+        modes = zip(model.modules(), self.modes, strict=True)
+        return [
+            _hooks(model) - self.hooks,
+            sum(not torch.equal(parameter, value) for parameter, value in pairs),
+            sum(module.training is not mode for module, mode in modes),
+            sum(parameter.grad is not None for parameter in model.parameters()),
+            sum(not parameter.requires_grad for parameter in model.parameters()) + (not torch.is_grad_enabled()),
+        ]
+
+
+def _hooks(model: nn.Module) -> int:
+    """Count the hooks in a model, and methods that were put in the place of its own."""
+    return sum(
+        sum(len(vars(module)[kind]) for kind in _HOOKS) + ("forward" in vars(module)) for module in model.modules()
+    )
+
+
+def stacked(result: Any, contract: Entry) -> Tensor:
+    """Return a list of tensors of one shape as one tensor.
+
+    Raises:
+        ArgumentMismatch: it is no such list.
+    """
+    wanted = f"`{contract.name}` must return a list with one tensor a layer"
+    if not isinstance(result, list | tuple):
+        raise ArgumentMismatch(f"{wanted}; yours returns a {type(result).__name__}")
+    if odd := [type(item).__name__ for item in result if type(item) is not Tensor]:
+        raise ArgumentMismatch(f"{wanted}; yours holds a {odd[0]}")
+    shapes = sorted({tuple(item.shape) for item in result})
+    if len(shapes) != 1:
+        seen = f"tensors of the shapes {', '.join(map(str, shapes))}" if shapes else "nothing"
+        raise ArgumentMismatch(f"{wanted}, all of one shape; yours holds {seen}")
+    return torch.stack(tuple(result))

@@ -1,0 +1,101 @@
+"""A function that copies weights from one module of ours into another.
+
+The pair is made and given its weights like any module; at each call the function is handed fresh copies of both. What
+it did shows in the target's output, in the same output after the source has been overwritten (shared memory shows),
+in the source's own output, and in the gradients of whatever parameters the target has by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from grader.box.arguments import call_with
+from grader.box.plan import Build, Call, Entry
+
+
+class _Attention(nn.Module):
+    """Unmasked self-attention; subclasses say how they hold their weights."""
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        raise NotImplementedError
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map x (T, d_in) to (T, d_out)."""
+        queries, keys, values = self.project(x)
+        return torch.softmax(queries @ keys.transpose(-2, -1) / keys.shape[-1] ** 0.5, dim=-1) @ values
+
+
+class LinearAttention(_Attention):
+    """Holds its weights in nn.Linear layers without biases."""
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=False)
+        self.W_key = nn.Linear(d_in, d_out, bias=False)
+        self.W_value = nn.Linear(d_in, d_out, bias=False)
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values, each (T, d_out)."""
+        return self.W_query(x), self.W_key(x), self.W_value(x)
+
+
+class ParameterAttention(_Attention):
+    """Holds its weights in nn.Parameter objects of shape (d_in, d_out)."""
+
+    def __init__(self, d_in: int, d_out: int) -> None:
+        super().__init__()
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out))
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out))
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries, keys and values, each (T, d_out)."""
+        return x @ self.W_query, x @ self.W_key, x @ self.W_value
+
+
+class _Pair(nn.Module):
+    """A source and a target, with the function that is to carry weights from one to the other."""
+
+    def __init__(self, source: nn.Module, target: nn.Module, transfer: Any) -> None:
+        super().__init__()
+        self.source, self.target = source, target
+        self.transfer = transfer
+        self.first: tuple[nn.Module, ...] = ()  # copies of both as they were given their weights
+
+    def begin(self) -> None:
+        """Put fresh copies in place of whatever the call before has left."""
+        self.first = self.first or (deepcopy(self.source), deepcopy(self.target))
+        self.source, self.target = (deepcopy(module) for module in self.first)
+
+
+class Transfer:
+    """Runs the function on a source with nn.Linear layers and a target with parameters.
+
+    The outputs are the target's, the target's once more after the source was overwritten, and the source's in between.
+    """
+
+    is_class: ClassVar[bool] = False
+    moves_weights: ClassVar[bool] = True
+
+    def construct(self, found: Any, build: Build, contract: Entry) -> Any:
+        """Make the pair."""
+        sizes = {name: value for name, value in build.arguments.items() if isinstance(value, int)}
+        return _Pair(LinearAttention(**sizes), ParameterAttention(**sizes), found)
+
+    def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
+        """Transfer, and look at both."""
+        subject.begin()
+        given = {"source": subject.source, "target": subject.target}
+        call_with(subject.transfer, given, order=contract.arguments, defaults={}, described=f"`{contract.name}`")
+        x = handed["x"]
+        output, own = subject.target(x), subject.source(x)
+        with torch.no_grad():
+            for parameter in subject.source.parameters():
+                parameter.data.fill_(0.5)  # in the same memory, whoever else has it
+            later = subject.target(x)
+        return output, later, own

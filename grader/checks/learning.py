@@ -1,0 +1,169 @@
+"""Learning: a model around the submission is trained in the box; whether it learned is decided here.
+
+The case holds `source` and `target`, tokens of shape (chunks, steps, batch, time), which are trained on one chunk a
+call, and `held_source`, (held, time), which the model has never seen. What it should answer there, `held_target`,
+stays outside. The first two outputs are the losses and the seconds of a chunk, the others what it answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from grader.box.models import PAD
+from grader.box.plan import Call
+from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.exercise.inputs import Case
+from grader.exercise.spec import Dimension
+
+_LAST = 10  # steps that the final loss is the mean of; a single batch may be an easy one
+
+
+def training_calls(case: Case) -> tuple[Call, ...]:
+    """Return the calls that train, a chunk each."""
+    source, target = tensor(case, "source"), tensor(case, "target")
+    steps = source.shape[1]
+    return tuple(
+        replace(
+            base_call(case),
+            name=f"{case.name}/steps {1 + steps * chunk} to {steps * (chunk + 1)}",
+            arguments={
+                "source": source[chunk],
+                "target": target[chunk],
+                "learning_rate": case.arguments["learning_rate"],
+            },
+            outputs=case.outputs[:2],
+            training=True,
+        )
+        for chunk in range(len(source))
+    )
+
+
+def answering_call(case: Case) -> Call:
+    """Return the call that asks the trained model about sequences it has not seen."""
+    arguments = {"source": tensor(case, "held_source")}
+    return replace(base_call(case), name=f"{case.name}/answers", arguments=arguments, outputs=case.outputs[2:])
+
+
+def tensor(case: Case, name: str) -> Tensor:
+    """Return a tensor argument of the case."""
+    value = case.arguments[name]
+    assert isinstance(value, Tensor), f"a case that trains has a tensor `{name}`"
+    return value
+
+
+def losses(item: Item, evidence: Evidence) -> list[float]:
+    """Return the losses of all steps that were finished."""
+    seen = (evidence.observed.calls.get(call.name) for call in training_calls(item.case))
+    return [loss for call in seen if call is not None for loss in call.losses()]
+
+
+class Loss:
+    """The training loss comes down: the mean of the last steps is `at_most` so much."""
+
+    dimension: ClassVar = Dimension.LEARNING
+    title: ClassVar[str] = "training loss"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def work(self, item: Item) -> Work:
+        """Train."""
+        return Work(training_calls(item.case))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Look at the end of the curve."""
+        if (trouble := _trouble(item, evidence, training_calls(item.case))) is not None:
+            return trouble
+        seen = losses(item, evidence)
+        if len(seen) < tensor(item.case, "source").shape[:2].numel():
+            return failed("the loss became NaN or infinite while your attention was trained")
+        last = sum(seen[-_LAST:]) / _LAST
+        if last <= item.spec.at_most:
+            return PASSED
+        return failed(
+            f"after {len(seen)} steps the loss must be {item.spec.at_most:g} or less; it went from {seen[0]:.3g} to "
+            f"{last:.3g}"
+        )
+
+
+class Accuracy:
+    """Of the tokens that the trained model must say about sequences it has not seen, a share of `at_least` is right."""
+
+    dimension: ClassVar = Dimension.LEARNING
+    title: ClassVar[str] = "accuracy on sequences it has not seen"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def work(self, item: Item) -> Work:
+        """Train, then ask."""
+        return Work((*training_calls(item.case), answering_call(item.case)))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Count the tokens that are right, padding aside."""
+        if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
+            return trouble
+        share = float(right_tokens(item, evidence).double().mean())
+        if share >= item.spec.at_least:
+            return PASSED
+        return failed(
+            f"the trained model must get {item.spec.at_least:.0%} of the tokens right that it has not seen; it got "
+            f"{share:.1%}"
+        )
+
+
+def right_tokens(item: Item, evidence: Evidence) -> Tensor:
+    """Return for each token that had to be said whether it was, one after the other."""
+    call, target = evidence.call(item, "answers"), tensor(item.case, "held_target")
+    said = evidence.output(call, call.outputs[0])
+    return torch.eq(said, target)[target != PAD]
+
+
+def _trouble(item: Item, evidence: Evidence, calls: tuple[Call, ...]) -> Finding | None:
+    """Return why there is nothing to judge: what a call raised, or that the run ended on the way."""
+    for call in calls:
+        if (trouble := evidence.trouble(call)) is not None:
+            ended = evidence.observed.calls.get(call.name) is None and losses(item, evidence)
+            return skipped("because the run ended before the training did") if ended else trouble
+    return None
+
+
+class Bleu:
+    """What the trained model says about sentences it has not seen reaches a BLEU of `at_least`, of 100.
+
+    Counted are the sentences that are no longer than those it was trained on.
+    """
+
+    dimension: ClassVar = Dimension.LEARNING
+    title: ClassVar[str] = "BLEU on sentences it has not seen"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def work(self, item: Item) -> Work:
+        """Train, then ask."""
+        return Work((*training_calls(item.case), answering_call(item.case)))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Hold the answers against the translations."""
+        if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
+            return trouble
+        score = bleu(item, evidence)
+        if score >= item.spec.at_least:
+            return PASSED
+        return failed(f"the trained translator must reach a BLEU of {item.spec.at_least:g}; it reaches {score:.1f}")
+
+
+def bleu(item: Item, evidence: Evidence) -> float:
+    """Return the corpus BLEU of the answers, 0 to 100."""
+    import sacrebleu  # here, as it takes 0.07 s: only an exercise with a translator needs it
+
+    call, target = evidence.call(item, "answers"), tensor(item.case, "held_target")
+    said = evidence.output(call, call.outputs[0]).long()
+    longest = int((tensor(item.case, "source") != PAD).sum(dim=-1).max())
+    rows = [row for row in range(len(target)) if int((target[row] != PAD).sum()) <= longest]
+    spoken, wanted = ([_sentence(tokens[row], target[row]) for row in rows] for tokens in (said, target))
+    return float(sacrebleu.corpus_bleu(spoken, [wanted], tokenize="none", force=True).score)
+
+
+def _sentence(tokens: Tensor, target: Tensor) -> str:
+    return " ".join(str(word) for word in tokens[target != PAD].tolist())

@@ -1,0 +1,80 @@
+"""Looking into a model: it is left as it was found, and what is found has the right name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+from grader.box.drivers.names import NAMES
+from grader.box.kinds import LEFT
+from grader.box.plan import Slot
+from grader.checks.compare import named
+from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.finding import PASSED, Finding, failed
+from grader.exercise.spec import Dimension
+
+_LEFT: Mapping[str, str] = {
+    "hooks": "your code leaves {count} hooks or replaced methods in the model; whoever uses it next pays for them",
+    "parameters": "your code changes {count} parameters of the model; looking must not change what is looked at",
+    "modes": "your code leaves {count} modules in another mode (`train` or `eval`) than it found them in",
+    "gradients": "your code leaves a gradient in {count} parameters; the next training step would add its own to it",
+    "frozen": "after your code, {count} parameters are frozen, or gradients stay turned off for the whole program",
+}
+
+
+class Untouched:
+    """The model is left as it was found: `output` names one of the counts of what was left behind, which must be 0."""
+
+    dimension: ClassVar = Dimension.NUMERICS
+    title: ClassVar[str] = "the model is as it was"
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def work(self, item: Item) -> Work:
+        """Look once, into a model in training mode."""
+        outputs = tuple(Slot(f"output:{name}", (), (), "int64") for name in LEFT)
+        call = replace(base_call(item.case), name=f"{item.case.name}/untouched", training=True, outputs=outputs)
+        return Work((call,))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Look at the count."""
+        call = evidence.call(item, "untouched")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        count = float(evidence.output(call, call.output(item.spec.output)))
+        return failed(_LEFT[item.spec.output].format(count=f"{count:g}")) if count else PASSED
+
+
+class Trainable(Untouched):
+    """The same, where what is left behind is about gradients."""
+
+    dimension: ClassVar = Dimension.GRADIENTS
+    title: ClassVar[str] = "nothing is left for whoever trains next"
+
+
+class Labels(Untouched):
+    """Every name is the reference's."""
+
+    title: ClassVar[str] = "names"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def work(self, item: Item) -> Work:
+        """Call once."""
+        return Work((base_call(item.case),))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare name by name."""
+        call = evidence.call(item, "base")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        slot, names = call.outputs[0], str(item.case.arguments[NAMES]).split()
+        truth, seen = evidence.truth(call, slot.key), evidence.output(call, slot)
+        assert truth is not None
+        pairs = zip(truth.long().tolist(), seen.long().tolist(), strict=True)
+        wrong = [(place, one, other) for place, (one, other) in enumerate(pairs) if one != other]
+        if not wrong:
+            return PASSED
+        place, one, other = wrong[0]
+        said = f"`{names[other]}`" if 0 <= other < len(names) else "something else"
+        where = named(slot.axes, (place,))
+        return failed(f"{where} is `{names[one]}`; yours says {said}. {len(wrong)} of {len(truth)} are wrong")

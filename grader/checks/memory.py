@@ -1,0 +1,75 @@
+"""Memory: the forward pass holds no tensor as large as the one that it is meant to avoid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import ClassVar
+
+from torch import Tensor
+
+from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.finding import PASSED, Finding, failed
+from grader.errors import AuthorError
+from grader.exercise.drawing import shape_of
+from grader.exercise.inputs import Case
+from grader.exercise.spec import Dimension
+
+
+class Memory:
+    """No tensor of the forward pass reaches `below` elements, an axis expression such as `time*time`.
+
+    Counted are storages, so that a view costs nothing and a small view of something large is no disguise. It is the
+    plain call that is measured: what other checks look at on this case came about with just that memory.
+    """
+
+    dimension: ClassVar = Dimension.MEMORY
+    title: ClassVar[str] = "largest tensor"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def work(self, item: Item) -> Work:
+        """Call once, measured.
+
+        Raises:
+            AuthorError: `below` is left out, or so low that an input or an output alone reaches it.
+        """
+        if not item.spec.below:
+            raise AuthorError("check `memory` needs `below`, the number of elements that no tensor may reach")
+        bound = bound_of(item)
+        if (largest := _given(item.case)) >= bound:
+            raise AuthorError(
+                f"check `memory` on case `{item.case.name}`: an input or output has {largest} elements, and `below` is "
+                f"{bound}; no answer could pass, so make the case larger"
+            )
+        return Work((replace(base_call(item.case), below=bound),))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare the largest storage with the bound."""
+        call = evidence.call(item, "base")
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        largest = evidence.seen(call).largest
+        if largest is None:
+            return failed("the sizes of your tensors could not be measured: your code switched off what measures them")
+        if largest < call.below:
+            return PASSED
+        factors = " x ".join(_counted(name.strip(), item) for name in item.spec.below.split("*"))
+        return failed(
+            f"no tensor of the forward pass may have as many as {factors} = {call.below} elements; your largest has "
+            f"{largest}. A view counts with all of the memory behind it"
+        )
+
+
+def bound_of(item: Item) -> int:
+    """Return the number of elements that no tensor may reach."""
+    (bound,) = shape_of((item.spec.below,), item.case.sizes)
+    return bound
+
+
+def _given(case: Case) -> int:
+    inputs = [value.numel() for value in case.arguments.values() if isinstance(value, Tensor)]
+    return max(inputs + [math.prod(slot.shape) for slot in case.outputs])
+
+
+def _counted(name: str, item: Item) -> str:
+    return name if name.isdigit() else f"{item.case.sizes[name]} ({name})"

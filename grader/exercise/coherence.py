@@ -1,0 +1,64 @@
+"""Names that one place of an `exercise.toml` gives and another one uses: whoever misspells one is told which there are.
+
+Without this a misspelt constructor argument would be left out in silence, and a case be about something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from grader.box.kinds import LEFT, Kind
+
+if TYPE_CHECKING:  # it imports this module
+    from grader.exercise.spec import CaseSpec, CheckSpec, PartSpec, Spec
+
+_HANDED_ON = (Kind.FUNCTION, Kind.MODULE)  # what is called with the inputs themselves; other drivers need more of them
+
+
+def strangers(spec: Spec) -> Iterator[str]:
+    """Yield a sentence for each name that is not there."""
+    for name, part in {"": spec, **spec.parts}.items():
+        yield from _of_part(f"part `{name}`: " if name else "", part)
+    for case in spec.cases:
+        yield from (f"case `{case.name}`: {text}" for text in _of_case(case, spec.part_of(case)))
+    for check in spec.checks:
+        for name in sorted({case.part for case in spec.cases if case.name in check.cases}):
+            yield from (f"check `{check.check}`: {text}" for text in _of_check(check, spec.parts.get(name, spec)))
+
+
+def _of_part(where: str, part: PartSpec) -> Iterator[str]:
+    entry = part.entry
+    yield from (
+        f"{where}{text}" for text in _unknown("defaults", entry.defaults, (*entry.arguments, *entry.constructor))
+    )
+    if entry.kind in _HANDED_ON:
+        yield from (f"{where}{text}" for text in _unknown("inputs", part.inputs, entry.arguments))
+
+
+def _of_case(case: CaseSpec, part: PartSpec) -> Iterator[str]:
+    yield from _unknown("construct", case.constructor, part.entry.constructor)
+    yield from _unknown("inputs", case.inputs, part.inputs)
+    if part.entry.kind in _HANDED_ON:
+        yield from _unknown("arguments", case.arguments, part.entry.arguments)
+    for name in case.inputs.keys() & part.inputs.keys():
+        try:
+            type(part.inputs[name]).model_validate({**part.inputs[name].model_dump(), **case.inputs[name]})
+        except ValidationError as error:
+            yield from (f"`inputs.{name}.{'.'.join(map(str, e['loc']))}`: {e['msg']}" for e in error.errors())
+
+
+def _of_check(check: CheckSpec, part: PartSpec) -> Iterator[str]:
+    axes = [axis for name in check.of if name in part.inputs for axis in part.inputs[name].axes]
+    output = part.returns.get(check.output)
+    yield from _unknown("of", check.of, part.inputs)
+    yield from _unknown("axis", [check.axis] if check.of else (), axes)
+    yield from _unknown("output", (check.output,), (*part.returns, *LEFT))
+    yield from _unknown("rows", (check.rows,), output.axes if output else ())
+
+
+def _unknown(option: str, given: Collection[str], known: Collection[str]) -> Iterator[str]:
+    if odd := sorted(set(given) - set(known) - {""}):
+        yield f"`{option}` is {', '.join(odd)}; it must be one of {', '.join(known) or 'nothing'}"

@@ -1,0 +1,159 @@
+"""Inputs that bring to light what ordinary numbers hide, for modules with W_query, W_key and W_value.
+
+An exercise's `inputs.py` takes one over with a plain line, `faint_key = cases.faint_key`. Sequences are called `x`, or
+`x_1` where it asks and `x_2` where it answers; several heads have one width.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from grader.box.plan import Weight
+from grader.exercise.inputs import Case
+
+COMMON = 1_000.0  # what all values have in common, beside drawn numbers around one
+FAR = 10_000.0  # from zero; e to that power has no number
+DEPTH = 40_000.0  # below zero; far beyond the exponent's range, and beyond a fill value of -10000
+DEEPER = 120_000.0  # below zero, at least; beyond a fill value of -100000 as well
+FAINT = 60.0  # below the others of its row; e^-60 and its inverse both exist in float32
+
+
+def common_values(case: Case, generator: torch.Generator) -> Case:
+    """Give all values a large part in common, which rows of weights that add up to one pass on as it is.
+
+    How the weights depend on the scores has nothing to do with that part. Where a row adds up to a hair less than one,
+    the gradients of queries and keys show it, `COMMON` times as large. Needs no biases.
+    """
+    _, (answers, answering) = _sequences(case)
+    answering[..., 0] = 1.0
+    values = _matrix(case, "W_value")
+    values[0] = COMMON
+    return replace(
+        case,
+        arguments={**case.arguments, answers: answering},
+        weights=case.with_matrix("W_value", values),
+    )
+
+
+def far_rows(case: Case, generator: torch.Generator) -> Case:
+    """Raise all scores of a row by one large amount, or lower them, which changes no weight; each row has its own.
+
+    The exponentials of such scores are infinite or zero, and the largest score of all rows is of no use to the others.
+    The first features of queries and keys make it. Needs d_in of at least 2, and no biases.
+    """
+    (asks, asking), (answers, answering) = _sequences(case)
+    if asks == answers:
+        answering = asking
+    count, width = asking.shape[-2], _width(case)
+    asking[..., 0] = (1.0 + torch.rand(count, generator=generator)) * (-1.0) ** torch.arange(count)
+    answering[..., 1] = 1.0
+    size = math.sqrt(FAR * math.sqrt(width))
+    queries, keys = _matrix(case, "W_query"), _matrix(case, "W_key")
+    queries[:, ::width], keys[:, ::width] = 0.0, 0.0
+    queries[0, ::width], keys[1, ::width] = size, size
+    case = replace(case, weights=case.with_matrix("W_query", queries))
+    case = replace(case, weights=case.with_matrix("W_key", keys))
+    return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
+
+
+def faint_key(case: Case, generator: torch.Generator) -> Case:
+    """Give the second position a score `FAINT` below the others, and values so large that it counts all the same.
+
+    An exponential that is not allowed to fall that low then shows. The first features of queries and keys make the
+    score, head by head. Needs d_in of at least 2, and no biases.
+    """
+    (asks, asking), (answers, answering) = _sequences(case)
+    if asks == answers:
+        answering = asking
+    answering[..., 1] = 0.0
+    answering[..., 1, 1] = 1.0
+    asking[..., 0] = 1.0
+    width = _width(case)
+    size = math.sqrt(FAINT * math.sqrt(width))
+    queries, keys, values = (_matrix(case, name) for name in ("W_query", "W_key", "W_value"))
+    queries[:, ::width], keys[:, ::width] = 0.0, 0.0
+    queries[0, ::width], keys[1, ::width] = size, -size
+    values[1] *= math.exp(FAINT)
+    for name, matrix in (("W_query", queries), ("W_key", keys), ("W_value", values)):
+        case = replace(case, weights=case.with_matrix(name, matrix))
+    return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
+
+
+def sunken_scores(case: Case, generator: torch.Generator) -> Case:
+    """Lower every score by the same large amount, which changes no weight: one feature of each head is constant.
+
+    The exponential of such a score is zero, and a fill value that is merely small, -10 or -10000, wins against it.
+    Needs biases.
+    """
+    return sink(case, "")
+
+
+def sink(case: Case, part: str) -> Case:
+    """Do so in the attention whose weights are called `part` and `W_query`, `part` and `W_key`."""
+    weights = {weight.name: weight for weight in case.weights}
+    width = _width(case, part)
+    level = math.sqrt(DEPTH * math.sqrt(width))
+    for name, constant in ((f"{part}W_query", level), (f"{part}W_key", -level)):
+        matrix, bias = weights[name].matrix.clone(), _bias(weights[name])
+        matrix[:, ::width], bias[::width] = 0.0, constant
+        case = replace(case, weights=case.with_matrix(name, matrix, bias))
+    return case
+
+
+def sunken_rows(case: Case, generator: torch.Generator) -> Case:
+    """Lower all scores of a row by the same large amount, which changes no weight; another amount for each row.
+
+    In each head, queries have a feature that grows with the first feature of x, and keys one that is constant. The
+    exponential of such a score is zero, a fill value that is merely small, -10 or -100000, wins against it, and the
+    largest score of all rows is of no use to the others. Needs biases.
+    """
+    x, width = _tensor(case, "x"), _width(case)
+    x[..., 0] = 1.0 + torch.rand(x.shape[:-1], generator=generator)
+    level = math.sqrt(DEEPER * math.sqrt(width))
+    weights = {weight.name: weight for weight in case.weights}
+    for name, factor, constant in (("W_query", level, 0.0), ("W_key", 0.0, -level)):
+        matrix, bias = weights[name].matrix.clone(), _bias(weights[name])
+        matrix[:, ::width] = 0.0
+        matrix[0, ::width], bias[::width] = factor, constant
+        case = replace(case, weights=case.with_matrix(name, matrix, bias))
+    return replace(case, arguments={**case.arguments, "x": x})
+
+
+def symmetric_weights(case: Case, generator: torch.Generator) -> Case:
+    """Make every square projection symmetric, so that it does not matter which way round a module keeps it."""
+    for weight in case.weights:
+        if weight.matrix.dim() == 2 and weight.matrix.shape[0] == weight.matrix.shape[1]:
+            case = replace(case, weights=case.with_matrix(weight.name, (weight.matrix + weight.matrix.T) / 2))
+    return case
+
+
+def _sequences(case: Case) -> tuple[tuple[str, Tensor], tuple[str, Tensor]]:
+    """Return the name of the sequence that asks and a copy of it, and those of the one that answers."""
+    names = ("x", "x") if "x" in case.arguments else ("x_1", "x_2")
+    asks, answers = ((name, _tensor(case, name)) for name in names)
+    return asks, answers
+
+
+def _tensor(case: Case, name: str) -> Tensor:
+    value = case.arguments[name]
+    assert isinstance(value, Tensor)
+    return value.clone()
+
+
+def _matrix(case: Case, name: str) -> Tensor:
+    return next(weight.matrix.clone() for weight in case.weights if weight.name == name)
+
+
+def _bias(weight: Weight) -> Tensor:
+    assert weight.bias is not None, f"`{weight.name}` has no bias in this case"
+    return weight.bias.clone()
+
+
+def _width(case: Case, part: str = "") -> int:
+    """Return the width of one head's queries and keys."""
+    queries = next(weight for weight in case.weights if weight.name == f"{part}W_query")
+    return queries.matrix.shape[1] // queries.heads

@@ -1,0 +1,34 @@
+"""What an author wrote down: texts that are there, and sizes that tell axes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.exercise.catalog import Exercise
+
+MISTAKES_AT_LEAST = 8
+
+
+def texts(exercise: Exercise) -> Iterator[str]:
+    """Complain of words that are missing."""
+    if (known := len(exercise.mistakes)) < MISTAKES_AT_LEAST:
+        yield f"`mistakes.py` holds {known} of at least {MISTAKES_AT_LEAST} known mistakes; write the others"
+    for wrong in exercise.mistakes:
+        if not wrong.title.endswith(".") or len(wrong.title) > 80:
+            yield f"mistake `{wrong.name}`: the docstring's first line is its title, one sentence of up to 80 letters"
+        if not wrong.message:
+            yield f"mistake `{wrong.name}` says nothing below its title; tell the student why, and where to look"
+    for heading in ("## What to build", "## What you write", "## What is checked"):
+        if heading not in exercise.statement:
+            yield f"`statement.md` has no section `{heading}`"
+    if not exercise.hints:
+        yield "there are no hints; write at least one"
+
+
+def sizes(exercise: Exercise) -> Iterator[str]:
+    """Complain of axes that could be swapped unnoticed."""
+    for case in exercise.spec.cases:
+        sizes = [size for size in case.sizes.values() if isinstance(size, int) and size > 1]
+        if len(set(sizes)) < len(sizes) and not case.alike:
+            said = f"case `{case.name}` has two axes of the same size ({case.sizes})"
+            yield f"{said}; a swapped axis must not fit, unless the case is about that (`alike = true`)"

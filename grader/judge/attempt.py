@@ -1,0 +1,120 @@
+"""One attempt at a sheet: the run in the box beside the truth, the verdicts, and what the report says of both.
+
+Nothing here knows an exercise. The truth comes from whoever has it: a running reference, or what was kept of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from grader.box.observations import Blame, Observations
+from grader.box.plan import Plan
+from grader.box.run import Ending, Run
+from grader.checks.evidence import Evidence
+from grader.checks.trouble import explain
+from grader.judge import advice, scoring
+from grader.judge.report import Report, Status
+from grader.judge.sheet import Sheet
+from grader.judge.source import names_single_precision
+from grader.judge.text import clean
+from grader.judge.verdicts import Judged, judge
+
+Runner = Callable[[Plan], Run]
+Truth = Callable[[Plan], tuple[Observations, Observations]]  # in float64, and the calls of lower precision as they are
+
+_STATUS = {
+    Ending.FINISHED: Status.GRADED,
+    Ending.TIMEOUT: Status.TIMEOUT,
+    Ending.MEMORY: Status.MEMORY,
+    Ending.OUTPUT: Status.CRASHED,
+    Ending.CRASHED: Status.CRASHED,
+    Ending.PROTOCOL: Status.CRASHED,
+}
+_SINGLE_ADVICE = (
+    "your code asks for float32 by name, so it was graded in float32, less exactly; "
+    "take dtype and device from the input instead"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """One run with its evidence and its verdicts; `single` if float64 was more than the code could do."""
+
+    run: Run
+    evidence: Evidence
+    judged: tuple[Judged, ...]
+    single: bool = False
+
+    @property
+    def score(self) -> float:
+        """The points, 0 to 100."""
+        return scoring.score(self.judged)
+
+
+def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth) -> Outcome:
+    """Run and judge in float64, and once more in float32 where the code insists on that."""
+    outcome = _once(sheet, run, truth)
+    if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
+        single = replace(_once(sheet.in_dtype("float32"), run, truth), single=True)
+        outcome = single if single.score > outcome.score else outcome
+    return outcome
+
+
+def _once(sheet: Sheet, run: Runner, truth: Truth) -> Outcome:
+    with ThreadPoolExecutor(1) as beside:  # the truth is found here while the submission runs in the box
+        running = beside.submit(run, sheet.plan)
+        expected, rounded = truth(sheet.plan)
+        done = running.result()
+    evidence = Evidence(sheet.plan, done.observations, expected, rounded, sheet.free)
+    return Outcome(done, evidence, judge(sheet.items, evidence))
+
+
+def tell(blank: Report, outcome: Outcome) -> Report:
+    """Return `blank` with all that follows from the outcome alone: no diagnosis, and no figures."""
+    run, observed = outcome.run, outcome.run.observations
+    output = clean(run.output)
+    status, reason = _status(run)
+    blank = replace(
+        blank, status=status, reason=reason, output=output, dtype="float32" if outcome.single else "float64"
+    )
+    if status in (Status.REJECTED, Status.UNGRADABLE):
+        return blank
+    remarks = (*scoring.remarks(outcome.judged), *advice.remarks(outcome.evidence))
+    return replace(
+        blank,
+        score=outcome.score,
+        dimensions=scoring.by_dimension(outcome.judged),
+        checks=scoring.results(outcome.judged),
+        properties=scoring.properties(outcome.judged),
+        advice=(_SINGLE_ADVICE, *remarks) if outcome.single else remarks,
+        mapping=next((_cleaned(b.mapping) for b in observed.builds.values() if b.mapping), {}),
+    )
+
+
+def _cleaned(mapping: Mapping[str, str]) -> dict[str, str]:
+    return {clean(name, limit=100): clean(place, limit=200) for name, place in mapping.items()}
+
+
+def _status(run: Run) -> tuple[Status, str]:
+    observed = run.observations
+    if observed.loading is not None:
+        return Status.REJECTED, clean(explain(observed.loading), limit=1000)
+    unmatched = [b.raised for b in observed.builds.values() if b.raised and b.raised.blame is Blame.WEIGHTS]
+    built = [b for b in observed.builds.values() if b.raised is None and b.mapping]
+    if unmatched and not built:
+        return Status.UNGRADABLE, clean(explain(unmatched[0]), limit=1000)
+    return _STATUS[run.ending], _reason(run)
+
+
+def _reason(run: Run) -> str:
+    where = f" ({run.detail})" if run.detail else ""
+    return {
+        Ending.FINISHED: "",
+        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; what was finished before counts",
+        Ending.MEMORY: f"your code was stopped because it used too much memory{where}; what was finished before counts",
+        Ending.OUTPUT: "your code was stopped because it printed too much; what was finished before counts",
+        Ending.CRASHED: f"your code ended its process{where}; what was finished before counts",
+        Ending.PROTOCOL: f"your code disturbed the channel that carries its results{where}; what came before counts",
+    }[run.ending]

@@ -1,0 +1,201 @@
+"""Heat maps of a report, found by what outputs are and never by an exercise's name.
+
+An output whose expected rows are shares that add up to one holds attention weights; one of bools or with -inf is a
+mask; one that differs from the input by the same in every row of the batch adds an encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from grader.box.plan import Call, Slot
+from grader.checks.evidence import FLOORS, Evidence
+from grader.checks.masking import CLEAR, MOVED, STILL, influence
+from grader.judge.matrices import Stack, heatmap, stacked
+from grader.judge.report import Heatmap, Role
+from grader.judge.verdicts import Judged
+
+_NO_WEIGHT = 1e-9
+_SHARES = 1e-6  # by how much rows of shares may miss one
+_VISIBLE = 1e-6  # a difference of weights that is worth a word
+_GLANCE = 200  # cells that are taken in at a glance
+_BATCHED = 3  # axes of something with a batch, positions and features
+
+Find = Callable[[Judged, Evidence], "tuple[Stack, str] | None"]
+
+
+def attention(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | None:
+    """Return the attention weights: returned ones, or else read off an output that was made for it."""
+    for find in (_returned_weights, _decoded_weights):
+        if (found := _best(judged, evidence, find)) is not None:
+            stack, title = found
+            return heatmap(stack, "attention", title, _about_weights(stack))
+    return None
+
+
+def mask(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | None:
+    """Return a mask, or a bias that hides."""
+    return _plain("mask", _best(judged, evidence, _hiding))
+
+
+def encoding(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | None:
+    """Return what is added to each position."""
+    return _plain("encoding", _best(judged, evidence, _added))
+
+
+def output(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | None:
+    """Return the first output as it is."""
+    return _plain("output", _best(judged, evidence, _whole))
+
+
+def who_sees_whom(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | None:
+    """Return which outputs move when an input changes, and by how much."""
+    if (found := _best(judged, evidence, _influence)) is None:
+        return None
+    stack, title = found
+    hidden = stack.expected == 0
+    leaks, blind = int((stack.wrong & hidden).sum()), int((stack.wrong & ~hidden).sum())
+    notes = [f"{leaks} leaks found"] if leaks else []
+    notes += [f"{blind} cells where something should be seen, and is not"] if blind else []
+    return heatmap(stack, "influence", title, "; ".join(notes) or "no leaks found")
+
+
+def _best(judged: Sequence[Judged], evidence: Evidence, find: Find) -> tuple[Stack, str] | None:
+    """Return what teaches most: of a case that failed, drawn whole, large but to be taken in at a glance."""
+    found = [(line, drawn) for line in judged if (drawn := find(line, evidence)) is not None]
+    if not found:
+        return None
+
+    def rank(one: tuple[Judged, tuple[Stack, str]]) -> tuple[bool, bool, bool, int]:
+        line, (stack, _) = one
+        large = stack.cells > _GLANCE
+        return line.passed, stack.cut, large, stack.cells if large else -stack.cells
+
+    stack, title = min(found, key=rank)[1]
+    return stack.shown(), title
+
+
+def _plain(role: Role, found: tuple[Stack, str] | None) -> Heatmap | None:
+    if found is None:
+        return None
+    stack, title = found
+    wrong = int(stack.wrong.sum())
+    many = f"{wrong} of {stack.wrong.numel()} cells are wrong" if wrong else "every cell is as expected"
+    return heatmap(stack, role, title, many)
+
+
+def _calls(line: Judged, evidence: Evidence, check: str = "values") -> Iterator[tuple[Call, Slot, Tensor]]:
+    """Yield the plain call of a check's case with each output of numbers and what is expected there."""
+    if line.item.spec.check != check or evidence.trouble(call := evidence.call(line.item, "base")) is not None:
+        return
+    for slot in call.outputs:
+        if slot.dtype != "int64" and (truth := evidence.truth(call, slot.key)) is not None and truth.dim() > 1:
+            yield call, slot, truth.double()
+
+
+def _returned_weights(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+    for call, slot, truth in _calls(line, evidence):
+        if len(slot.axes) > 1 and not slot.dtype and _are_shares(truth):
+            return _weights(evidence.output(call, slot), truth, slot.axes, f"Attention weights, {line.item.case.title}")
+    return None
+
+
+def _are_shares(expected: Tensor) -> bool:
+    whole = bool(((expected.sum(dim=-1) - 1).abs() < _SHARES).all())
+    return expected.shape[-1] > 1 and whole and bool((expected >= 0).all())
+
+
+def _decoded_weights(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+    """Return the weights that a case was made to show: its values are orthonormal, `decode` undoes them."""
+    decode = line.item.case.decode
+    if decode is None or evidence.trouble(call := evidence.call(line.item, "base")) is not None:
+        return None
+    slot = call.outputs[0]
+    truth, axis, time = evidence.truth(call, slot.key), slot.axes[-2], slot.shape[-2]
+    assert truth is not None
+    both = (tensor @ decode.flatten(1) for tensor in (evidence.output(call, slot), truth))
+    # Decoding leaves rounding noise where there is no weight.
+    yours, expected = (torch.where(weights.abs() < _NO_WEIGHT, 0.0, weights)[..., :time] for weights in both)
+    if not bool(((yours >= 0) & (yours < 1 + _NO_WEIGHT)).all()):
+        return None  # something behind the weights is wrong as well, so they cannot be read off
+    return _weights(yours, expected, ("...", axis, axis), "Attention weights, read off your output")
+
+
+def _weights(yours: Tensor, expected: Tensor, axes: Sequence[str], title: str) -> tuple[Stack, str] | None:
+    wrong = (expected.abs() < _NO_WEIGHT) & ~(yours.abs() < _NO_WEIGHT)
+    stack = stacked((yours, expected, wrong), axes)
+    return (stack, title) if stack is not None else None
+
+
+def _about_weights(stack: Stack) -> str:
+    if many := int(stack.wrong.sum()):
+        return f"weights in {many} cells where there must be none"
+    off = float((stack.yours - stack.expected).abs().nan_to_num(torch.inf).max())
+    if off > _VISIBLE:
+        return f"weights are off by up to {off:.3g}"
+    hidden = bool((stack.expected == 0).any())
+    return "no weight where there must be none" if hidden else "every weight is as expected"
+
+
+def _hiding(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+    for call, slot, truth in _calls(line, evidence):
+        if slot.dtype == "bool" or bool((truth == -torch.inf).any()):
+            return _compared(line, evidence, (call, slot), (evidence.output(call, slot), truth))
+    return None
+
+
+def _added(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+    """Return output minus input, where that is the same in every row of the batch."""
+    case = line.item.case
+    for call, slot, truth in _calls(line, evidence):
+        given = [case.arguments[name] for name in case.wants]
+        if len(given) != 1 or not isinstance(x := given[0], Tensor) or x.shape != truth.shape or truth.dim() < _BATCHED:
+            return None
+        if truth.shape[0] == 1:
+            return None  # alone, every output looks as if it only added something
+        added = truth - x
+        if not torch.allclose(added, added[:1].expand_as(added), rtol=0, atol=1e-9) or not added.any():
+            return None
+        drawn = _compared(line, evidence, (call, slot), (evidence.output(call, slot) - x, added))
+        return (drawn[0], f"What is added to each position, {case.title}") if drawn is not None else None
+    return None
+
+
+def _whole(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+    for call, slot, truth in _calls(line, evidence):
+        return _compared(line, evidence, (call, slot), (evidence.output(call, slot), truth))
+    return None
+
+
+def _compared(
+    line: Judged, evidence: Evidence, where: tuple[Call, Slot], both: tuple[Tensor, Tensor]
+) -> tuple[Stack, str] | None:
+    (call, slot), (yours, expected) = where, both
+    wrong = ~((yours == expected) | ((yours - expected).abs() <= evidence.bound(call, slot.key)))
+    stack = stacked((yours, expected, wrong), slot.axes)
+    return (stack, f"`{slot.name}`, {line.item.case.title}") if stack is not None else None
+
+
+def _influence(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+    item = line.item
+    if item.spec.check != "influence" or item.spec.axis == "batch":
+        return None
+    if any(evidence.trouble(c) for c in evidence.plan.calls if c.name.startswith(f"{item.case.name}/")):
+        return None
+    call = evidence.call(item, "base")
+    slot, (seen, expected, scale) = call.output(item.spec.output), influence(item, evidence)
+    floor = FLOORS[call.dtype] * scale
+    leaks = ((seen > MOVED * floor) | seen.isnan()) & (expected < STILL * floor)
+    wrong = leaks | ((seen < MOVED * floor) & (expected > CLEAR * floor))
+    still = (torch.where(moved < STILL * floor, 0.0, moved) for moved in (seen, expected))
+    axes = (*slot.axes[: slot.axes.index(item.spec.rows) + 1], item.spec.axis)
+    stack = stacked((*still, wrong), axes)
+    if stack is None:
+        return None
+    columns = f"{' and '.join(item.spec.of)}, {item.spec.axis}"
+    named = replace(stack, rows=f"{item.spec.output}, {item.spec.rows}", columns=columns)
+    return named, f"Who sees whom, {item.case.title}"

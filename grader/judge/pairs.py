@@ -1,0 +1,126 @@
+"""Looks for the mistake, or the two, that give what was seen of a few calls.
+
+Every mistake is a candidate, and so is every pair on different steps: there may be thousands. So they are tried on one
+call after the other, the cheapest that is wrong first, without a backward pass where its outputs show enough, in one
+copy of the reference whose steps are replaced and put back. Whatever agrees is then tried on the whole plan, elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+
+from torch import Tensor
+
+from grader.box.observations import Event
+from grader.box.observe import Instances, observe
+from grader.box.plan import Plan
+from grader.exercise.catalog import Exercise
+from grader.exercise.mistakes import Mistake
+from grader.exercise.spec import Dimension
+
+Verdict = tuple[bool, bool]  # what was observed agrees with the submission; it differs from what is right
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Probe:
+    """A plan of one call, and what says of its events whether they are the submission's, and whether they are wrong.
+
+    `forward`: without its backward pass, so that a cut graph does not show.
+    """
+
+    plan: Plan
+    compare: Callable[[Iterator[Event]], Verdict]
+    forward: bool
+
+
+class Lineup:
+    """The suspects, held against what was seen of the probes."""
+
+    def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], probes: Sequence[Probe]) -> None:
+        self._suspects, self._probes = suspects, probes
+        marking: set[str] = set()
+        self._searches = [_Search(exercise, suspects, probe, marking) for probe in probes]
+
+    def alone(self) -> Iterator[tuple[Mistake, ...]]:
+        """Yield the mistakes that agree with the submission on every probe."""
+        for wrong in self._suspects:
+            if self._first[wrong.name][0] and self._agree(wrong):
+                yield (wrong,)
+
+    def together(self) -> Iterator[tuple[Mistake, ...]]:
+        """Yield the pairs that do so together.
+
+        A mistake that changes nothing on any probe leaves them to its partner, which then has to agree by itself.
+        """
+        active = [wrong for wrong in self._suspects if self._acts(wrong)]
+        for pair in combinations(active, 2):
+            if pair[0].replaces != pair[1].replaces and self._may_agree(pair) and self._agree(*pair):
+                yield pair
+        quiet = [wrong for wrong in self._suspects if wrong not in active]
+        for (one,) in self.alone():
+            yield from ((one, other) for other in quiet if one.replaces != other.replaces)
+
+    @cached_property
+    def _first(self) -> dict[str, Verdict]:
+        return {wrong.name: self._searches[0].examine(wrong) for wrong in self._suspects}
+
+    def _acts(self, wrong: Mistake) -> bool:
+        if wrong.dimension is Dimension.GRADIENTS or self._first[wrong.name][1]:
+            return True
+        return any(search.try_out(wrong)[1] for search in self._searches[1:])
+
+    def _may_agree(self, pair: tuple[Mistake, Mistake]) -> bool:
+        """Return whether it is worth while to run the pair: a cut graph leaves the outputs to the other one."""
+        if not self._probes[0].forward:
+            return True
+        others = [wrong for wrong in pair if wrong.dimension is not Dimension.GRADIENTS]
+        return len(others) == 2 or (len(others) == 1 and self._first[others[0].name][0])
+
+    def _agree(self, *wrong: Mistake) -> bool:
+        return all(search.try_out(*wrong)[0] for search in self._searches)
+
+
+class _Search:
+    """Tries mistakes on one probe; instances are reused, but for mistakes that leave a mark in them."""
+
+    def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], probe: Probe, marking: set[str]) -> None:
+        self._probe, self._marking = probe, marking
+        self._bench, self._kept = exercise.bench(), Instances()
+        self._building = replace(probe.plan, calls=())
+        # Steps that run in a constructor leave their mark in the instance.
+        self._early = self._bench.steps_run(
+            suspects, lambda namespace: list(observe(self._building, lambda: namespace))
+        )
+
+    def examine(self, wrong: Mistake) -> Verdict:
+        """Try one mistake on an instance of its own, and note whether that is as it was afterwards."""
+        fresh, used = Instances(), Instances()
+        with self._bench.replaced((wrong,)) as namespace:
+            list(observe(self._building, lambda: namespace, fresh))
+            verdict = self._probe.compare(observe(self._probe.plan, lambda: namespace, used))
+        if _marks(fresh) != _marks(used):
+            self._marking.add(wrong.name)
+        return verdict
+
+    def try_out(self, *wrong: Mistake) -> Verdict:
+        marked = any(one.replaces in self._early or one.name in self._marking for one in wrong)
+        with self._bench.replaced(wrong) as namespace:
+            own = Instances() if marked else self._kept
+            return self._probe.compare(observe(self._probe.plan, lambda: namespace, own))
+
+
+def _marks(instances: Instances) -> list[tuple[str, object]]:
+    """Return what calls might change in the instances: attributes and tensors, as they can be compared."""
+    modules = [(name, instance.module) for name, instance in instances.items() if instance is not None]
+    attributes = ((f"{name}.{key}", _plain(value)) for name, part in modules for key, value in vars(part).items())
+    tensors = ((f"{name}.{key}", value.tolist()) for name, part in modules for key, value in part.state_dict().items())
+    return [*attributes, *tensors]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Tensor):
+        return value.tolist()
+    return value if isinstance(value, bool | int | float | str | tuple) else type(value).__name__

@@ -1,0 +1,74 @@
+"""What a pack keeps of an exercise, in the forms in which it travels anyway: cases as a plan, observations as frames.
+
+The plan of the checks is not kept: the same cases give the same plan again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from torch import Tensor
+
+from grader.box.codec import decode_job, encode_job
+from grader.box.observations import Event, Observations
+from grader.box.packing import pack
+from grader.box.plan import Argument, Build, Call, Plan
+from grader.box.wire import END, Reader
+from grader.checks.evidence import base_call
+from grader.exercise.inputs import Case, make_case
+from grader.exercise.spec import CaseSpec, Spec
+
+_DECODE = "(decode)"  # kept among the arguments, of which none can be called so
+
+
+def write_cases(cases: Mapping[str, Case], plan: Plan) -> bytes:
+    """Return the tensors of `cases`, as the job that calls each of them once; `plan` is their sheet's."""
+    builds = {build.name: build for case in cases.values() if (build := case.build()) is not None}
+    calls = tuple(_call_out(case) for case in cases.values())
+    return encode_job(replace(plan, builds=tuple(builds.values()), calls=calls), source="")
+
+
+def read_cases(spec: Spec, blob: bytes) -> dict[str, Case]:
+    """Return what `write_cases` was given."""
+    plan, _ = decode_job(blob)
+    pairs = zip(spec.cases, plan.calls, strict=True)
+    return {case.name: _case_in(spec, case, call, plan.build_of(call)) for case, call in pairs}
+
+
+def _call_out(case: Case) -> Call:
+    call = base_call(case, backward=True)
+    return replace(call, arguments={**call.arguments, _DECODE: case.decode})
+
+
+def _case_in(spec: Spec, case: CaseSpec, call: Call, build: Build | None) -> Case:
+    arguments: dict[str, Argument] = dict(call.arguments)
+    decode = arguments.pop(_DECODE)
+    assert decode is None or isinstance(decode, Tensor)
+    return replace(
+        make_case(spec, case, seed=0),  # for its names and sizes; every tensor of it is replaced
+        construct=build.arguments if build is not None else {},
+        weights=build.weights if build is not None else (),
+        arguments=arguments,
+        outputs=call.outputs,
+        upstream=call.upstream,
+        wants=call.wants,
+        dtype=call.dtype,
+        made=case.make is not None,
+        decode=decode,
+    )
+
+
+def write_observations(observations: Observations, plan: Plan) -> bytes:
+    """Return the frames of what was seen when `plan` ran, or a part of it."""
+    events: list[Event] = [*observations.builds.values(), *observations.calls.values()]
+    return b"".join(pack(event, plan) for event in events) + END
+
+
+def read_observations(plan: Plan, blob: bytes) -> Observations:
+    """Return what `write_observations` was given.
+
+    Raises:
+        BadAnswer: the bytes break the format.
+    """
+    return Observations.of(Reader(plan).feed(blob))

@@ -1,0 +1,148 @@
+"""The exercises as the browser draws them: the list, the picker, and an exercise's title; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
+
+from grader.exercise.catalog import Catalog, Exercise
+from grader.pages.wording import View, count, number
+
+FULL = 99.995  # points; scores have two decimals
+
+
+def address(exercise: str) -> str:
+    """Return where an exercise is on this site."""
+    return f"/exercise?ex={quote(exercise, safe='')}"
+
+
+def exercises_view(catalog: Catalog, best: Mapping[str, float]) -> View:
+    """Return the front page: every exercise under its track, with what was reached so far.
+
+    One track is `open` from the start on small screens: the one of the exercise to do next.
+    """
+    solved = sum(_is_solved(id, best) for id in catalog)
+    coming = next(iter(_coming(catalog, best)), None)
+    text = "Write attention in PyTorch, one step at a time."
+    if best:
+        text += f" {solved} of {len(catalog)} solved."
+    return {
+        "title": "Exercises",
+        "text": text,
+        "share": 100 * solved / len(catalog) if catalog else 0.0,
+        "next": _link(catalog, coming.id, best) if coming else None,
+        "begun": bool(best),
+        "tracks": [
+            _track(name, members, catalog, best, is_open=coming in members) for name, members in tracks(catalog)
+        ],
+    }
+
+
+def tracks(catalog: Catalog) -> list[tuple[str, list[Exercise]]]:
+    """Return the exercises by track, both in the order of the catalogue."""
+    grouped: dict[str, list[Exercise]] = {}
+    for exercise in catalog.values():
+        grouped.setdefault(exercise.spec.track, []).append(exercise)
+    return list(grouped.items())
+
+
+def _coming(catalog: Catalog, best: Mapping[str, float]) -> Iterator[Exercise]:
+    """Yield what is not solved yet: first what nothing unsolved stands before."""
+    left = [exercise for exercise in catalog.values() if not _is_solved(exercise.id, best)]
+    ready = [one for one in left if all(_is_solved(need, best) for need in one.spec.needs if need in catalog)]
+    yield from ready
+    yield from left
+
+
+def _track(
+    name: str, members: Sequence[Exercise], catalog: Catalog, best: Mapping[str, float], *, is_open: bool
+) -> View:
+    solved = sum(_is_solved(exercise.id, best) for exercise in members)
+    return {
+        "name": name,
+        "count": f"{solved} of {len(members)} solved" if best else count(len(members), "exercise"),
+        "share": 100 * solved / len(members),
+        "open": is_open,
+        "exercises": [_card(exercise, catalog, best) for exercise in members],
+    }
+
+
+def _card(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> View:
+    spec, reached = exercise.spec, best.get(exercise.id)
+    return {
+        "href": address(exercise.id),
+        "title": numbered(catalog, exercise.id),
+        "summary": spec.summary,
+        "facts": f"{spec.difficulty.capitalize()} · about {spec.minutes} minutes",
+        "needs": _needs(exercise, catalog, best),
+        "best": reached or 0.0,
+        "ring": "not tried yet" if reached is None else f"best score {number(reached)} of 100",
+        "score": "" if reached is None else number(reached),
+        "solved": _is_solved(exercise.id, best),
+    }
+
+
+def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:
+    """Return the title line of an exercise with what it builds on, and the way to all others."""
+    spec, names = exercise.spec, list(catalog)
+    place = names.index(exercise.id)
+    checks = count(_number_of_checks(exercise), "check")
+    solved = sum(_is_solved(id, best) for id in catalog)
+    return {
+        "title": numbered(catalog, exercise.id),
+        "facts": f"{spec.track} · {spec.difficulty.capitalize()} · {checks} · about {spec.minutes} minutes",
+        "needs": _needs(exercise, catalog, best),
+        "solved": _is_solved(exercise.id, best),
+        "progress": f"{solved} of {len(catalog)} solved",
+        "picker": picker_view(catalog, exercise.id, best),
+        "previous": address(names[place - 1]) if place else None,
+        "next": address(names[place + 1]) if place + 1 < len(names) else None,
+    }
+
+
+def picker_view(catalog: Catalog, chosen: str, best: Mapping[str, float]) -> View:
+    """Return every exercise by track, ticked where it is solved."""
+    return [
+        {"name": name, "choices": [_choice(catalog, one.id, best, here=one.id == chosen) for one in members]}
+        for name, members in tracks(catalog)
+    ]
+
+
+def _choice(catalog: Catalog, id: str, best: Mapping[str, float], *, here: bool) -> View:
+    tick = " ✓" if _is_solved(id, best) else ""
+    return {"text": numbered(catalog, id) + tick, "href": address(id), "here": here}
+
+
+def board_choices(catalog: Catalog, chosen: str | None) -> View:
+    """Return the links between the overall leaderboard and each exercise's, by track."""
+    overall: View = {"text": "All exercises together", "href": "/leaderboard", "here": chosen is None}
+    boards: list[View] = [
+        {"name": name, "choices": [_board(catalog, one.id, chosen) for one in members]}
+        for name, members in tracks(catalog)
+    ]
+    return [{"name": "", "choices": [overall]}, *boards]
+
+
+def _board(catalog: Catalog, id: str, chosen: str | None) -> View:
+    return {"text": numbered(catalog, id), "href": f"/leaderboard?ex={quote(id, safe='')}", "here": id == chosen}
+
+
+def numbered(catalog: Catalog, id: str) -> str:
+    """Return the title of an exercise with its place in the catalogue."""
+    return f"{list(catalog).index(id) + 1}. {catalog[id].title}"
+
+
+def _needs(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> list[View]:
+    return [_link(catalog, need, best) for need in exercise.spec.needs if need in catalog]
+
+
+def _link(catalog: Catalog, id: str, best: Mapping[str, float]) -> View:
+    return {"text": numbered(catalog, id), "href": address(id), "solved": _is_solved(id, best)}
+
+
+def _is_solved(id: str, best: Mapping[str, float]) -> bool:
+    return best.get(id, 0.0) >= FULL
+
+
+def _number_of_checks(exercise: Exercise) -> int:
+    return sum(len(check.cases) for check in exercise.spec.checks if check.points)  # without points: advice only
