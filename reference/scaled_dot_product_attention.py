@@ -22,7 +22,7 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.sqrt(d_k)
 
 
-def hide(scores: Tensor, mask: Tensor | None) -> Tensor:
+def apply_mask(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Set the scores to -inf where `mask` is False."""
     return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
 
@@ -34,7 +34,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 def weigh(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Return the attention weights that belong to scaled scores, (..., T_q, T_k)."""
-    return normalise(hide(scores, mask))
+    return normalise(apply_mask(scores, mask))
 
 
 def mix(weights: Tensor, value: Tensor) -> Tensor:

@@ -36,6 +36,11 @@ def add(x: Tensor, encodings: Tensor) -> Tensor:
     return x + encodings[: x.shape[1]]
 
 
+def drop(x: Tensor, dropout: nn.Dropout) -> Tensor:
+    """Drop elements in training mode, and scale up those that stay."""
+    return dropout(x)
+
+
 class SinusoidalPositionalEncoding(nn.Module):
     """Tell each token its position by adding waves of many lengths to its embedding.
 
@@ -56,8 +61,4 @@ class SinusoidalPositionalEncoding(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map x (B, T, d_model) to the same shape."""
-        return self.drop(add(x, self.encodings))
-
-    def drop(self, x: Tensor) -> Tensor:
-        """Drop elements in training mode, and scale up those that stay."""
-        return self.dropout(x)
+        return drop(add(x, self.encodings), self.dropout)

@@ -8,28 +8,35 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.exercise.families import gradients, scores, weights
 from grader.exercise.mistakes import mistake
 
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
+scaled_by_a_length = scores.scaled_by_the_length
+scaled_by_the_number_of_questions = scores.scaled_by_the_number_of_queries
+distances_for_products = scores.distances_for_products
+cosines_for_products = scores.cosines_for_products
 
-@mistake(replaces="scale", dimension="numerics")
-def no_scaling(scores: Tensor, d_k: int) -> Tensor:
-    """You do not divide the scores by the root of the keys' width.
+softmax_without_shift = weights.overflowing_softmax
+shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
+softmax_over_all_pairs = weights.softmax_over_all_pairs
+epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+sigmoid_for_softmax = weights.sigmoid_for_softmax
+log_softmax_for_softmax = weights.log_softmax_for_softmax
+softmax_of_the_softmax = weights.softmax_of_the_softmax
+powers_of_two = weights.powers_of_two
+no_softmax = weights.no_softmax
 
-    Your output is what attention gives when the plain dot products go into the softmax. The wider the keys, the
-    larger those products, and the softmax then picks one position almost alone. Look between the product and the
-    softmax.
-    """
-    return scores
-
-
-@mistake(replaces="scale", dimension="numerics")
-def scaled_by_the_width_itself(scores: Tensor, d_k: int) -> Tensor:
-    """You divide the scores by the keys' width, not by its square root.
-
-    Your weights come out too even. A dot product of n random numbers has a standard deviation of √n, and that is what
-    the division takes back. (Dividing by the root twice, queries first and scores again, comes to the same.)
-    """
-    return scores / d_k
+mean_of_the_values = weights.mean_of_the_values
+adds_a_batch_axis = weights.adds_a_batch_axis
+detached_weights = gradients.weights_cut_off
+detached_values = gradients.values_cut_off
+detached_queries = gradients.queries_cut_off
+detached_keys = gradients.keys_cut_off
+detached_output = gradients.everything_cut_off
 
 
 @mistake(replaces="CrossAttention.forward", dimension="numerics")
@@ -54,16 +61,6 @@ def scaled_by_the_inputs_width(self: Any, x_1: Tensor, x_2: Tensor) -> Tensor:
     return torch.softmax(queries @ keys.T / math.sqrt(x_1.shape[-1]), dim=-1) @ values
 
 
-@mistake(replaces="scale", dimension="numerics")
-def scaled_by_a_length(scores: Tensor, d_k: int) -> Tensor:
-    """You divide the scores by the root of a sequence's length.
-
-    What grows a dot product is the number of features that it adds up, not the number of positions. Look at the axis
-    whose size you take the root of.
-    """
-    return scores / math.sqrt(scores.shape[-1])
-
-
 @mistake(replaces="attend", dimension="numerics")
 def scaled_after_the_softmax(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """You divide by the root of the keys' width after the softmax.
@@ -85,26 +82,6 @@ def softmax_over_the_questions(scores: Tensor) -> Tensor:
 
 
 @mistake(replaces="normalise", dimension="numerics")
-def softmax_without_shift(scores: Tensor) -> Tensor:
-    """Your exponentials overflow.
-
-    For moderate scores your output is right; for very large ones the exponential is `inf` and the weights are `nan`.
-    Subtract each row's largest score first, or leave the softmax to PyTorch.
-    """
-    exponentials = torch.exp(scores)
-    return exponentials / exponentials.sum(dim=-1, keepdim=True)
-
-
-@mistake(replaces="normalise", dimension="numerics")
-def no_softmax(scores: Tensor) -> Tensor:
-    """You mix the values with the scores themselves.
-
-    Without the softmax the weights may be negative and do not add up to one.
-    """
-    return scores
-
-
-@mistake(replaces="normalise", dimension="numerics")
 def causal_mask(scores: Tensor) -> Tensor:
     """You hide the later positions of x_2, as in self-attention.
 
@@ -123,6 +100,26 @@ def keys_and_values_from_x_1(self: Any, x_1: Tensor, x_2: Tensor) -> tuple[Tenso
     and the values.
     """
     return x_1 @ self.W_query, x_1 @ self.W_key, x_1 @ self.W_value
+
+
+@mistake(replaces="CrossAttention.project", dimension="shapes")
+def values_from_x_1(self: Any, x_1: Tensor, x_2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Your values come from x_1.
+
+    Keys and values belong together: the weight of a key says how much of its own value to take. Both describe the
+    positions of the sequence that is asked, and there may be more or fewer of those than there are questions.
+    """
+    return x_1 @ self.W_query, x_2 @ self.W_key, x_1 @ self.W_value
+
+
+@mistake(replaces="CrossAttention.project", dimension="shapes")
+def keys_from_x_1(self: Any, x_1: Tensor, x_2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Your keys come from x_1.
+
+    The questions are then compared with each other, and the answers are not asked at all. Which sequence is it that
+    the queries look into?
+    """
+    return x_1 @ self.W_query, x_1 @ self.W_key, x_2 @ self.W_value
 
 
 @mistake(replaces="CrossAttention.project", dimension="shapes")
@@ -175,15 +172,6 @@ def query_and_key_weights_swapped(self: Any, x_1: Tensor, x_2: Tensor) -> tuple[
     return x_1 @ self.W_key, x_2 @ self.W_query, x_2 @ self.W_value
 
 
-@mistake(replaces="mix", dimension="numerics")
-def mean_of_the_values(weights: Tensor, values: Tensor) -> Tensor:
-    """Your output is the plain mean of the values.
-
-    Every position of x_1 gets the same: the weights are computed, but have no part in the result, or are all equal.
-    """
-    return torch.full_like(weights, 1 / weights.shape[-1]) @ values
-
-
 @mistake(replaces="attend", dimension="shapes")
 def mixes_the_keys(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """You gather the keys, not the values.
@@ -202,13 +190,3 @@ def detached_answers(self: Any, x_1: Tensor, x_2: Tensor) -> tuple[Tensor, Tenso
     `.detach()`, `.data` or `torch.no_grad()` on the way from x_2 to the keys and values.
     """
     return x_1 @ self.W_query, x_2.detach() @ self.W_key, x_2.detach() @ self.W_value
-
-
-@mistake(replaces="mix", dimension="gradients")
-def detached_weights(weights: Tensor, values: Tensor) -> Tensor:
-    """Your attention weights are cut off from queries and keys.
-
-    The output is right, but only the values get a gradient; W_query and W_key could never learn where to look. Search
-    for `.detach()`, `.data`, `torch.no_grad()`, or a new tensor made from the weights.
-    """
-    return weights.detach() @ values

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import torch
 
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
-DEPTH = 40_000.0  # below zero; far beyond the exponent's range, and beyond a fill value of -10000
+common_values = cases.common_values
+faint_key = cases.faint_key
+symmetric_weights = cases.symmetric_weights
+sunken_scores = cases.sunken_rows
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:
@@ -32,18 +35,3 @@ def readable_weights(case: Case, generator: torch.Generator) -> Case:
 
 def _orthonormal_rows(time: int, width: int, generator: torch.Generator) -> torch.Tensor:
     return torch.linalg.qr(normal((width, time), generator)).Q.T
-
-
-def sunken_scores(case: Case, generator: torch.Generator) -> Case:
-    """Lower every score by the same large amount, which changes no weight: one feature of each head is constant.
-
-    The exponential of such a score is zero, and a fill value that is merely small, -10 or -10000, wins against it.
-    """
-    width = case.sizes["d_out"] // case.sizes["num_heads"]
-    level = math.sqrt(DEPTH * math.sqrt(width))
-    for name, constant in (("W_query", level), ("W_key", -level)):
-        weight = next(weight for weight in case.weights if weight.name == name)
-        matrix, bias = weight.matrix.clone(), weight.bias.clone()
-        matrix[:, ::width], bias[::width] = 0.0, constant
-        case = replace(case, weights=case.with_matrix(name, matrix, bias))
-    return case

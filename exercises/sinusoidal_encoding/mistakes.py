@@ -8,7 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from grader.exercise.families import dropouts
 from grader.exercise.mistakes import mistake
+
+drops_in_eval = dropouts.drops_in_eval
+never_drops = dropouts.never_drops
+drops_without_scaling = dropouts.drops_without_rescaling
+keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
+scales_in_eval = dropouts.scales_in_eval
 
 
 @mistake(replaces="frequencies", dimension="numerics")
@@ -227,37 +234,6 @@ def table_is_trained(self: Any, encodings: Tensor) -> None:
     even frozen it is counted among what can be trained. What belongs to a module but is not trained is a buffer.
     """
     self.encodings = nn.Parameter(encodings)
-
-
-@mistake(replaces="SinusoidalPositionalEncoding.drop", dimension="numerics")
-def drops_in_eval(self: Any, x: Tensor) -> Tensor:
-    """Your dropout is still on in evaluation mode.
-
-    After `model.eval()` two calls must give the same output. The functional form drops always unless you hand it
-    `training=self.training`; the module form looks after that itself.
-    """
-    return torch.dropout(x, self.dropout.p, True)
-
-
-@mistake(replaces="SinusoidalPositionalEncoding.drop", dimension="numerics")
-def never_drops(self: Any, x: Tensor) -> Tensor:
-    """You never apply the dropout.
-
-    In training mode the sum must go through it before it is returned. Perhaps the layer is made and then not called.
-    """
-    return x
-
-
-@mistake(replaces="SinusoidalPositionalEncoding.drop", dimension="numerics")
-def drops_without_scaling(self: Any, x: Tensor) -> Tensor:
-    """You drop elements, but do not scale up those that stay.
-
-    In training mode the sum gets smaller on average, and evaluation mode then sees numbers of another size. Those
-    that stay must be divided by the probability of staying.
-    """
-    if not self.training:
-        return x
-    return x * (torch.rand_like(x) >= self.dropout.p)
 
 
 @mistake(replaces="SinusoidalPositionalEncoding.forward", dimension="numerics")

@@ -10,6 +10,8 @@ from torch import Tensor
 from grader.exercise.inputs import Case
 
 FAR = 10_000.0
+COMMON = 1_000.0  # what all elements of a gradient have in common, beside drawn numbers around one
+HUGE = 1e30  # and still a number in float32
 STEP = 2.0**-10  # between neighbours in float32 at 10,000
 
 
@@ -43,6 +45,19 @@ def scores_far_apart(case: Case, generator: torch.Generator) -> Case:
     x[:, 2] = FAR
     x[:, 4] = FAR - 1.0
     return _with_scores(case, x)
+
+
+def telling_upstream(case: Case, generator: torch.Generator) -> Case:
+    """Hide some scores, and send back a gradient that is large where it must not matter.
+
+    What all elements of a row's gradient have in common has no effect, since the weights add up to one; nor has what
+    arrives at a weight of zero. A denominator that is a little too large, and a weight that is not quite zero, show.
+    """
+    case = hide_some(case, generator)
+    hidden = torch.isinf(_scores(case))
+    (upstream,) = case.upstream
+    assert upstream is not None
+    return replace(case, upstream=(torch.where(hidden, HUGE, upstream + COMMON),))
 
 
 def _scores(case: Case) -> Tensor:

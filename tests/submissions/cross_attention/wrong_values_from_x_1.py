@@ -1,4 +1,5 @@
 # verdict: loses shapes
+# diagnosis: values_from_x_1
 import torch
 from torch import nn
 

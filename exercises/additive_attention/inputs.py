@@ -1,0 +1,27 @@
+"""Inputs with a purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from grader.exercise.inputs import Case
+
+LOUD = 3000.0  # times v: scores far beyond ±709, where an exponential leaves the range of float64
+
+
+def loud_scores(case: Case, generator: torch.Generator) -> Case:
+    """Make the scores so large that exponentials overflow, and those of the second sentence low throughout.
+
+    tanh keeps every feature below 1, so only v makes scores large. The state of the second sentence drives all of its
+    features against v, so that its scores lie far below those of the first one.
+    """
+    v = next(weight for weight in case.weights if weight.name == "v").matrix
+    second = next(weight for weight in case.weights if weight.name == "W2").matrix
+    hidden = case.arguments["decoder_hidden"]
+    assert isinstance(hidden, torch.Tensor)
+    hidden = hidden.clone()
+    hidden[1] = -2.0 * torch.sign(v[:, 0]) @ torch.linalg.pinv(second)
+    weights = case.with_matrix("v", v * LOUD)
+    return replace(case, weights=weights, arguments={**case.arguments, "decoder_hidden": hidden})

@@ -1,0 +1,118 @@
+"""The trained model's weights, sentences for it to read, and heads to be named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from grader.box.models import Reader
+from grader.box.plan import Holding, Weight
+from grader.exercise.beginnings import beginnings
+from grader.exercise.inputs import Case
+
+TRAINED = Path(__file__).parent / "model.safetensors"
+SIZES = {"vocab_size": 12, "width": 24, "num_heads": 3, "num_layers": 2, "time": 12}  # of the trained model
+PATTERNS = ("previous", "next", "self", "first", "uniform")
+BOLD = 8.0  # what an untrained model's projections are multiplied with, so that its heads are not all uniform
+
+
+def trained(case: Case, generator: torch.Generator) -> Case:
+    """Give the model the trained weights, and it sentences in which no word comes twice."""
+    weights = tuple(
+        Weight(f"model.{name}", value.double(), holding=Holding.EXACT) for name, value in load_file(TRAINED).items()
+    )
+    return replace(case, weights=weights, arguments={**case.arguments, "tokens": _sentences(case, generator)})
+
+
+def _sentences(case: Case, generator: torch.Generator) -> Tensor:
+    rows, words = _tensor(case, "tokens").shape
+    shuffled = [torch.randperm(SIZES["vocab_size"], generator=generator)[:words] for _ in range(rows)]
+    return torch.stack(shuffled)
+
+
+def untrained(case: Case, generator: torch.Generator) -> Case:
+    """Draw the weights of a model of other sizes."""
+    sizes = {name: size for name, size in case.construct.items() if name != "model"}
+    drawn = beginnings(Reader(**sizes), generator, prefix="model.")  # type: ignore[arg-type]  # all of them whole numbers
+    bold = (replace(w, matrix=w.matrix * BOLD) if "W_query" in w.name else w for w in drawn)
+    return replace(case, weights=tuple(bold))
+
+
+def clear(case: Case, generator: torch.Generator) -> Case:
+    """Make one head of each pattern, in any order, that gives it nearly all of its weight."""
+    return _heads(case, generator, strength=(0.96, 0.99))
+
+
+def noisy(case: Case, generator: torch.Generator) -> Case:
+    """Make heads that give between 0.68 and 0.85 of their weight to their pattern, and the rest anywhere."""
+    return _heads(case, generator, strength=(0.68, 0.85))
+
+
+def edges(case: Case, generator: torch.Generator) -> Case:
+    """Make clear heads whose queries at both ends, which do not count, look anywhere."""
+    made = _heads(case, generator, strength=(0.96, 0.99))
+    weights = _tensor(made, "weights")
+    anywhere = _noise(weights.shape, generator, spread=3.0)
+    for query in (0, 1, -1):
+        weights[:, query] = anywhere[:, query]
+    return replace(made, arguments={**made.arguments, "weights": weights})
+
+
+def causal(case: Case, generator: torch.Generator) -> Case:
+    """Make clear heads that see no future; the one that is uniform is so over what it sees."""
+    made = _heads(case, generator, strength=(0.96, 0.99), patterns=("previous", "self", "first", "uniform"))
+    weights = _tensor(made, "weights").tril()
+    return replace(made, arguments={**made.arguments, "weights": weights / weights.sum(dim=-1, keepdim=True)})
+
+
+def own(case: Case, generator: torch.Generator) -> Case:
+    """Take the heads of the trained model while it reads a sentence."""
+    words = _tensor(case, "weights").shape[-1]
+    model = Reader(**SIZES).double()
+    model.load_state_dict({name: value.double() for name, value in load_file(TRAINED).items()})
+    found: list[Tensor] = []
+    for layer in model.layers:
+        layer.attention.register_forward_hook(lambda _module, _inputs, output: found.append(output[1]))  # type: ignore[union-attr, operator]
+    with torch.no_grad():
+        model(torch.randperm(SIZES["vocab_size"], generator=generator)[None, :words])
+    return replace(case, arguments={**case.arguments, "weights": torch.cat(found, dim=1)[0]}, wants=())
+
+
+def _heads(
+    case: Case,
+    generator: torch.Generator,
+    *,
+    strength: tuple[float, float],
+    patterns: tuple[str, ...] = PATTERNS,
+) -> Case:
+    heads, words = _tensor(case, "weights").shape[:2]
+    order = torch.randperm(max(heads, len(patterns)), generator=generator)[:heads].tolist()
+    low, high = strength
+    share = low + (high - low) * torch.rand(heads, 1, 1, generator=generator, dtype=torch.float64)
+    plain = torch.stack([_pattern(patterns[place % len(patterns)], words) for place in order])
+    weights = share * plain + (1 - share) * _noise((heads, words, words), generator, spread=0.5)
+    return replace(case, arguments={**case.arguments, "weights": weights}, wants=())
+
+
+def _pattern(name: str, words: int) -> Tensor:
+    """Return one head that does nothing but `name`; where there is no such word, it looks at itself."""
+    if name == "uniform":
+        return torch.full((words, words), 1 / words, dtype=torch.float64)
+    places = torch.arange(words)
+    keys = {"previous": places - 1, "next": places + 1, "self": places, "first": torch.zeros_like(places)}[name]
+    keys = torch.where((keys < 0) | (keys >= words), places, keys)
+    return torch.nn.functional.one_hot(keys, words).double()
+
+
+def _noise(shape: tuple[int, ...], generator: torch.Generator, *, spread: float) -> Tensor:
+    return torch.softmax(spread * torch.randn(shape, generator=generator, dtype=torch.float64), dim=-1)
+
+
+def _tensor(case: Case, name: str) -> Tensor:
+    value = case.arguments[name]
+    assert isinstance(value, Tensor)
+    return value.clone()

@@ -1,0 +1,49 @@
+"""Inputs with a purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from grader.box.plan import Weight
+from grader.exercise.families import cases
+from grader.exercise.inputs import Case
+
+SHUT = -1e4  # a gate's bias whose sigmoid is zero in any precision
+
+
+def forgetful(case: Case, generator: torch.Generator) -> Case:
+    """Let both LSTMs forget everything from word to word, so that only attention carries anything across.
+
+    Nothing comes in from the step before, and the forget gate, the second of four, is shut. What padding holds then
+    reaches other positions only if something attends to it.
+    """
+    weights = tuple(_without_memory(weight) if "_lstm." in weight.name else weight for weight in case.weights)
+    return replace(case, weights=weights)
+
+
+def _without_memory(weight: Weight) -> Weight:
+    matrix = weight.matrix.clone()
+    kind = weight.name.rpartition(".")[2]
+    if kind.startswith("weight_hh"):
+        matrix.zero_()
+    if kind.startswith("bias_ih"):
+        width = len(matrix) // 4
+        matrix[width : 2 * width] = SHUT
+    return replace(weight, matrix=matrix)
+
+
+def zeros_and_ones(case: Case, generator: torch.Generator) -> Case:
+    """Turn the mask into a tensor of whole numbers, 1 where there is a word."""
+    mask = case.arguments["src_mask"]
+    assert isinstance(mask, Tensor)
+    return replace(case, arguments={**case.arguments, "src_mask": mask.long()})
+
+
+def sunken_scores(case: Case, generator: torch.Generator) -> Case:
+    """Lower every score of both attentions by the same large amount, which changes no weight."""
+    for part in ("encoder_attention.", "cross_attention."):
+        case = cases.sink(case, part)
+    return case

@@ -1,0 +1,202 @@
+"""What students get wrong in causal self-attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.exercise.families import causal, dropouts, gradients, heads, projections, scores, weights
+from grader.exercise.mistakes import borrow, mistake
+
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_length = scores.scaled_by_the_length
+scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
+scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
+queries_meet_queries = scores.queries_meet_queries
+keys_meet_keys = scores.keys_meet_keys
+
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_the_first_axis = weights.softmax_over_the_first_axis
+softmax_over_heads = weights.softmax_over_heads
+overflowing_softmax = weights.overflowing_softmax
+epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+weights_transposed = borrow(weights.weights_transposed, dimension="masking")
+every_head_the_first = weights.every_head_the_first
+weights_averaged_over_heads = weights.weights_averaged_over_heads
+
+no_mask = causal.no_mask
+sees_one_ahead = causal.sees_one_ahead
+hides_itself = causal.hides_itself
+hides_the_past = causal.hides_the_past
+sees_itself_only = causal.sees_itself_only
+fills_with_zero = causal.fills_with_zero
+fills_with_minus_ten = causal.fills_with_minus_ten
+fills_with_minus_twenty = causal.fills_with_minus_twenty
+fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
+adds_the_mask = causal.adds_the_mask
+masks_the_first_head_only = causal.masks_the_first_head_only
+masks_the_first_sequence_only = causal.masks_the_first_sequence_only
+masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="CausalSelfAttention.weigh")
+scaled_after_the_softmax = borrow(causal.scaled_after_the_softmax, replaces="CausalSelfAttention.weigh")
+
+drops_in_eval = dropouts.drops_in_eval
+never_drops = dropouts.never_drops
+drops_without_rescaling = dropouts.drops_without_rescaling
+keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
+scales_in_eval = dropouts.scales_in_eval
+drops_the_output = borrow(dropouts.drops_the_output, replaces="CausalSelfAttention.gather")
+drops_the_values = borrow(dropouts.drops_the_values, replaces="CausalSelfAttention.gather")
+
+splits_without_transpose = heads.splits_without_transpose
+deals_features_out = heads.deals_features_out
+mixes_batch_and_heads = heads.mixes_batch_and_heads
+merges_without_transpose = heads.merges_without_transpose
+merges_features_before_heads = heads.merges_features_before_heads
+no_output_projection = borrow(heads.no_output_projection, replaces="CausalSelfAttention.leave")
+output_bias_ignored = borrow(heads.output_bias_ignored, replaces="CausalSelfAttention.leave")
+layer_norm_slipped_in = borrow(heads.layer_norm_slipped_in, replaces="CausalSelfAttention.leave")
+
+keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="CausalSelfAttention.project")
+one_projection_for_all = borrow(projections.one_projection_for_all, replaces="CausalSelfAttention.project")
+mixes_the_keys = borrow(projections.mixes_the_keys, replaces="CausalSelfAttention.project")
+biases_ignored = borrow(projections.biases_ignored, replaces="CausalSelfAttention.project")
+normalised_input = borrow(projections.normalised_input, replaces="CausalSelfAttention.project")
+
+weights_cut_off = gradients.weights_cut_off
+values_cut_off = gradients.values_cut_off
+keys_cut_off = gradients.keys_cut_off
+queries_cut_off = gradients.queries_cut_off
+sum_cut_off = gradients.sum_cut_off
+input_cut_off = borrow(gradients.input_cut_off, replaces="CausalSelfAttention.project")
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def queries_and_keys_swapped(queries: Tensor, keys: Tensor) -> Tensor:
+    """Queries and keys have changed places.
+
+    Row i of your scores is what key i has with every query; it has to be what *query* i has with every key. Either the
+    factors of the product are the other way round, or what W_query gives is taken for the keys: if you unpack or chunk
+    several projections at once, check the order.
+    """
+    return keys @ queries.transpose(-2, -1)
+
+
+@mistake(replaces="hide_future", dimension="masking")
+def hides_what_it_may_see(scores: Tensor) -> Tensor:
+    """You hide what may be seen, and show the rest.
+
+    Your triangle has ones where a position may look, and `masked_fill` fills where it finds ones. The last position is
+    left with nothing to look at: a softmax over nothing is NaN.
+    """
+    return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).tril(), float("-inf"))
+
+
+@mistake(replaces="CausalSelfAttention.forward", dimension="numerics")
+def drops_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Your dropout falls on the scores, before the softmax.
+
+    A dropped score becomes zero, which is an ordinary score and still gets weight. Drop weights, after the softmax.
+    """
+    queries, keys, values = _split(self, x)
+    weights = torch.softmax(_hide(self.dropout(_scores(queries, keys))), dim=-1)
+    return self.leave((weights @ values).transpose(1, 2).flatten(2)), weights
+
+
+@mistake(replaces="CausalSelfAttention.leave", dimension="numerics")
+def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
+    """You drop once more, after the output projection.
+
+    Many language models do that, and call it the residual dropout. It is no part of this layer: here the weights alone
+    are dropped.
+    """
+    return torch.dropout(self.W_out(context), self.dropout.p, self.training)
+
+
+@mistake(replaces="CausalSelfAttention.forward", dimension="masking")
+def returns_unmasked_weights(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """You return weights from before the mask.
+
+    Your output is right, but the weights that you return beside it give the future a share. Return the very weights
+    that you multiply with the values.
+    """
+    queries, keys, values = _split(self, x)
+    context = self.gather(self.weigh(queries, keys), values)
+    return self.leave(context.transpose(1, 2).flatten(2)), torch.softmax(_scores(queries, keys), dim=-1)
+
+
+@mistake(replaces="CausalSelfAttention.forward", dimension="numerics")
+def returns_the_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """You return the scores in place of the weights.
+
+    Your output is right. The second thing to return are the weights, after the softmax: what you return there is what
+    goes into it.
+    """
+    queries, keys, values = _split(self, x)
+    context = self.gather(self.weigh(queries, keys), values)
+    return self.leave(context.transpose(1, 2).flatten(2)), _hide(_scores(queries, keys))
+
+
+@mistake(replaces="CausalSelfAttention.forward", dimension="numerics")
+def adds_the_input(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """You add the input to the output.
+
+    A residual connection is part of a transformer block, round attention. This module returns what the output
+    projection gives.
+    """
+    queries, keys, values = _split(self, x)
+    weights = self.weigh(queries, keys)
+    return x + self.leave(self.gather(weights, values).transpose(1, 2).flatten(2)), weights
+
+
+@mistake(replaces="hand_back", dimension="shapes")
+def weights_first(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """You return the weights first and the output second.
+
+    Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
+    """
+    return weights, output
+
+
+@mistake(replaces="hand_back", dimension="shapes")
+def weights_forgotten(output: Tensor, weights: Tensor) -> Tensor:
+    """You return the output alone.
+
+    Two things are asked for, the output and the weights of every head.
+    """
+    return output
+
+
+@mistake(replaces="hand_back", dimension="shapes")
+def returned_weights_averaged(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """You average the weights over the heads before you return them.
+
+    The weights of every head are asked for, (B, h, T, T); yours have lost the head axis.
+    """
+    return output, weights.mean(dim=1)
+
+
+@mistake(replaces="hand_back", dimension="shapes")
+def time_before_batch(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """You return time before batch.
+
+    The batch comes first in what you are given, and so it does in what you return. Look for a transpose of the first
+    two axes.
+    """
+    return output.transpose(0, 1), weights
+
+
+def _scores(queries: Tensor, keys: Tensor) -> Tensor:
+    return queries @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1])
+
+
+def _hide(scores: Tensor) -> Tensor:
+    return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1), float("-inf"))
+
+
+def _split(self: Any, x: Tensor) -> list[Tensor]:
+    return [part.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for part in self.project(x)]

@@ -1,0 +1,161 @@
+"""What students get wrong in causal weights."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from grader.exercise.families import causal, gradients, scores, weights
+from grader.exercise.mistakes import mistake
+
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
+scaled_by_the_length = scores.scaled_by_the_length
+
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_the_first_axis = weights.softmax_over_the_first_axis
+softmax_over_all_pairs = weights.softmax_over_all_pairs
+no_softmax = weights.no_softmax
+sigmoid_for_softmax = weights.sigmoid_for_softmax
+log_softmax_for_softmax = weights.log_softmax_for_softmax
+overflowing_softmax = weights.overflowing_softmax
+shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
+epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+
+no_mask = causal.no_mask
+sees_one_ahead = causal.sees_one_ahead
+hides_itself = causal.hides_itself
+hides_the_past = causal.hides_the_past
+shows_only_the_future = causal.shows_only_the_future
+sees_itself_only = causal.sees_itself_only
+fills_with_zero = causal.fills_with_zero
+fills_with_minus_one = causal.fills_with_minus_one
+fills_with_minus_ten = causal.fills_with_minus_ten
+fills_with_minus_twenty = causal.fills_with_minus_twenty
+fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
+adds_the_mask = causal.adds_the_mask
+adds_ones_to_the_future = causal.adds_ones_to_the_future
+
+sum_cut_off = gradients.sum_cut_off
+
+
+@mistake(replaces="hide_future", dimension="masking")
+def zero_times_infinity(scores: Tensor) -> Tensor:
+    """You multiply zeros by -inf.
+
+    A triangle of ones times -inf is -inf where it should be, but 0 times -inf is `nan`, not 0, and one `nan` spoils the
+    whole row. Choose between two values instead of computing one.
+    """
+    return scores + torch.ones_like(scores).triu(diagonal=1) * float("-inf")
+
+
+@mistake(replaces="hide_future", dimension="masking")
+def masks_the_first_table_only(scores: Tensor) -> Tensor:
+    """You hide the future in the first table only.
+
+    The other tables of the leading axes see everything. The mask has to broadcast over all of them; look at how you
+    index the scores.
+    """
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    hidden.view(-1, *scores.shape[-2:])[1:] = False
+    return scores.masked_fill(hidden, float("-inf"))
+
+
+@mistake(replaces="weigh", dimension="masking")
+def masks_after_the_softmax(scores: Tensor) -> Tensor:
+    """You set weights to zero after the softmax, and leave it at that.
+
+    The future has taken its share of each row by then, so what is left adds up to less than one. Hide the scores before
+    the softmax, or divide each row by what is left of its sum.
+    """
+    return torch.softmax(scores, dim=-1).tril()
+
+
+@mistake(replaces="weigh", dimension="masking")
+def infinite_weights(scores: Tensor) -> Tensor:
+    """You set weights to -inf after the softmax.
+
+    What is hidden has a weight of 0. It is the scores, before the softmax, that -inf belongs to: look at the order
+    of your steps.
+    """
+    future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(scores, dim=-1).masked_fill(future, float("-inf"))
+
+
+@mistake(replaces="normalise", dimension="numerics")
+def softmax_over_axis_one(scores: Tensor) -> Tensor:
+    """Your softmax runs over axis 1, whatever that is.
+
+    With two axes in all, axis 1 holds the keys; with three it holds the queries, with four the heads. The keys are
+    always the last axis: count from the end.
+    """
+    return torch.softmax(scores, dim=1)
+
+
+@mistake(replaces="weigh", dimension="numerics")
+def repaired_over_the_columns(scores: Tensor) -> Tensor:
+    """You repair the columns of your weights, not the rows.
+
+    After the future was set to zero, each *row* lacks what the future had taken. Look at the axis of your sum.
+    """
+    weights = torch.softmax(scores, dim=-1).tril()
+    return weights / weights.sum(dim=-2, keepdim=True)
+
+
+@mistake(replaces="weigh", dimension="masking")
+def table_on_its_side(scores: Tensor) -> Tensor:
+    """You return the table lying on its side.
+
+    In row i stands what the others take from position i. A row belongs to a query, and adds up to one. Look for a
+    transpose.
+    """
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1).transpose(-2, -1)
+
+
+@mistake(replaces="causal_attention_weights", dimension="numerics")
+def scaled_after_the_softmax(scores: Tensor, d_k: int) -> Tensor:
+    """You divide by √d_k after the softmax.
+
+    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
+    the scores, before they become weights.
+    """
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) / math.sqrt(d_k)
+
+
+@mistake(replaces="weigh", dimension="shapes")
+def leading_axes_flattened(scores: Tensor) -> Tensor:
+    """You return one leading axis, whatever there was.
+
+    The weights have the shape of the scores: with a batch and heads in front, or with nothing. If you flatten axes to
+    work on them, bring them back at the end.
+    """
+    tables = scores.reshape(-1, *scores.shape[-2:])
+    hidden = torch.ones_like(tables, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(tables.masked_fill(hidden, float("-inf")), dim=-1)
+
+
+@mistake(replaces="weigh", dimension="shapes")
+def axes_of_size_one_squeezed(scores: Tensor) -> Tensor:
+    """You take away every axis of size one.
+
+    A batch of one is still a batch, and one position still has a table of its own. `squeeze` without an argument
+    removes them all.
+    """
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1).squeeze()
+
+
+@mistake(replaces="scale", dimension="gradients")
+def scores_cut_off(scores: Tensor, d_k: int) -> Tensor:
+    """Your weights are cut off from the scores.
+
+    The weights are right, but no gradient reaches the scores, and so neither queries nor keys. Look for `detach()`,
+    `.data`, `.numpy()`, `no_grad`, or a new tensor made from one that was computed.
+    """
+    return scores.detach() / math.sqrt(d_k)

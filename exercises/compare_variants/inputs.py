@@ -1,0 +1,136 @@
+"""A pair of made-up languages, the same for every variant, and masks and logits that a sloppy attention trips over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.box.models import FIRST_WORD, PAD
+from grader.box.plan import Entry, Kind, Weight
+from grader.box.translator import Translator
+from grader.exercise.beginnings import beginnings
+from grader.exercise.drawing import generator as generator_of
+from grader.exercise.inputs import Case
+
+LOW = -20_000.0
+STRENGTH = 100.0
+TABLES = ("model.source", "model.target")
+CALM = (
+    0.6  # embeddings begin smaller than usual: unscaled products of large ones choose a place before they have learned
+)
+SHORTEST, LONGEST = 3, 8  # words of a sentence that is trained on; held-out ones may be as long as the case's `time`
+
+
+def sentences(case: Case, generator: torch.Generator) -> Case:
+    """Draw a dictionary, sentences to train on, sentences held out, and the weights that the translator begins with.
+
+    Nothing depends on the case but the attention's own weights, so the variants have the same start and the same task.
+    """
+    words = _size(case, "words")
+    dictionary = FIRST_WORD + torch.randperm(words, generator=generator_of(case.seed, "dictionary"))
+    source = _trained(case, generator_of(case.seed, "sentences"))
+    held = _held(case, generator_of(case.seed, "held-out sentences"))
+    arguments = {
+        "source": source,
+        "target": translate(source, dictionary),
+        "held_source": held,
+        "held_target": translate(held, dictionary),
+        "alignment": alignment(int((held[0] != PAD).sum())),
+    }
+    return replace(case, arguments={**case.arguments, **arguments}, weights=_weights(case))
+
+
+def translate(source: Tensor, dictionary: Tensor) -> Tensor:
+    """Return sentences in the other language: word for word, and the first word goes to the end."""
+    lengths = (source != PAD).sum(dim=-1, keepdim=True)
+    places = torch.arange(source.shape[-1]).expand_as(source)
+    taken = torch.where(places < lengths - 1, places + 1, 0)
+    moved = source.gather(-1, taken)
+    known = dictionary[(moved - FIRST_WORD).clamp(min=0)]
+    return torch.where(places < lengths, known, PAD)
+
+
+def alignment(length: int) -> Tensor:
+    """Return where each word of a translation comes from, (length, length)."""
+    return torch.eye(length, dtype=torch.float64).roll(1, dims=1)
+
+
+def _trained(case: Case, generator: torch.Generator) -> Tensor:
+    """Return (chunks, steps, batch, time) in which all sentences of a batch are equally long."""
+    shape = tuple(_size(case, name) for name in ("chunks", "steps", "batch", "time"))
+    tokens = torch.randint(_size(case, "words"), shape, generator=generator) + FIRST_WORD
+    lengths = torch.randint(SHORTEST, LONGEST + 1, (*shape[:2], 1, 1), generator=generator)
+    return torch.where(torch.arange(shape[-1]) < lengths, tokens, PAD)
+
+
+def _held(case: Case, generator: torch.Generator) -> Tensor:
+    """Return (held, time): one sentence to be shown, in which no word comes twice, then equally many of each length."""
+    held, time, words = (_size(case, name) for name in ("held", "time", "words"))
+    tokens = torch.randint(words, (held, time), generator=generator) + FIRST_WORD
+    tokens[0] = torch.randperm(words, generator=generator)[:time] + FIRST_WORD
+    lengths = SHORTEST + (torch.arange(held) - 1) % (time - SHORTEST + 1)
+    lengths[0] = _size(case, "shown")
+    return torch.where(torch.arange(time) < lengths[:, None], tokens, PAD)
+
+
+class _Stand(nn.Module):
+    """Stands where the submission's module will be."""
+
+    def __init__(self, **_sizes: int) -> None:
+        super().__init__()
+
+
+def _weights(case: Case) -> tuple[Weight, ...]:
+    sizes: dict[str, Any] = {name: size for name, size in case.construct.items() if name != "model"}
+    known = tuple(name for name in ("encoder_dim", "decoder_dim", "attention_dim") if name in sizes)
+    found = (lambda: None) if "products" in case.name else _Stand
+    model = Translator(found, Entry("", Kind.TRAIN, (), known), **sizes)
+    drawn = beginnings(model, generator_of(case.seed, "translator"), prefix="model.")
+    common = (replace(w, matrix=CALM * w.matrix) if w.name.startswith(TABLES) else w for w in drawn)
+    return (*common, *_own_weights(case, sizes))
+
+
+def _own_weights(case: Case, sizes: dict[str, Any]) -> tuple[Weight, ...]:
+    """Return what the submission's module begins with, by the names of its contract."""
+    draw, encoder, decoder = generator_of(case.seed, case.name), sizes["encoder_dim"], sizes["decoder_dim"]
+    hidden = sizes.get("attention_dim", 0)
+    shapes = {
+        "products": {},
+        "additive": {"W1": (encoder, hidden), "W2": (decoder, hidden), "v": (hidden, 1)},
+        "multiplicative": {"W": (encoder, decoder)},
+    }[case.name.removeprefix("train_")]
+    return tuple(
+        Weight(
+            f"model.attention.attention.{name}",
+            torch.randn(shape, generator=draw, dtype=torch.float64) / math.sqrt(3 * shape[0]),
+            either=name == "W",
+        )
+        for name, shape in shapes.items()
+    )
+
+
+def low_logits(case: Case, generator: torch.Generator) -> Case:
+    """Add `LOW` to every logit, through one coordinate that all queries and all keys have in common.
+
+    No weight changes by that, but a hidden score that was filled with -10,000 is now the largest of its row.
+    """
+    query, key = _tensor(case, "query"), _tensor(case, "key")
+    query[..., 0] = STRENGTH
+    key[..., 0] = LOW * math.sqrt(query.shape[-1]) / STRENGTH
+    return replace(case, arguments={**case.arguments, "query": query, "key": key})
+
+
+def _size(case: Case, name: str) -> int:
+    size = case.sizes[name]
+    assert isinstance(size, int)
+    return size
+
+
+def _tensor(case: Case, name: str) -> Tensor:
+    value = case.arguments[name]
+    assert isinstance(value, Tensor)
+    return value.clone()

@@ -1,0 +1,71 @@
+"""Inputs with a purpose: sequences to copy, and masks and logits that a sloppy attention trips over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from grader.box.models import FIRST_WORD, PAD, Copier
+from grader.exercise.beginnings import beginnings
+from grader.exercise.inputs import Case
+
+LOW = -20_000.0
+STRENGTH = 100.0
+SHORTEST = 3
+
+
+def copies(case: Case, generator: torch.Generator) -> Case:
+    """Make sequences of different lengths, padded at the end, whose target they are themselves; draw the weights."""
+    source, held = (_cut(_tensor(case, name) + FIRST_WORD, generator) for name in ("source", "held_source"))
+    held[0] = FIRST_WORD + torch.randint(_size(case, "words"), held[0].shape, generator=generator)
+    sizes = {name: size for name, size in case.construct.items() if name != "model"}
+    weights = beginnings(Copier(None, None, **sizes), generator, prefix="model.")  # type: ignore[arg-type]  # never called
+    arguments = {
+        "source": source,
+        "target": source,
+        "held_source": held,
+        "held_target": held,
+        "alignment": torch.eye(held.shape[1], dtype=torch.float64),
+    }
+    return replace(case, arguments={**case.arguments, **arguments}, weights=weights)
+
+
+def _cut(tokens: Tensor, generator: torch.Generator) -> Tensor:
+    """Replace the end of each sequence by padding, so that lengths from `SHORTEST` to the whole come about."""
+    time = tokens.shape[-1]
+    lengths = torch.randint(SHORTEST, time + 1, (*tokens.shape[:-1], 1), generator=generator)
+    return torch.where(torch.arange(time) < lengths, tokens, PAD)
+
+
+def hide_the_end(case: Case, generator: torch.Generator) -> Case:
+    """Hide the last three keys of the only sequence."""
+    mask = _tensor(case, "mask")
+    mask[..., -3:] = False
+    return replace(case, arguments={**case.arguments, "mask": mask})
+
+
+def low_logits(case: Case, generator: torch.Generator) -> Case:
+    """Add `LOW` to every logit, through one coordinate that all queries and all keys have in common.
+
+    No weight changes by that, but a hidden score that was filled with -10,000 is now the largest of its row. One
+    filled with -1e9 still gets no weight.
+    """
+    query, key = _tensor(case, "query"), _tensor(case, "key")
+    query[..., 0] = STRENGTH
+    key[..., 0] = LOW * math.sqrt(query.shape[-1]) / STRENGTH
+    return replace(case, arguments={**case.arguments, "query": query, "key": key})
+
+
+def _size(case: Case, name: str) -> int:
+    size = case.sizes[name]
+    assert isinstance(size, int)
+    return size
+
+
+def _tensor(case: Case, name: str) -> Tensor:
+    value = case.arguments[name]
+    assert isinstance(value, Tensor)
+    return value.clone()

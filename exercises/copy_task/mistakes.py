@@ -1,0 +1,98 @@
+"""What students get wrong in an attention that a model has to learn with."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from grader.exercise.families import gradients, masks, scores, weights
+from grader.exercise.mistakes import mistake
+
+no_scaling = scores.no_scaling
+scaled_by_d_k = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_number_of_keys = scores.scaled_by_the_length
+scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
+keys_meet_keys = scores.keys_meet_keys
+
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_heads = weights.softmax_over_heads
+softmax_over_the_first_axis = weights.softmax_over_the_first_axis
+overflowing_softmax = weights.overflowing_softmax
+no_softmax = weights.no_softmax
+sigmoid_for_softmax = weights.sigmoid_for_softmax
+mean_of_the_values = weights.mean_of_the_values
+every_head_the_first = weights.every_head_the_first
+
+mask_ignored = masks.mask_ignored
+mask_inverted = masks.mask_inverted
+mask_added = masks.mask_added
+hidden_scores_are_zero = masks.hidden_scores_are_zero
+hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
+hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
+zero_times_infinity = masks.zero_times_infinity
+first_mask_for_all = masks.first_mask_for_all
+
+weights_cut_off = gradients.weights_cut_off
+values_cut_off = gradients.values_cut_off
+everything_cut_off = gradients.everything_cut_off
+
+
+@mistake(replaces="width_of", dimension="numerics")
+def width_of_the_values(query: Tensor, key: Tensor, value: Tensor) -> int:
+    """You divide the scores by the root of the values' width.
+
+    In this model keys and values happen to be equally wide, so it trains all the same. Scores are products of queries
+    and keys; it is their width, d_k, that makes them large.
+    """
+    return value.shape[-1]
+
+
+@mistake(replaces="weigh", dimension="masking")
+def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You mask after the softmax, and the weights no longer add up to one.
+
+    The model learns to live with it, so its loss says nothing. But padding has taken its share in the softmax before
+    you set its weights to zero, and that share is lost: the answer still depends on how much padding there is.
+    """
+    weights = torch.softmax(scores, dim=-1)
+    return weights if mask is None else weights * mask
+
+
+@mistake(replaces="gathered", dimension="shapes")
+def mixes_the_keys(key: Tensor, value: Tensor) -> Tensor:
+    """You gather the keys, not the values.
+
+    In this model both have the same width, so nothing breaks and it may even learn. Keys only decide how much each
+    position matters; what is gathered from it is its value. Look at the last product.
+    """
+    return key
+
+
+@mistake(replaces="shown", dimension="numerics")
+def returns_the_scores(scores: Tensor, mask: Tensor | None, weights: Tensor) -> Tensor:
+    """You return the scores in place of the weights.
+
+    Your output is right, and the model learns from it. The second thing to return are the weights, after the softmax:
+    what you return there is what goes into it, before the mask.
+    """
+    return scores
+
+
+@mistake(replaces="shown", dimension="masking")
+def returns_unmasked_weights(scores: Tensor, mask: Tensor | None, weights: Tensor) -> Tensor:
+    """You return weights from before the mask.
+
+    Your output is right, but the weights that you return beside it give hidden keys a share, and so would every
+    picture made of them. Return the very weights that you multiply with the values.
+    """
+    return torch.softmax(scores, dim=-1)
+
+
+@mistake(replaces="pair", dimension="shapes")
+def weights_first(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """You return the weights first and the output second.
+
+    Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
+    """
+    return weights, output

@@ -1,0 +1,186 @@
+"""What students get wrong in grouped-query attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.exercise.families import causal, gradients, heads, projections, scores, weights
+from grader.exercise.mistakes import borrow, mistake
+
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_length = scores.scaled_by_the_length
+scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
+scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
+queries_meet_queries = scores.queries_meet_queries
+keys_meet_keys = scores.keys_meet_keys
+keys_ask_queries = scores.keys_ask_queries
+
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_the_first_axis = weights.softmax_over_the_first_axis
+softmax_over_heads = weights.softmax_over_heads
+overflowing_softmax = weights.overflowing_softmax
+epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+weights_transposed = borrow(weights.weights_transposed, dimension="masking")
+every_head_the_first = weights.every_head_the_first
+weights_averaged_over_heads = weights.weights_averaged_over_heads
+
+no_mask = causal.no_mask
+sees_one_ahead = causal.sees_one_ahead
+hides_itself = causal.hides_itself
+hides_the_past = causal.hides_the_past
+sees_itself_only = causal.sees_itself_only
+fills_with_zero = causal.fills_with_zero
+fills_with_minus_ten = causal.fills_with_minus_ten
+fills_with_minus_twenty = causal.fills_with_minus_twenty
+fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
+adds_the_mask = causal.adds_the_mask
+masks_the_first_head_only = causal.masks_the_first_head_only
+masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="GroupedQueryAttention.weigh")
+scaled_after_the_softmax = borrow(causal.scaled_after_the_softmax, replaces="GroupedQueryAttention.weigh")
+
+splits_without_transpose = heads.splits_without_transpose
+deals_features_out = heads.deals_features_out
+mixes_batch_and_heads = heads.mixes_batch_and_heads
+merges_without_transpose = heads.merges_without_transpose
+merges_features_before_heads = heads.merges_features_before_heads
+no_output_projection = borrow(heads.no_output_projection, replaces="GroupedQueryAttention.leave")
+
+keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="GroupedQueryAttention.project")
+mixes_the_keys = borrow(projections.mixes_the_keys, replaces="GroupedQueryAttention.project")
+
+weights_cut_off = gradients.weights_cut_off
+values_cut_off = gradients.values_cut_off
+keys_cut_off = gradients.keys_cut_off
+queries_cut_off = gradients.queries_cut_off
+sum_cut_off = gradients.sum_cut_off
+input_cut_off = borrow(gradients.input_cut_off, replaces="GroupedQueryAttention.project")
+
+
+@mistake(replaces="share", dimension="numerics")
+def tiles_the_heads(heads: Tensor, num_heads: int) -> Tensor:
+    """Your query heads take turns at the keys, where neighbours should share.
+
+    You repeat the heads of keys and values as a whole, 0, 1, 0, 1. Each of them has to be repeated by itself, before
+    the next one comes. `repeat` and `repeat_interleave` differ in just that; with `expand`, look at which side of the
+    head axis the new axis stands.
+    """
+    return heads.repeat(1, num_heads // heads.shape[1], 1, 1)
+
+
+@mistake(replaces="share", dimension="numerics")
+def shares_in_reverse(heads: Tensor, num_heads: int) -> Tensor:
+    """Your groups read the keys and values in reverse order.
+
+    The first group of query heads reads the first head of keys and values. Look for a `flip` or a negative step.
+    """
+    return heads.flip(1).repeat_interleave(num_heads // heads.shape[1], dim=1)
+
+
+@mistake(replaces="share", dimension="numerics")
+def first_head_for_every_group(heads: Tensor, num_heads: int) -> Tensor:
+    """All your query heads read the first head of keys and values.
+
+    That is right if there is only one. Look for an index 0, or for an `expand` that needs an axis of size 1.
+    """
+    return heads[:, :1].expand(-1, num_heads, -1, -1)
+
+
+@mistake(replaces="share", dimension="numerics")
+def averages_the_shared_heads(heads: Tensor, num_heads: int) -> Tensor:
+    """You average the heads of keys and values before you share them.
+
+    That is how a model with many heads is turned into one with few, once, by its weights. Here the heads are there
+    already, and each group reads one of its own.
+    """
+    return heads.mean(dim=1, keepdim=True).expand(-1, num_heads, -1, -1)
+
+
+@mistake(replaces="share", dimension="shapes")
+def repeats_the_sequence(heads: Tensor, num_heads: int) -> Tensor:
+    """You repeat positions, not heads.
+
+    Axis 2 counts positions once the heads stand in front of them. Look at the order of the axes at the moment when you
+    repeat, and at which one you repeat along.
+    """
+    return heads.repeat_interleave(num_heads // heads.shape[1], dim=2)
+
+
+@mistake(replaces="share", dimension="shapes")
+def shares_nothing(heads: Tensor, num_heads: int) -> Tensor:
+    """You multiply many heads of queries with few heads of keys.
+
+    The two numbers of heads differ, so the product fails, unless there is just one head of keys. Each head of keys and
+    values serves a whole group of query heads.
+    """
+    return heads
+
+
+@mistake(replaces="GroupedQueryAttention.share_out", dimension="numerics")
+def tiles_the_keys_only(self: Any, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Your keys and your values are shared in different ways.
+
+    The values go to neighbours, the keys in turns: a head then weighs with one head's keys and mixes another head's
+    values. Compare the two lines.
+    """
+    times = self.num_heads // self.num_kv_heads
+    return keys.repeat(1, times, 1, 1), values.repeat_interleave(times, dim=1)
+
+
+@mistake(replaces="GroupedQueryAttention.share_out", dimension="numerics")
+def tiles_the_values_only(self: Any, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Your values and your keys are shared in different ways.
+
+    The keys go to neighbours, the values in turns: a head then weighs with one head's keys and mixes another head's
+    values. Compare the two lines.
+    """
+    times = self.num_heads // self.num_kv_heads
+    return keys.repeat_interleave(times, dim=1), values.repeat(1, times, 1, 1)
+
+
+@mistake(replaces="GroupedQueryAttention.weigh", dimension="numerics")
+def scaled_by_the_width_of_the_shared_heads(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by the root of the width of all heads of keys together.
+
+    W_key gives several heads side by side. A score is a dot product of two vectors as wide as *one* head.
+    """
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(self.W_key.out_features)
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
+
+
+@mistake(replaces="hide_future", dimension="masking")
+def hides_what_it_may_see(scores: Tensor) -> Tensor:
+    """You hide what may be seen, and show the rest.
+
+    Your triangle has ones where a position may look, and `masked_fill` fills where it finds ones. The last position is
+    left with nothing to look at: a softmax over nothing is NaN.
+    """
+    return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).tril(), float("-inf"))
+
+
+@mistake(replaces="GroupedQueryAttention.forward", dimension="numerics")
+def adds_the_input(self: Any, x: Tensor) -> Tensor:
+    """You add the input to the output.
+
+    A residual connection is part of a transformer block, round attention. This module returns what the output
+    projection gives.
+    """
+    queries, keys, values = self.cut(*self.project(x))
+    keys, values = self.share_out(keys, values)
+    return x + self.leave(self.gather(self.weigh(queries, keys), values).transpose(1, 2).flatten(2))
+
+
+@mistake(replaces="GroupedQueryAttention.leave", dimension="shapes")
+def time_before_batch(self: Any, context: Tensor) -> Tensor:
+    """You return time before batch.
+
+    The batch comes first in what you are given, and so it does in what you return. Look for a transpose of the first
+    two axes.
+    """
+    return self.W_out(context).transpose(0, 1)

@@ -1,0 +1,15 @@
+"""Learned positional encoding: tell each token its position, with a vector that is learned."""
+
+import torch
+from torch import nn
+
+
+class LearnedPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=512, dropout=0.1):
+        super().__init__()
+        # Create `position_embeddings` here, a row for each position; mind how its numbers begin.
+
+    def forward(self, x):
+        # x: (batch, time, d_model), with time at most max_len
+        raise NotImplementedError("add the encodings here")
+        # return (batch, time, d_model)

@@ -1,0 +1,239 @@
+"""What students get wrong when they wrap several heads in one module."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.exercise.families import gradients, projections, scores, weights
+from grader.exercise.mistakes import borrow, mistake
+
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
+scaled_by_the_length = scores.scaled_by_the_length
+queries_meet_queries = scores.queries_meet_queries
+keys_ask_queries = scores.keys_ask_queries
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_all_pairs = weights.softmax_over_all_pairs
+no_softmax = weights.no_softmax
+sigmoid_for_softmax = weights.sigmoid_for_softmax
+log_softmax_for_softmax = weights.log_softmax_for_softmax
+overflowing_softmax = weights.overflowing_softmax
+weights_transposed = weights.weights_transposed
+mean_of_the_values = weights.mean_of_the_values
+adds_a_batch_axis = weights.adds_a_batch_axis
+averages_over_time = weights.averages_over_time
+mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project", dimension="shapes")
+keys_and_values_swapped = borrow(
+    projections.keys_and_values_swapped, replaces="SelfAttention.project", dimension="shapes"
+)
+mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project")
+input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project")
+everything_cut_off = gradients.everything_cut_off
+weights_cut_off = gradients.weights_cut_off
+values_cut_off = gradients.values_cut_off
+keys_cut_off = gradients.keys_cut_off
+queries_cut_off = gradients.queries_cut_off
+sum_cut_off = gradients.sum_cut_off
+
+
+@mistake(replaces="SelfAttention.weigh", dimension="numerics")
+def scaled_by_the_value_width(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by the root of a value's width.
+
+    A score is a dot product of a query and a key, so it is d_out_kq that makes it grow. d_out_v has no part in it.
+    """
+    return torch.softmax(queries @ keys.T / math.sqrt(self.W_value.shape[-1]), dim=-1)
+
+
+@mistake(replaces="SelfAttention.weigh", dimension="numerics")
+def scaled_by_the_input_width(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by the root of the input's width.
+
+    A score is a dot product of two vectors with d_out_kq entries each; how wide x was before the projection does not
+    matter any more.
+    """
+    return torch.softmax(queries @ keys.T / math.sqrt(self.W_query.shape[0]), dim=-1)
+
+
+@mistake(replaces="SelfAttention.weigh", dimension="numerics")
+def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide by the root of a key's width after the softmax.
+
+    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
+    the scores, before they become weights.
+    """
+    return torch.softmax(queries @ keys.T, dim=-1) / math.sqrt(keys.shape[-1])
+
+
+@mistake(replaces="SelfAttention.weigh", dimension="numerics")
+def hides_the_future(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """You hide the future, which nobody asked for here.
+
+    Every position sees the whole sequence in this exercise. Leave the mask for the causal wrapper.
+    """
+    table = queries @ keys.T / math.sqrt(keys.shape[-1])
+    future = torch.ones_like(table, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(table.masked_fill(future, float("-inf")), dim=-1)
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def scaled_by_the_width_of_all_heads(self: Any, x: Tensor) -> list[Tensor]:
+    """You divide the scores by the root of the width of all heads together.
+
+    That width is num_heads times d_out_kq. A score is a dot product of two vectors as wide as one head's keys.
+    """
+    parts = [head.project(x) for head in self.heads]
+    return [_attend(q, k, v, len(parts) * k.shape[-1]) for q, k, v in parts]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def scaled_by_the_number_of_heads(self: Any, x: Tensor) -> list[Tensor]:
+    """You divide the scores by the root of the number of heads.
+
+    It is the width of a head's keys that counts, not how many heads there are. Look at which size you take the root of.
+    """
+    parts = [head.project(x) for head in self.heads]
+    return [_attend(q, k, v, len(parts)) for q, k, v in parts]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def all_heads_as_one(self: Any, x: Tensor) -> list[Tensor]:
+    """Your heads attend as one: they share one table of weights.
+
+    You add up the products of all heads' queries and keys before the softmax. That is one wide head. Each head needs
+    its own scores and its own softmax, so split queries and keys, and not the values alone.
+    """
+    queries, keys, values = zip(*(head.project(x) for head in self.heads), strict=True)
+    wide_queries, wide_keys = torch.cat(queries, dim=-1), torch.cat(keys, dim=-1)
+    return [_attend(wide_queries, wide_keys, torch.cat(values, dim=-1), wide_keys.shape[-1])]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def softmax_over_heads(self: Any, x: Tensor) -> list[Tensor]:
+    """Your softmax runs over the heads.
+
+    With the heads stacked in front, axis 0 counts them; they do not compete. Which axis of the scores counts the keys?
+    """
+    parts = [head.project(x) for head in self.heads]
+    table = torch.stack([q @ k.T / math.sqrt(k.shape[-1]) for q, k, _ in parts])
+    return [weights @ v for weights, (_, _, v) in zip(torch.softmax(table, dim=0), parts, strict=True)]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def weights_of_the_first_head(self: Any, x: Tensor) -> list[Tensor]:
+    """All your heads use the weights of the first.
+
+    Each head has queries, keys and so weights of its own. Look for an index 0, or a loop that never uses its index.
+    """
+    queries, keys, _ = self.heads[0].project(x)
+    return [_attend(queries, keys, head.project(x)[2], keys.shape[-1]) for head in self.heads]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def weights_averaged_over_heads(self: Any, x: Tensor) -> list[Tensor]:
+    """You average the weights over the heads before you use them.
+
+    Then all heads look at the same places, and there might as well be one. Average for a picture at most.
+    """
+    parts = [head.project(x) for head in self.heads]
+    mean = torch.stack([head.weigh(q, k) for head, (q, k, _) in zip(self.heads, parts, strict=True)]).mean(dim=0)
+    return [mean @ v for _, _, v in parts]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def first_head_for_all(self: Any, x: Tensor) -> list[Tensor]:
+    """Your output holds the first head over and over.
+
+    Each head has features of its own in the output. Look for an index 0, or a loop that never uses its index.
+    """
+    return [self.heads[0](x) for _ in self.heads]
+
+
+@mistake(replaces="make_heads", dimension="numerics")
+def one_head_many_times(num_heads: int, make: Callable[[], nn.Module]) -> list[nn.Module]:
+    """All your heads are one and the same module.
+
+    `[head] * n` is a list with n times the same head in it, so they share their weights and learn the same. Create a
+    new head for each place.
+    """
+    return [make()] * num_heads
+
+
+@mistake(replaces="join", dimension="shapes")
+def heads_added(contexts: list[Tensor]) -> Tensor:
+    """You add or average the heads where they should stand side by side.
+
+    What distinguishes the heads is lost. Every head has features of its own in the output, num_heads · d_out_v in all.
+    """
+    return torch.stack(contexts).sum(dim=0)
+
+
+@mistake(replaces="join", dimension="shapes")
+def heads_stacked(contexts: list[Tensor]) -> Tensor:
+    """You give the heads an axis of their own.
+
+    Stacking makes a new axis, (num_heads, T, d_out_v). What is asked for is a wider token: T rows, with the features of
+    all heads in each.
+    """
+    return torch.stack(contexts)
+
+
+@mistake(replaces="join", dimension="shapes")
+def heads_one_below_the_other(contexts: list[Tensor]) -> Tensor:
+    """You put the heads one below the other.
+
+    Your output has num_heads · T rows, as if the sequence had grown. Look at the axis along which you concatenate:
+    what has to grow are the features.
+    """
+    return torch.cat(contexts, dim=0)
+
+
+@mistake(replaces="join", dimension="numerics")
+def heads_interleaved(contexts: list[Tensor]) -> Tensor:
+    """Your heads are interleaved in the output.
+
+    The first feature of every head comes first, then the second of every head. The heads should lie side by side, each
+    with all its features. Look at the order of the last two axes before you flatten them.
+    """
+    return torch.stack(contexts, dim=-1).flatten(-2)
+
+
+@mistake(replaces="join", dimension="numerics")
+def merged_without_transpose(contexts: list[Tensor]) -> Tensor:
+    """You view heads, tokens and features as tokens and features at once.
+
+    The shape fits, but a row then holds several tokens of one head instead of one token of all heads. The head axis has
+    to stand beside the features before the two become one.
+    """
+    return torch.stack(contexts).reshape(len(contexts[0]), -1)
+
+
+@mistake(replaces="join", dimension="numerics")
+def heads_in_reverse(contexts: list[Tensor]) -> Tensor:
+    """Your heads come out in reverse order.
+
+    The features of head 0 are the first ones of the output, those of the last head the last. Look for a `flip`, a
+    negative step, or a list that grows at its front.
+    """
+    return torch.cat(contexts[::-1], dim=-1)
+
+
+@mistake(replaces="join", dimension="gradients")
+def only_the_first_head_learns(contexts: list[Tensor]) -> Tensor:
+    """The first of your heads learns, and the others do not.
+
+    The output is right, but no gradient reaches them. Look for `detach()`, `.data` or `no_grad` where outputs are
+    gathered, and for a tensor that is filled head by head.
+    """
+    return torch.cat([contexts[0], *(context.detach() for context in contexts[1:])], dim=-1)
+
+
+def _attend(queries: Tensor, keys: Tensor, values: Tensor, under_the_root: int) -> Tensor:
+    return torch.softmax(queries @ keys.T / math.sqrt(under_the_root), dim=-1) @ values

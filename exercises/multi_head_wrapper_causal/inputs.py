@@ -1,0 +1,27 @@
+"""Inputs with a purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from grader.exercise.families import cases
+from grader.exercise.inputs import Case, normal
+
+sunken_scores = cases.sunken_scores
+
+
+def readable_weights(case: Case, generator: torch.Generator) -> Case:
+    """Choose x and W_value so that the dropped weights of every head can be read off the output.
+
+    Head by head the values V (T, d_out) have orthonormal rows: the part of the output that belongs to a head, times
+    that head's Vᵀ, gives back its weights after dropout, one by one.
+    """
+    x = case.arguments["x"][:1]  # (1, T, d_in): every batch row gets the same tokens
+    time, heads, width = x.shape[1], case.sizes["num_heads"], case.sizes["d_out"]
+    bases = [torch.linalg.qr(normal((width, time), generator)).Q.T for _ in range(heads)]
+    weights = case.with_matrix("W_value", torch.linalg.pinv(x[0]) @ torch.cat(bases, dim=1))
+    same = x.expand(case.sizes["batch"], -1, -1).clone()
+    decode = torch.block_diag(*(basis.T for basis in bases)).unflatten(1, (heads, time))  # (h * d_out, h, T)
+    return replace(case, arguments={"x": same}, weights=weights, decode=decode)

@@ -1,0 +1,234 @@
+"""What students get wrong when they wrap several causal heads in one module."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from grader.exercise.families import causal, dropouts, gradients, projections, scores, weights
+from grader.exercise.mistakes import borrow, mistake
+
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_length = scores.scaled_by_the_length
+scaled_by_the_input_width = borrow(projections.scaled_by_the_input_width, replaces="CausalAttention.project")
+queries_meet_queries = scores.queries_meet_queries
+keys_ask_queries = scores.keys_ask_queries
+no_mask = causal.no_mask
+sees_one_ahead = causal.sees_one_ahead
+hides_itself = causal.hides_itself
+hides_the_past = causal.hides_the_past
+shows_only_the_future = causal.shows_only_the_future
+fills_with_zero = causal.fills_with_zero
+fills_with_minus_ten = causal.fills_with_minus_ten
+fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
+masks_the_first_sequence_only = causal.masks_the_first_sequence_only
+masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="CausalAttention.weigh")
+scaled_after_the_softmax = borrow(causal.scaled_after_the_softmax, replaces="CausalAttention.weigh")
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_the_first_axis = weights.softmax_over_the_first_axis
+overflowing_softmax = weights.overflowing_softmax
+weights_transposed = borrow(weights.weights_transposed, dimension="masking")
+time_before_batch = weights.time_before_batch
+keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="CausalAttention.project")
+biases_ignored = borrow(projections.biases_ignored, replaces="CausalAttention.project")
+drops_in_eval = dropouts.drops_in_eval
+never_drops = dropouts.never_drops
+drops_without_rescaling = dropouts.drops_without_rescaling
+keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
+drops_the_output = borrow(dropouts.drops_the_output, replaces="CausalAttention.gather")
+drops_the_values = borrow(dropouts.drops_the_values, replaces="CausalAttention.gather")
+weights_cut_off = gradients.weights_cut_off
+keys_cut_off = gradients.keys_cut_off
+values_cut_off = gradients.values_cut_off
+input_cut_off = borrow(gradients.input_cut_off, replaces="CausalAttention.project")
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def scaled_by_the_width_of_all_heads(self: Any, x: Tensor) -> list[Tensor]:
+    """You divide the scores by the root of the width of all heads together.
+
+    That width is num_heads times d_out. A score is a dot product of two vectors as wide as one head.
+    """
+    return [_causal(head, x, head.W_key.out_features * len(self.heads)) for head in self.heads]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def scaled_as_if_heads_shared_d_out(self: Any, x: Tensor) -> list[Tensor]:
+    """You divide the scores by the root of d_out over num_heads.
+
+    That is a head's width where the heads share d_out. Here d_out is the width of one head.
+    """
+    return [_causal(head, x, head.W_key.out_features / len(self.heads)) for head in self.heads]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def scaled_by_the_number_of_heads(self: Any, x: Tensor) -> list[Tensor]:
+    """You divide the scores by the root of the number of heads.
+
+    It is the width of a head that counts, not how many heads there are. Look at which size you take the root of.
+    """
+    return [_causal(head, x, len(self.heads)) for head in self.heads]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def all_heads_as_one(self: Any, x: Tensor) -> list[Tensor]:
+    """Your heads attend as one: they share one table of weights.
+
+    You add up the products of all heads' queries and keys before the softmax. That is one wide head. Each head needs
+    its own scores and its own softmax, so split queries and keys, and not the values alone.
+    """
+    queries, keys, values = (torch.cat(part, dim=-1) for part in _projections(self, x))
+    return [torch.softmax(_hidden(queries @ keys.mT / math.sqrt(keys.shape[-1])), dim=-1) @ values]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def softmax_over_heads(self: Any, x: Tensor) -> list[Tensor]:
+    """Your softmax runs over the heads.
+
+    With an axis of heads among the axes of the scores, one of them counts heads, and they do not compete. Which one
+    counts the keys?
+    """
+    queries, keys, values = (torch.stack(part) for part in _projections(self, x))
+    return list(torch.softmax(_hidden(queries @ keys.mT / math.sqrt(keys.shape[-1])), dim=0) @ values)
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def weights_of_the_first_head(self: Any, x: Tensor) -> list[Tensor]:
+    """All your heads use the weights of the first.
+
+    Each head has queries, keys and so weights of its own. Look for an index 0, or a loop that never uses its index.
+    """
+    queries, keys, _ = self.heads[0].project(x)
+    shared = self.heads[0].weigh(queries, keys)
+    return [shared @ head.project(x)[2] for head in self.heads]
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
+def first_head_for_all(self: Any, x: Tensor) -> list[Tensor]:
+    """Your output holds the first head over and over.
+
+    Each head has features of its own in the output. Look for an index 0, or a loop that never uses its index.
+    """
+    return [self.heads[0](x) for _ in self.heads]
+
+
+@mistake(replaces="make_heads", dimension="numerics")
+def one_head_many_times(num_heads: int, make: Callable[[], nn.Module]) -> list[nn.Module]:
+    """All your heads are one and the same module.
+
+    `[head] * n` is a list with n times the same head in it, so they share their weights and learn the same. Create a
+    new head for each place.
+    """
+    return [make()] * num_heads
+
+
+@mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="masking")
+def masks_the_first_head_only(self: Any, x: Tensor) -> list[Tensor]:
+    """You hide the future from the first head only.
+
+    The other heads see everything. Each of them has to hide it; look at how you index, or where the mask is made.
+    """
+    open_heads = zip(*(part[1:] for part in _projections(self, x)), strict=True)
+    rest = [torch.softmax(q @ k.mT / math.sqrt(k.shape[-1]), dim=-1) @ v for q, k, v in open_heads]
+    return [self.heads[0](x), *rest]
+
+
+@mistake(replaces="join", dimension="shapes")
+def heads_added(contexts: list[Tensor]) -> Tensor:
+    """You add or average the heads where they should stand side by side.
+
+    What distinguishes the heads is lost. Every head has features of its own in the output, num_heads · d_out in all.
+    """
+    return torch.stack(contexts).sum(dim=0)
+
+
+@mistake(replaces="join", dimension="shapes")
+def heads_stacked(contexts: list[Tensor]) -> Tensor:
+    """You give the heads an axis of their own.
+
+    Stacking makes a fourth axis. What is asked for is a wider token: three axes as in x, with the features of all heads
+    in the last one.
+    """
+    return torch.stack(contexts, dim=1)
+
+
+@mistake(replaces="join", dimension="shapes")
+def heads_as_more_tokens(contexts: list[Tensor]) -> Tensor:
+    """You put the heads one after the other along the time axis.
+
+    Your sequences have become num_heads times as long. Look at the axis along which you concatenate: what has to grow
+    are the features.
+    """
+    return torch.cat(contexts, dim=1)
+
+
+@mistake(replaces="join", dimension="shapes")
+def heads_as_more_sequences(contexts: list[Tensor]) -> Tensor:
+    """You put the heads one after the other along the batch axis.
+
+    Your batch has become num_heads times as large. That is what concatenating does if it is told no axis: what has to
+    grow are the features.
+    """
+    return torch.cat(contexts, dim=0)
+
+
+@mistake(replaces="join", dimension="numerics")
+def heads_interleaved(contexts: list[Tensor]) -> Tensor:
+    """Your heads are interleaved in the output.
+
+    The first feature of every head comes first, then the second of every head. The heads should lie side by side, each
+    with all its features. Look at the order of the last two axes before you flatten them.
+    """
+    return torch.stack(contexts, dim=-1).flatten(-2)
+
+
+@mistake(replaces="join", dimension="numerics")
+def merged_without_transpose(contexts: list[Tensor]) -> Tensor:
+    """You merge the heads without moving the head axis back.
+
+    You view batch, heads, tokens and features as batch, tokens and features at once. The shape fits, but a row then
+    holds several tokens of one head instead of one token of all heads. The head axis has to stand beside the features
+    before the two become one.
+    """
+    batch, time, width = contexts[0].shape
+    return torch.stack(contexts, dim=1).reshape(batch, time, len(contexts) * width)
+
+
+@mistake(replaces="join", dimension="numerics")
+def heads_in_reverse(contexts: list[Tensor]) -> Tensor:
+    """Your heads come out in reverse order.
+
+    The features of head 0 are the first ones of the output, those of the last head the last. Look for a `flip`, a
+    negative step, or a list that grows at its front.
+    """
+    return torch.cat(contexts[::-1], dim=-1)
+
+
+@mistake(replaces="join", dimension="gradients")
+def only_the_first_head_learns(contexts: list[Tensor]) -> Tensor:
+    """The first of your heads learns, and the others do not.
+
+    The output is right, but no gradient reaches them. Look for `detach()`, `.data` or `no_grad` where outputs are
+    gathered, and for a tensor that is filled head by head.
+    """
+    return torch.cat([contexts[0], *(context.detach() for context in contexts[1:])], dim=-1)
+
+
+def _projections(wrapper: Any, x: Tensor) -> tuple[tuple[Tensor, ...], ...]:
+    """Return the queries of all heads, their keys, and their values."""
+    return tuple(zip(*(head.project(x) for head in wrapper.heads), strict=True))
+
+
+def _hidden(table: Tensor) -> Tensor:
+    return table.masked_fill(torch.ones(table.shape[-2:], dtype=torch.bool).triu(diagonal=1), float("-inf"))
+
+
+def _causal(head: Any, x: Tensor, under_the_root: float) -> Tensor:
+    queries, keys, values = head.project(x)
+    return head.gather(torch.softmax(_hidden(queries @ keys.mT / math.sqrt(under_the_root)), dim=-1), values)

@@ -1,0 +1,48 @@
+"""Sentences that are filled up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from grader.exercise.inputs import Case
+
+
+def padded_tails(case: Case, generator: torch.Generator) -> Case:
+    """Fill sentences up behind their end; the first is as long as the batch, the others are shorter and shorter."""
+    seq = _words(case)
+    for row in range(len(seq)):
+        short = 1 + row % (seq.shape[1] - 2) if len(seq) == 1 or row else 0
+        seq[row, seq.shape[1] - short :] = _padding(case)
+    return replace(case, arguments={**case.arguments, "seq": seq})
+
+
+def padded_front(case: Case, generator: torch.Generator) -> Case:
+    """Fill sentences up before their beginning."""
+    seq = _words(case)
+    for row in range(len(seq)):
+        seq[row, : row + 1] = _padding(case)
+    return replace(case, arguments={**case.arguments, "seq": seq})
+
+
+def unpadded(case: Case, generator: torch.Generator) -> Case:
+    """Leave no padding at all."""
+    return replace(case, arguments={**case.arguments, "seq": _words(case)})
+
+
+def _padding(case: Case) -> int:
+    found = case.arguments.get("pad_idx", 0)
+    assert isinstance(found, int)
+    return found
+
+
+def _words(case: Case) -> Tensor:
+    """Return tokens from 0 on, none of which is padding; token 0 is a word wherever it is not padding."""
+    seq = case.arguments["seq"]
+    assert isinstance(seq, Tensor)
+    words = torch.where(seq == _padding(case), seq + 1, seq)
+    if _padding(case):
+        words[:, 0] = 0
+    return words

@@ -1,0 +1,176 @@
+"""What students get wrong in self-attention with a mask."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.exercise.families import gradients, masks, projections, scores, weights
+from grader.exercise.mistakes import borrow, mistake
+
+Pair = tuple[Tensor, Tensor]
+
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_length = scores.scaled_by_the_length
+queries_meet_queries = scores.queries_meet_queries
+keys_meet_keys = scores.keys_meet_keys
+keys_ask_queries = scores.keys_ask_queries
+
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_the_first_axis = weights.softmax_over_the_first_axis
+sigmoid_for_softmax = weights.sigmoid_for_softmax
+overflowing_softmax = weights.overflowing_softmax
+epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+
+mask_ignored = masks.mask_ignored
+mask_inverted = masks.mask_inverted
+mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
+mask_added = masks.mask_added
+mask_transposed = masks.mask_transposed
+padding_on_the_query_axis = masks.padding_on_the_query_axis
+first_mask_for_all = masks.first_mask_for_all
+hidden_scores_are_zero = masks.hidden_scores_are_zero
+hidden_scores_are_minus_one = masks.hidden_scores_are_minus_one
+hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
+hidden_scores_are_minus_twenty = masks.hidden_scores_are_minus_twenty
+hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
+zero_times_infinity = masks.zero_times_infinity
+
+weights_transposed = weights.weights_transposed
+first_sequence_for_all = weights.first_sequence_for_all
+time_before_batch = weights.time_before_batch
+
+biases_ignored = borrow(projections.biases_ignored, replaces="SelfAttention.project")
+keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
+one_projection_for_all = borrow(projections.one_projection_for_all, replaces="SelfAttention.project")
+mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project")
+
+weights_cut_off = gradients.weights_cut_off
+values_cut_off = gradients.values_cut_off
+keys_cut_off = gradients.keys_cut_off
+queries_cut_off = gradients.queries_cut_off
+input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project")
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def booleans_only(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Your mask must be boolean, or your code fails.
+
+    With booleans all is well. `~` turns the bits of a whole number round, so that 1 becomes -2, and knows no
+    floating-point numbers at all. The statement allows zeros and ones of every kind: bring the mask to one kind first,
+    or compare it with something.
+    """
+    return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def numbers_only(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Your mask must be made of numbers, or your code fails.
+
+    With zeros and ones all is well. PyTorch does not subtract booleans. The statement allows booleans too: bring the
+    mask to one kind first, or compare it with something.
+    """
+    return scores if mask is None else scores.masked_fill((1 - mask).bool(), float("-inf"))
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def numbers_are_added(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You add a mask that is made of numbers to the scores.
+
+    Booleans you understand. PyTorch's own attention takes numbers for something to be added; here 1 means "may attend"
+    and 0 "may not", in whatever kind of numbers they are written.
+    """
+    if mask is None or mask.dtype == torch.bool:
+        return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+    return scores + mask
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def padding_on_both_axes(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You blank the queries of padded tokens as well.
+
+    A padding mask says which *keys* nobody may see. A padded token still asks, and gets an answer like every other one;
+    whoever uses the output knows that it is padding. Look for a product of the mask with its own transpose.
+    """
+    if mask is None:
+        return scores
+    allowed = (mask != 0) & (mask != 0).transpose(-2, -1) if mask.shape[-2] == 1 else mask != 0
+    return scores.masked_fill(~allowed, -1e30)
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def always_causal(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You hide the future, whatever the mask says.
+
+    Without a mask every token sees all tokens, and with one it sees those that the mask allows. Look for a triangle in
+    your code: the caller brings one where it is wanted.
+    """
+    allowed = torch.ones_like(scores, dtype=torch.bool).tril()
+    return scores.masked_fill(~allowed, float("-inf"))
+
+
+@mistake(replaces="weights_of", dimension="masking")
+def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You mask after the softmax, and the weights no longer add up to one.
+
+    Hidden keys have taken their share in the softmax before you set their weights to zero, and that share is lost. So
+    the hidden keys still count. Hide the scores before the softmax, or divide each row by what is left of its sum.
+    """
+    weights = torch.softmax(scores, dim=-1)
+    return weights if mask is None else weights * (mask != 0)
+
+
+@mistake(replaces="SelfAttention.weigh", dimension="numerics")
+def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+    """You divide by √d_model after the softmax.
+
+    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
+    the scores, before they become weights.
+    """
+    scores = queries @ keys.transpose(-2, -1)
+    masked = scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
+    return torch.softmax(masked, dim=-1) / math.sqrt(keys.shape[-1])
+
+
+@mistake(replaces="SelfAttention.forward", dimension="masking")
+def returns_unmasked_weights(self: Any, x: Tensor, mask: Tensor | None = None) -> Pair:
+    """You return weights from before the mask.
+
+    Your output is right, but the weights that you return beside it give hidden tokens a share. Return the very weights
+    that you multiply with the values.
+    """
+    queries, keys, values = self.project(x)
+    return self.weigh(queries, keys, mask) @ values, self.weigh(queries, keys, None)
+
+
+@mistake(replaces="give", dimension="shapes")
+def order_of_results(output: Tensor, weights: Tensor) -> Pair:
+    """You return the weights first.
+
+    Two things are returned, and the output is the first of them. Look at your last line.
+    """
+    return weights, output
+
+
+@mistake(replaces="give", dimension="shapes")
+def output_alone(output: Tensor, weights: Tensor) -> Tensor:
+    """You return the output alone.
+
+    Two things are asked for: the output, and the weights that it was mixed with.
+    """
+    return output
+
+
+@mistake(replaces="give", dimension="shapes")
+def batch_of_one_squeezed(output: Tensor, weights: Tensor) -> Pair:
+    """You take away every axis of size one.
+
+    A batch of one is still a batch, and a sequence of one token still a sequence. `squeeze` without an argument removes
+    them all; say which axis you mean, or leave it out.
+    """
+    return output.squeeze(), weights.squeeze()

@@ -1,0 +1,72 @@
+"""What students get wrong in self-attention with values of their own width."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from torch import Tensor
+
+from grader.exercise.families import gradients, projections, scores, weights
+from grader.exercise.mistakes import borrow, mistake
+
+no_scaling = scores.no_scaling
+scaled_by_the_width_itself = scores.scaled_by_the_width_itself
+multiplied_by_the_root = scores.multiplied_by_the_root
+scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
+scaled_by_the_length = scores.scaled_by_the_length
+queries_meet_queries = scores.queries_meet_queries
+keys_meet_keys = scores.keys_meet_keys
+keys_ask_queries = scores.keys_ask_queries
+
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_all_pairs = weights.softmax_over_all_pairs
+no_softmax = weights.no_softmax
+sigmoid_for_softmax = weights.sigmoid_for_softmax
+log_softmax_for_softmax = weights.log_softmax_for_softmax
+softmax_of_the_softmax = weights.softmax_of_the_softmax
+overflowing_softmax = weights.overflowing_softmax
+shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
+epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+hides_the_future = weights.hides_the_future
+
+weights_transposed = weights.weights_transposed
+adds_a_batch_axis = weights.adds_a_batch_axis
+averages_over_time = weights.averages_over_time
+
+keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
+mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project", dimension="shapes")
+mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project")
+one_projection_for_all = borrow(
+    projections.one_projection_for_all, replaces="SelfAttention.project", dimension="shapes"
+)
+scaled_by_the_input_width = borrow(projections.scaled_by_the_input_width, replaces="SelfAttention.project")
+scaled_after_the_softmax = borrow(projections.scaled_after_the_softmax, replaces="SelfAttention.project")
+
+weights_cut_off = gradients.weights_cut_off
+values_cut_off = gradients.values_cut_off
+keys_cut_off = gradients.keys_cut_off
+queries_cut_off = gradients.queries_cut_off
+everything_cut_off = gradients.everything_cut_off
+sum_cut_off = gradients.sum_cut_off
+input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project")
+
+
+@mistake(replaces="SelfAttention.project", dimension="numerics")
+def scaled_by_the_values_width(self: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """You divide the scores by √d_out_v.
+
+    A score is a dot product of a query and a key, so it is their width that makes it grow. The values come in only
+    afterwards. Look at the size that you take the root of.
+    """
+    queries, keys, values = x @ self.W_query, x @ self.W_key, x @ self.W_value
+    return queries * math.sqrt(keys.shape[-1] / values.shape[-1]), keys, values
+
+
+@mistake(replaces="SelfAttention.gather", dimension="shapes")
+def weights_beside_the_context(self: Any, weights: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """You return the weights beside the context.
+
+    Other exercises ask for both; here the context alone is returned.
+    """
+    return weights @ values, weights

@@ -1,0 +1,147 @@
+"""What students get wrong in simple attention."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from grader.exercise.families import gradients, scores, weights
+from grader.exercise.mistakes import mistake
+
+Pair = tuple[Tensor, Tensor]
+
+distances_for_products = scores.distances_for_products
+
+softmax_over_queries = weights.softmax_over_queries
+softmax_over_all_pairs = weights.softmax_over_all_pairs
+no_softmax = weights.no_softmax
+sigmoid_for_softmax = weights.sigmoid_for_softmax
+log_softmax_for_softmax = weights.log_softmax_for_softmax
+softmax_of_the_softmax = weights.softmax_of_the_softmax
+scores_over_their_sum = weights.scores_over_their_sum
+overflowing_softmax = weights.overflowing_softmax
+shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
+epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+hides_the_future = weights.hides_the_future
+
+weights_transposed = weights.weights_transposed
+adds_a_batch_axis = weights.adds_a_batch_axis
+averages_over_time = weights.averages_over_time
+
+weights_cut_off = gradients.weights_cut_off
+values_cut_off = gradients.values_cut_off
+keys_cut_off = gradients.keys_cut_off
+queries_cut_off = gradients.queries_cut_off
+everything_cut_off = gradients.everything_cut_off
+sum_cut_off = gradients.sum_cut_off
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def scaled_by_the_root(queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by √d, which this exercise does not ask for.
+
+    Your weights are more even than they should be. The scaling comes in a later exercise; here the softmax takes the
+    dot products as they are.
+    """
+    return queries @ keys.T / math.sqrt(keys.shape[-1])
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def scaled_by_the_width(queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by d.
+
+    Your scores are means where sums are asked for: a dot product adds its terms up and leaves it at that. Look for a
+    `mean`, or for a division before the softmax.
+    """
+    return queries @ keys.T / keys.shape[-1]
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def cosines_for_products(queries: Tensor, keys: Tensor) -> Tensor:
+    """You compare directions alone: your tokens are brought to length one first.
+
+    The dot product also grows with how long the two tokens are, and it is meant to. Look for a `normalize`, a division
+    by a norm, or a cosine similarity.
+    """
+    return torch.cosine_similarity(queries[:, None], keys[None], dim=-1)
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def squared_distances(queries: Tensor, keys: Tensor) -> Tensor:
+    """You compare tokens by their distance.
+
+    Near tokens get more weight in yours, aligned ones should. A distance also counts how long the asked token is, and
+    that the wrong way round. Look for a difference of two tokens, or for `cdist`.
+    """
+    return -((queries[:, None] - keys[None]) ** 2).sum(dim=-1)
+
+
+@mistake(replaces="normalise", dimension="numerics")
+def hides_itself(scores: Tensor) -> Tensor:
+    """You do not let a token look at itself.
+
+    Every token sees the whole sequence, itself included, and is often its own best match. Look at what you do with the
+    diagonal of the scores. (A single token would have nothing left to look at.)
+    """
+    itself = torch.eye(len(scores), dtype=torch.bool)
+    return torch.softmax(scores.masked_fill(itself, float("-inf")), dim=-1)
+
+
+@mistake(replaces="mix", dimension="numerics")
+def adds_the_token_itself(weights: Tensor, values: Tensor) -> Tensor:
+    """You add each token to its context.
+
+    That is a residual connection, which belongs to a transformer block. Here the context is the weighted sum alone.
+    """
+    return values + weights @ values
+
+
+@mistake(replaces="simple_attention", dimension="shapes")
+def features_attend_to_features(x: Tensor) -> Pair:
+    """Your features attend to each other, not your tokens.
+
+    Your weights are (d, d): you multiply the transposed tokens with the tokens. A row of x is a token, and a score
+    belongs to two *rows*. Look at which factor of the first product is transposed.
+    """
+    weights = torch.softmax(x.T @ x, dim=-1)
+    return x @ weights.T, weights
+
+
+@mistake(replaces="give", dimension="shapes")
+def order_of_results(context: Tensor, weights: Tensor) -> Pair:
+    """You return the weights first.
+
+    Two things are returned, and the context is the first of them. Look at your last line.
+    """
+    return weights, context
+
+
+@mistake(replaces="give", dimension="shapes")
+def context_alone(context: Tensor, weights: Tensor) -> Tensor:
+    """You return the context alone.
+
+    Two things are asked for: the context, and the weights that it was mixed with.
+    """
+    return context
+
+
+@mistake(replaces="give", dimension="shapes")
+def second_token_alone(context: Tensor, weights: Tensor) -> Pair:
+    """You return what one token gathers.
+
+    Every token asks once, so the context has as many rows as x, and so have the weights. Look for an index that picks
+    one token as the query.
+    """
+    return context[1 % len(context)], weights[1 % len(weights)]
+
+
+@mistake(replaces="simple_attention", dimension="numerics")
+def returns_the_scores(x: Tensor) -> Pair:
+    """You return the scores in place of the weights.
+
+    The context is right. What stands beside it are the numbers from before the softmax: its rows do not add up to one.
+    """
+    scores = x @ x.T
+    return torch.softmax(scores, dim=-1) @ x, scores

@@ -1,0 +1,30 @@
+"""The causal mask that is added to scores.
+
+Notation: T tokens; row i looks, column j is looked at.
+Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.3.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def future(seq_len: int) -> Tensor:
+    """Return True where column j lies in the future of row i, (T, T)."""
+    return torch.ones(seq_len, seq_len, dtype=torch.bool).triu(diagonal=1)
+
+
+def fill() -> float:
+    """Return what a hidden score is made by adding."""
+    return float("-inf")
+
+
+def paint(hidden: Tensor, value: float) -> Tensor:
+    """Return zeros with `value` where hidden, (T, T)."""
+    return torch.zeros(hidden.shape).masked_fill(hidden, value)
+
+
+def create_causal_mask(seq_len: int) -> Tensor:
+    """Return 0 where a position may look, -inf where it may not, (T, T)."""
+    return paint(future(seq_len), fill())

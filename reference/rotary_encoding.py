@@ -1,0 +1,66 @@
+"""Rotary position encoding: each pair of features is turned by an angle that grows with the position.
+
+Notation: B batch, h heads, T time, d width (even).
+Source: Su et al., RoFormer: Enhanced Transformer with Rotary Position Embedding (2021), sections 3.2.2 and 3.4.2.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def positions(x: Tensor, offset: int) -> Tensor:
+    """Return the position of each token, offset + t, (T, 1)."""
+    return torch.arange(x.shape[-2], dtype=x.dtype, device=x.device)[:, None] + offset
+
+
+def exponents(x: Tensor) -> Tensor:
+    """Return -2i/d for each pair i = 0 … d/2 - 1, (d/2,)."""
+    width = x.shape[-1]
+    return -torch.arange(0, width, 2, dtype=x.dtype, device=x.device) / width
+
+
+def frequencies(exponents: Tensor, base: float) -> Tensor:
+    """Return by how many radians each pair is turned from one position to the next, (d/2,)."""
+    return torch.as_tensor(base, dtype=exponents.dtype, device=exponents.device) ** exponents
+
+
+def angles(positions: Tensor, frequencies: Tensor) -> Tensor:
+    """Return the angle of each pair at each position, in radians, (T, d/2)."""
+    return positions * frequencies
+
+
+def split(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the first and the second features of all pairs, (B, h, T, d/2) each."""
+    return x[..., 0::2], x[..., 1::2]
+
+
+def turn(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
+    """Turn each point (first, second) by its angle, anticlockwise."""
+    cosine, sine = angles.cos(), angles.sin()
+    return first * cosine - second * sine, first * sine + second * cosine
+
+
+def merge(first: Tensor, second: Tensor) -> Tensor:
+    """Put pairs back to where `split` took them from, (B, h, T, d)."""
+    return torch.stack((first, second), dim=-1).flatten(-2)
+
+
+def rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Turn every pair of features of x (B, h, T, d) by its angle, (T, d/2)."""
+    return merge(*turn(*split(x), angles))
+
+
+def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
+    """Turn the pairs of features (2i, 2i + 1) of the token at position p by the angle p · base^(-2i/d).
+
+    Args:
+        x: queries or keys, (B, h, T, d), d even.
+        base: how much slower the last pair turns than the first, nearly.
+        offset: position of the first token.
+
+    Returns:
+        As x, (B, h, T, d).
+    """
+    return rotate(x, angles(positions(x, offset), frequencies(exponents(x), base)))

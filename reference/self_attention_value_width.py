@@ -1,0 +1,65 @@
+"""Self-attention over one sequence whose values have a width of their own.
+
+Notation: T time, d_in the input's width, d_out_kq that of queries and keys, d_out_v that of values.
+Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.1, where d_k and d_v are told apart.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+def scores_of(queries: Tensor, keys: Tensor) -> Tensor:
+    """Return every query's dot product with every key, (T, T)."""
+    return queries @ keys.transpose(-2, -1)
+
+
+def scale(scores: Tensor, d_k: int) -> Tensor:
+    """Divide the scores by √d_k, so that their variance does not grow with the width of the keys."""
+    return scores / math.sqrt(d_k)
+
+
+def normalise(scores: Tensor) -> Tensor:
+    """Turn each query's scores into weights that add up to one."""
+    return torch.softmax(scores, dim=-1)
+
+
+def mix(weights: Tensor, values: Tensor) -> Tensor:
+    """Return the weighted sums of the values, (T, d_out_v)."""
+    return weights @ values
+
+
+class SelfAttention(nn.Module):
+    """Let every position of a sequence gather from all of them.
+
+    Args:
+        d_in: width of the input.
+        d_out_kq: width of queries and keys.
+        d_out_v: width of the values, and of what comes out.
+    """
+
+    def __init__(self, d_in: int, d_out_kq: int, d_out_v: int) -> None:
+        super().__init__()
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out_kq))
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out_kq))
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out_v))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map x (T, d_in) to (T, d_out_v)."""
+        queries, keys, values = self.project(x)
+        return self.gather(self.weigh(queries, keys), values)
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return queries and keys (T, d_out_kq), and values (T, d_out_v)."""
+        return x @ self.W_query, x @ self.W_key, x @ self.W_value
+
+    def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Return how much each position takes from each, (T, T)."""
+        return normalise(scale(scores_of(queries, keys), keys.shape[-1]))
+
+    def gather(self, weights: Tensor, values: Tensor) -> Tensor:
+        """Mix the values with the weights, (T, d_out_v)."""
+        return mix(weights, values)

@@ -1,0 +1,90 @@
+"""Strided attention: each position sees the ones just before it, and every so-many-th one further back.
+
+Notation: B batch, h heads, T time, d width.
+Source: Child et al., Generating Long Sequences with Sparse Transformers (2019), section 4.3; here each head has both
+patterns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def scores_of(queries: Tensor, keys: Tensor) -> Tensor:
+    """Return every query's dot product with every key, (B, h, T, T)."""
+    return queries @ keys.transpose(-2, -1)
+
+
+def scale(scores: Tensor, d_k: int) -> Tensor:
+    """Divide the scores by √d_k, so that their variance does not grow with the width."""
+    return scores / math.sqrt(d_k)
+
+
+def positions(scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the positions of the queries (T, 1) and those of the keys (1, T), both counted from 0."""
+    counted = torch.arange(scores.shape[-1], device=scores.device)
+    return counted[:, None], counted[None, :]
+
+
+def not_ahead(rows: Tensor, columns: Tensor) -> Tensor:
+    """Return where the key does not stand behind the query in the sequence, (T, T) booleans."""
+    return columns <= rows
+
+
+def near(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
+    """Return where the key is less than one stride before the query, (T, T) booleans."""
+    return rows - columns < stride
+
+
+def on_stride(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
+    """Return where the way from key to query is a whole number of strides, (T, T) booleans."""
+    return (rows - columns) % stride == 0
+
+
+def either(first: Tensor, second: Tensor) -> Tensor:
+    """Return where one of two patterns, or both, let a query see, (T, T) booleans."""
+    return first | second
+
+
+def visible(scores: Tensor, stride: int) -> Tensor:
+    """Return which keys each query may see, True where it may, (T, T) booleans."""
+    rows, columns = positions(scores)
+    pattern = either(near(rows, columns, stride), on_stride(rows, columns, stride))
+    return not_ahead(rows, columns) & pattern
+
+
+def apply_mask(scores: Tensor, mask: Tensor) -> Tensor:
+    """Set the scores to -inf where `mask` is False."""
+    return scores.masked_fill(~mask, float("-inf"))
+
+
+def normalise(scores: Tensor) -> Tensor:
+    """Turn each query's scores into weights over the keys that add up to one."""
+    return torch.softmax(scores, dim=-1)
+
+
+def weigh(scores: Tensor, mask: Tensor) -> Tensor:
+    """Return the attention weights that belong to scaled scores, (B, h, T, T)."""
+    return normalise(apply_mask(scores, mask))
+
+
+def mix(weights: Tensor, values: Tensor) -> Tensor:
+    """Return the weighted sums of the values, (B, h, T, d)."""
+    return weights @ values
+
+
+def strided_attention(query: Tensor, key: Tensor, value: Tensor, stride: int) -> Tensor:
+    """Attend from each position to near ones and to those that lie whole strides back.
+
+    Args:
+        query, key, value: (B, h, T, d).
+        stride: positions per step, at least 1; also the length of the near past, the query's own position included.
+
+    Returns:
+        The output, (B, h, T, d).
+    """
+    scores = scale(scores_of(query, key), key.shape[-1])
+    return mix(weigh(scores, visible(scores, stride)), value)

@@ -1,0 +1,17 @@
+# verdict: loses shapes
+# diagnosis: state_added_along_time
+import torch
+from torch import nn
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, encoder_dim, decoder_dim, attention_dim):
+        super().__init__()
+        self.W1 = nn.Linear(encoder_dim, attention_dim, bias=False)
+        self.W2 = nn.Linear(decoder_dim, attention_dim, bias=False)
+        self.v = nn.Linear(attention_dim, 1, bias=False)
+
+    def forward(self, encoder_outputs, decoder_hidden):
+        energy = torch.tanh(self.W1(encoder_outputs) + self.W2(decoder_hidden))
+        a = torch.softmax(self.v(energy).squeeze(-1), dim=-1)
+        return torch.bmm(a.unsqueeze(1), encoder_outputs).squeeze(1), a

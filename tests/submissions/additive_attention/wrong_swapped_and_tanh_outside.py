@@ -1,0 +1,17 @@
+# verdict: loses numerics
+# diagnosis: each_side_bent_alone
+import torch
+from torch import nn
+
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, encoder_dim, decoder_dim, attention_dim):
+        super().__init__()
+        self.W1 = nn.Linear(encoder_dim, attention_dim, bias=False)
+        self.W2 = nn.Linear(decoder_dim, attention_dim, bias=False)
+        self.v = nn.Linear(attention_dim, 1, bias=False)
+
+    def forward(self, encoder_outputs, decoder_hidden):
+        scores = self.v(torch.tanh(self.W1(encoder_outputs)) + torch.tanh(self.W2(decoder_hidden)).unsqueeze(1))
+        a = torch.softmax(scores.squeeze(2), 1)
+        return torch.bmm(a[:, None], encoder_outputs)[:, 0], a

@@ -1,0 +1,12 @@
+# verdict: loses masking
+# diagnosis: sees_one_ahead
+import math
+
+import torch
+import torch.nn.functional as F
+
+
+def causal_attention_weights(scores, d_k):
+    T = scores.size(-1)
+    mask = torch.triu(torch.ones(T, T), diagonal=2).bool()
+    return torch.softmax(scores.masked_fill(mask, -torch.inf) / d_k**0.5, dim=-1)

@@ -1,0 +1,11 @@
+# verdict: loses numerics
+import torch
+
+def gradient_descent(f, x0, learning_rate, num_steps):
+    x = torch.tensor(x0, requires_grad=True)
+    path = [x0]
+    for _ in range(num_steps):
+        g, = torch.autograd.grad(f(x), x)
+        x = (x - learning_rate * g.clamp(-1, 1)).detach().requires_grad_()
+        path.append(float(x))
+    return torch.tensor(path)

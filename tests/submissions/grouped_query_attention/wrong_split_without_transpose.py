@@ -1,0 +1,36 @@
+# verdict: loses numerics
+# diagnosis: splits_without_transpose
+import math
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class GroupedQueryAttention(nn.Module):
+    def __init__(self, d_model, num_heads, num_kv_heads):
+        super().__init__()
+        assert num_heads % num_kv_heads == 0
+        self.num_heads = num_heads
+        self.num_kv_heads = num_kv_heads
+        self.group_size = num_heads // num_kv_heads
+        self.head_dim = d_model // num_heads
+        self.q_proj = nn.Linear(d_model, num_heads * self.head_dim, bias=False)
+        self.k_proj = nn.Linear(d_model, num_kv_heads * self.head_dim, bias=False)
+        self.v_proj = nn.Linear(d_model, num_kv_heads * self.head_dim, bias=False)
+        self.o_proj = nn.Linear(num_heads * self.head_dim, d_model, bias=False)
+
+    def forward(self, x):
+        B, T, C = x.shape
+        q = self.q_proj(x).view(B, self.num_heads, T, self.head_dim)
+        k = self.k_proj(x).view(B, self.num_kv_heads, T, self.head_dim)
+        v = self.v_proj(x).view(B, self.num_kv_heads, T, self.head_dim)
+        k = k.repeat_interleave(self.group_size, dim=1)
+        v = v.repeat_interleave(self.group_size, dim=1)
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
+        mask = torch.triu(torch.ones(T, T, device=x.device), diagonal=1).bool()
+        scores = scores.masked_fill(mask, float("-inf"))
+        weights = F.softmax(scores, dim=-1)
+        out = weights @ v
+        out = out.transpose(1, 2).contiguous().view(B, T, C)
+        return self.o_proj(out)

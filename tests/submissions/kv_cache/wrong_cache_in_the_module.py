@@ -1,0 +1,25 @@
+# verdict: loses numerics
+import math
+import torch
+from torch import nn
+
+
+class CachedCausalAttention(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.h, self.d = num_heads, d_model // num_heads
+        self.W_query = nn.Linear(d_model, d_model, bias=False)
+        self.W_key = nn.Linear(d_model, d_model, bias=False)
+        self.W_value = nn.Linear(d_model, d_model, bias=False)
+        self.W_out = nn.Linear(d_model, d_model, bias=False)
+        self.k = self.v = None
+
+    def forward(self, x, cache=None):
+        B, T, C = x.shape
+        q, k, v = (w(x).view(B, T, self.h, self.d).transpose(1, 2) for w in (self.W_query, self.W_key, self.W_value))
+        if self.k is not None and len(self.k) == B:
+            k, v = torch.cat([self.k, k], 2), torch.cat([self.v, v], 2)
+        self.k, self.v = k.detach(), v.detach()
+        att = q @ k.transpose(-2, -1) / math.sqrt(self.d)
+        att = att.masked_fill(torch.ones(T, k.size(2)).triu(k.size(2) - T + 1).bool(), float("-inf"))
+        return self.W_out((att.softmax(-1) @ v).transpose(1, 2).reshape(B, T, C)), None

@@ -1,0 +1,16 @@
+# verdict: loses numerics
+# diagnosis: same_position_for_all
+import torch
+from torch import nn
+
+
+class LearnedPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=512, dropout=0.1):
+        super().__init__()
+        self.position_embeddings = nn.Embedding(max_len, d_model)
+        nn.init.normal_(self.position_embeddings.weight, std=0.02)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        position = torch.tensor(x.shape[1] - 1)
+        return self.dropout(x + self.position_embeddings(position))

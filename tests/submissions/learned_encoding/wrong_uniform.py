@@ -1,0 +1,16 @@
+# verdict: loses numerics
+# diagnosis: spread_between_the_deviations
+import torch
+from torch import nn
+
+
+class LearnedPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=512, dropout=0.1):
+        super().__init__()
+        self.position_embeddings = nn.Embedding(max_len, d_model)
+        nn.init.uniform_(self.position_embeddings.weight, -0.02, 0.02)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        positions = torch.arange(x.shape[1])
+        return self.dropout(x + self.position_embeddings(positions))

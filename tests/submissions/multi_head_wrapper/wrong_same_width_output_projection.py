@@ -1,0 +1,29 @@
+# verdict: loses numerics
+# Adds a projection that is not asked for.
+import torch
+import torch.nn as nn
+
+
+class Head(nn.Module):
+    def __init__(self, d_in, d_out_kq, d_out_v):
+        super().__init__()
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out_kq))
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out_kq))
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out_v))
+
+    def forward(self, x):
+        keys = x @ self.W_key
+        queries = x @ self.W_query
+        values = x @ self.W_value
+        attn_weights = torch.softmax(queries @ keys.T / keys.shape[-1] ** 0.5, dim=-1)
+        return attn_weights @ values
+
+
+class MultiHeadAttentionWrapper(nn.Module):
+    def __init__(self, d_in, d_out_kq, d_out_v, num_heads):
+        super().__init__()
+        self.heads = nn.ModuleList([Head(d_in, d_out_kq, d_out_v) for _ in range(num_heads)])
+        self.out_proj = nn.Linear(num_heads * d_out_v, num_heads * d_out_v)
+
+    def forward(self, x):
+        return self.out_proj(torch.cat([head(x) for head in self.heads], dim=-1))

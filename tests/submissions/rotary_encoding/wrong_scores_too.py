@@ -1,0 +1,10 @@
+# verdict: loses numerics
+# Scales the queries by √d on the way.
+import torch
+
+
+def apply_rotary(x, base=10000.0, offset=0):
+    d = x.shape[-1]
+    a = torch.outer(torch.arange(x.shape[2]) + offset, base ** (-torch.arange(0, d, 2) / d))
+    even, odd = x[..., ::2], x[..., 1::2]
+    return torch.stack([even * a.cos() - odd * a.sin(), even * a.sin() + odd * a.cos()], dim=-1).flatten(-2) / d**0.5

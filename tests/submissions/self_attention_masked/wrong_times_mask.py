@@ -1,0 +1,23 @@
+# verdict: loses masking
+# diagnosis: hidden_scores_are_zero
+import math
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.W_query = nn.Linear(d_model, d_model)
+        self.W_key = nn.Linear(d_model, d_model)
+        self.W_value = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = q @ k.transpose(1, 2) / math.sqrt(q.shape[-1])
+        if mask is not None:
+            scores = scores * mask
+        weights = scores.softmax(-1)
+        return weights @ v, weights

@@ -1,0 +1,16 @@
+# verdict: loses gradients
+# diagnosis: cut_off
+import torch
+from torch import nn
+
+
+class SentenceEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+
+    def forward(self, sentence):
+        words = sentence.replace(",", "").split()
+        dc = {s: i for i, s in enumerate(sorted(words))}
+        sentence_int = torch.tensor([dc[s] for s in words])
+        return self.embedding(sentence_int).detach()

@@ -1,0 +1,15 @@
+# verdict: loses numerics
+# diagnosis: ids_from_one
+import torch
+from torch import nn
+
+
+class SentenceEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+
+    def forward(self, sentence):
+        words = sentence.replace(",", "").split()
+        ids = {word: i for i, word in enumerate(sorted(words), start=1)}
+        return self.embedding(torch.tensor([ids[word] for word in words]))

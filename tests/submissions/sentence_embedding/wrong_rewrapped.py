@@ -1,0 +1,16 @@
+# verdict: loses gradients
+# diagnosis: cut_off
+import torch
+from torch import nn
+
+
+class SentenceEmbedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+
+    def forward(self, sentence):
+        words = sentence.replace(",", "").split()
+        ids = {word: i for i, word in enumerate(sorted(words))}
+        table = self.embedding.weight.tolist()
+        return torch.tensor([table[ids[word]] for word in words], requires_grad=True)
