@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from benchmarks.grades import grades
 from benchmarks.latency import latency
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 app.command()(latency)
-
-
-@app.callback()
-def _benchmarks() -> None:
-    """Measure this machine; without it a single command would lose its name."""
+app.command()(grades)
 
 
 if __name__ == "__main__":

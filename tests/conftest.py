@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import torch
 
 from grader.box.run import Box
 from grader.exercise.catalog import Catalog
 from grader.sandbox.choice import choose_box
+
+torch.set_num_threads(1)  # as the service and the desk do: the tensors are small
 
 
 @pytest.fixture(scope="session")

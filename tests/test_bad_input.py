@@ -168,7 +168,7 @@ def test_bad_input_gets_its_verdict_and_harms_nobody_else(name: str, exercise: E
     assert words in _messages(report)
     assert (report.status, report.incident) == (status, "")
     assert report.score < 100
-    assert Report.from_json(report.to_json()) == report
+    assert Report.from_json(report.to_json()).to_json() == report.to_json()  # a picture may hold NaN
     _expect_an_honest_answer_to_pass(exercise, box)
 
 

@@ -8,15 +8,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from grader.cli.as_text import body
 from grader.cli.grading import warn_without_walls
 from grader.cli.main import main
 from grader.exercise.catalog import ROOT
+from grader.judge.report import Diagnosis, Property, Report, Status
 from grader.sandbox.plain import PlainBox
 
 EXAMPLES = ROOT / "tests" / "submissions" / "causal_attention"
@@ -140,6 +143,24 @@ def test_text_shows_what_failed_first(ask: Ask) -> None:
     assert {"✗", "✓"} <= set(marks)
     assert out.index("of 100") < out.index("masking") < out.index("✗") < out.index("What happened: Your mask starts")
     assert "\x1b" not in out
+
+
+def test_text_says_what_the_answer_does_and_names_two_mistakes() -> None:
+    """A property has its mark, what it teaches and what was seen; two mistakes are the first and the second."""
+    two = tuple(Diagnosis(name, f"{name}.", "why", certain=True) for name in ("One", "Other"))
+    report = Report("toy", Status.GRADED, 50.0, 0, "cpu", 0.1, diagnosis=two)
+    taught = (Property("rows add up", "shares of a whole", False, "row 3 adds up to 2"),)
+
+    lines = [line.plain for line in body(replace(report, properties=taught))]
+
+    assert lines[2:6] == [
+        "What your attention does",
+        "    ✗ rows add up",
+        "      shares of a whole",
+        "      row 3 adds up to 2",
+    ]
+    assert "Two mistakes together: the first: One." in lines
+    assert "Two mistakes together: the second: Other." in lines
 
 
 @pytest.mark.parametrize(

@@ -27,17 +27,17 @@ def _verdict(report: Report, example: Example) -> tuple[str, ...]:
         return ("full marks",) if report.score == 100 else (f"{report.score:g}", report.reason, *lines)
     points = report.dimensions.get(example.loses)
     lost = report.score < 100 and (points is None or points.earned < points.possible)
-    named = tuple(diagnosis.mistake for diagnosis in report.diagnosis) if example.diagnosis else ()
-    return ("loses" if lost else "keeps", example.loses, *named)
+    named = (diagnosis.mistake for diagnosis in report.diagnosis) if example.diagnosis else ()
+    return ("loses" if lost else "keeps", example.loses, *sorted(named))
 
 
 def _wanted(example: Example) -> tuple[str, ...]:
     if example.loses is None:
         return ("full marks",)
-    return ("loses", example.loses, *([example.diagnosis] if example.diagnosis else []))
+    return ("loses", example.loses, *sorted(example.diagnosis))
 
 
-@pytest.mark.parametrize("seed", [1, 20_260])
+@pytest.mark.parametrize("seed", [20_260])  # the gate has another
 @pytest.mark.parametrize(("exercise", "example"), _EXAMPLES.values(), ids=_EXAMPLES.keys())
 def test_an_example_gets_its_verdict(exercise: str, example: Example, seed: int, catalog: Catalog, box: Box) -> None:
     """Right ones earn full marks; wrong ones lose where they say, and the mistake is named where they name it."""

@@ -48,6 +48,20 @@ def test_an_alias_never_takes_a_name_of_the_contract() -> None:
         _call(lambda block_size: block_size, {"context_length": 3, "block_size": 4})
 
 
+def test_a_name_of_the_contract_wins_over_its_aliases() -> None:
+    """A block size goes to `block_size`, and what only sounds like it keeps its default; alone, it is understood."""
+    given, order, defaults = {"q": 1, "block_size": 4}, ("q", "block_size", "causal"), {"block_size": 64}
+
+    def both(q: int, seq_len: int = 9, max_len: int = 8, block_size: int = 64) -> Any:
+        return q, seq_len, max_len, block_size
+
+    def alias(q: int, max_len: int = 8) -> Any:
+        return q, max_len
+
+    assert _call(both, given, order, defaults) == (1, 9, 8, 4)
+    assert _call(alias, given, order, defaults) == (1, 4)
+
+
 def test_open_keywords_receive_the_contracts_names() -> None:
     """`**kwargs` takes what has no parameter of its own."""
     assert _call(lambda d_in, **rest: (d_in, rest), {"d_in": 1, "num_heads": 2}) == (1, {"num_heads": 2})

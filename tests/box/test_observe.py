@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.observations import Blame, BuildSeen, CallSeen, Observations, Presence, Raised, Stage
-from grader.box.observe import observe
+from grader.box.observe import default_dtype, observe
 from grader.box.plan import Argument, Build, Call, Entry, Kind, Plan, Slot, Weight
 from grader.errors import ForbiddenCall
 from tests.box.small import numbers
@@ -354,3 +355,18 @@ def test_entry_points_are_looked_up_by_name() -> None:
         assert loading is not None
         assert loading.blame is Blame.ENTRY
         assert words in loading.message
+
+
+def test_nobody_seeds_while_another_draws() -> None:
+    """Torch's generator belongs to the process: a construction in another thread waits until a call is through."""
+    other = threading.Thread(target=_see, args=(_module_plan(),), kwargs={"M": _Projection})
+    with default_dtype("float64"):
+        torch.manual_seed(5)
+        expected = torch.rand(8)
+        torch.manual_seed(5)
+        other.start()
+        other.join(timeout=0.3)  # time enough for a construction that does not wait
+        drawn = torch.rand(8)
+    other.join()
+
+    assert torch.equal(drawn, expected)

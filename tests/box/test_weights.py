@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from grader.box.binding import bind
 from grader.box.plan import Weight
-from grader.box.weights import bind
 from grader.errors import Ungradable
 from tests.box.small import numbers
 
@@ -91,6 +91,11 @@ def _list_of_three(module: nn.Module) -> Callable[[Tensor], Projections]:
     return lambda x: [layer(x) for layer in module.qkv]
 
 
+def _plain_list(module: nn.Module) -> Callable[[Tensor], Projections]:
+    module.linears = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in _NAMES)
+    return lambda x: [layer(x) for layer in module.linears]
+
+
 def _stack_of_three(module: nn.Module) -> Callable[[Tensor], Projections]:
     module.W_qkv, module.b_qkv = nn.Parameter(torch.zeros(3, _IN, _OUT)), nn.Parameter(torch.zeros(3, _OUT))
     return lambda x: [x @ module.W_qkv[i] + module.b_qkv[i] for i in range(3)]
@@ -108,6 +113,13 @@ def _module_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
 
     module.heads = nn.ModuleList(head() for _ in range(_HEADS))
     return lambda x: [torch.cat([head[name](x) for head in module.heads], -1) for name in _NAMES]
+
+
+def _attribute_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
+    heads = [nn.ModuleDict({name: nn.Linear(_IN, _OUT // _HEADS) for name in _NAMES}) for _ in range(_HEADS)]
+    for number, head in enumerate(heads, 1):
+        module.add_module(f"head_{number}", head)
+    return lambda x: [torch.cat([head[name](x) for head in heads], -1) for name in _NAMES]
 
 
 def _fused_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
@@ -141,6 +153,17 @@ def _matrix_per_head(module: nn.Module) -> Callable[[Tensor], Projections]:
     return lambda x: [torch.cat([x @ w[i] + b[i] for i in range(_HEADS)], -1) for w, b in pairs]
 
 
+def _heads_inside_a_matrix(module: nn.Module) -> Callable[[Tensor], Projections]:
+    pairs = []
+    for letter in "qkv":
+        matrix = nn.Parameter(torch.zeros(_IN, _HEADS, _OUT // _HEADS))
+        bias = nn.Parameter(torch.zeros(_HEADS, _OUT // _HEADS))
+        module.register_parameter(f"W_{letter}", matrix)
+        module.register_parameter(f"b_{letter}", bias)
+        pairs.append((matrix, bias))
+    return lambda x: [(torch.einsum("ti,ihd->thd", x, w) + b).flatten(-2) for w, b in pairs]
+
+
 def _registered_twice(module: nn.Module) -> Callable[[Tensor], Projections]:
     run = _own(*_NAMES)(module)
     module.again = nn.ModuleDict({name: getattr(module, name) for name in _NAMES})
@@ -161,12 +184,15 @@ _LAYOUTS: dict[str, Callable[[nn.Module], Callable[[Tensor], Projections]]] = {
     "in_proj": _in_proj,
     "keys and values fused": _keys_and_values_fused,
     "a list of three": _list_of_three,
+    "a plain list": _plain_list,
     "a stack of three": _stack_of_three,
     "inside a module of their own": _inside_a_module_of_their_own,
     "a module per head": _module_per_head,
+    "an attribute per head": _attribute_per_head,
     "a fused layer per head": _fused_per_head,
     "a list per projection": _list_per_projection,
     "a matrix per head": _matrix_per_head,
+    "heads inside a matrix": _heads_inside_a_matrix,
     "registered twice": _registered_twice,
 }
 
@@ -225,6 +251,20 @@ def test_a_square_linear_is_out_times_in() -> None:
     assert torch.equal(module.W_query.weight, weight.matrix.T)
 
 
+def test_the_fourth_of_a_plain_list_is_the_output_projection() -> None:
+    """Four layers in a list are query, key, value and output; with five, nobody knows."""
+    module, out = nn.Module(), Weight("W_out", numbers(_OUT, _OUT, seed=7), numbers(_OUT, seed=8))
+    module.linears = nn.ModuleList([*(nn.Linear(_IN, _OUT) for _ in _NAMES), nn.Linear(_OUT, _OUT)])
+
+    told = bind(module, (*_weights(), out)).describe()
+
+    assert (told["W_value"], told["W_out.bias"]) == ("linears.2.weight", "linears.3.bias")
+    assert torch.equal(module.linears[3].weight.T, out.matrix)
+    module.linears.append(nn.Linear(_OUT, _OUT))
+    with pytest.raises(Ungradable, match=r"`W_query` .* was not found"):
+        bind(module, (*_weights(), out))
+
+
 @pytest.mark.parametrize("shape", [(_IN,), (_IN, 1), (1, _IN)])
 def test_a_vector_may_lie_in_three_ways(shape: tuple[int, ...]) -> None:
     """A projection to one feature is a column, a row, or a plain vector."""
@@ -268,13 +308,13 @@ def test_a_missing_bias_is_named() -> None:
 def test_an_absent_projection_says_what_there_is() -> None:
     """The message names what was looked for, its widths, and all parameters found."""
     module = nn.Module()
-    module.linears = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in range(3))
+    module.parts = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in range(3))
 
     with pytest.raises(Ungradable) as caught:
         bind(module, _weights())
 
     assert "`W_query` (5 to 6 features) was not found" in str(caught.value)
-    assert "linears.0.weight (6, 5)" in str(caught.value)
+    assert "parts.0.weight (6, 5)" in str(caught.value)
 
 
 def test_layers_in_a_plain_list_are_explained() -> None:

@@ -89,11 +89,6 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
         ("scores =", "attend.calls = getattr(attend, 'calls', 0) + 1\n    scores ="),
         "called a second time, with other numbers, your code gives something else than expected: `output`",
     ),
-    "a need for contiguity": (
-        _STEADY,
-        ("scores =", "query.view(-1)\n    scores ="),
-        "given inputs that are not contiguous in memory: RuntimeError",
-    ),
     "infinity": (
         _FINITE,
         (_RETURN, "weights = weights / (weights > 0); return output, weights"),

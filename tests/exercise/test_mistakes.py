@@ -9,7 +9,7 @@ import pytest
 
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
-from grader.exercise.mistakes import Mistake, apply, collect, mistake
+from grader.exercise.mistakes import Mistake, apply, borrow, collect, mistake
 from grader.exercise.spec import Dimension
 
 _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
@@ -93,9 +93,51 @@ def test_a_step_that_is_not_there_is_an_authors_error(step: str) -> None:
 
 
 def test_a_dimension_that_does_not_exist_is_refused() -> None:
-    """Points are given in four dimensions only."""
-    with pytest.raises(ValueError, match="'speed' is not a valid Dimension"):
+    """Those that there are, are named."""
+    with pytest.raises(AuthorError, match="'speed'; it must be one of shapes, numerics, masking"):
         mistake(replaces="double", dimension="speed")(triples)
+
+
+def test_a_borrowed_mistake_serves_another_step_and_dimension() -> None:
+    """It says the same and does the same, in another place; the one that was borrowed stays where it is."""
+    module = ModuleType("mistakes")
+    module.adds_ten = adds_ten  # type: ignore[attr-defined]  # a module made here
+    module.doubles_ten = borrow(adds_ten, replaces="Adder.two", dimension="numerics")  # type: ignore[attr-defined]
+    own, borrowed = collect(module)
+
+    assert (own.name, own.replaces, own.dimension) == ("adds_ten", "Adder.one", Dimension.SHAPES)
+    assert (borrowed.name, borrowed.replaces, borrowed.dimension) == ("doubles_ten", "Adder.two", Dimension.NUMERICS)
+    assert (borrowed.title, borrowed.message) == (own.title, own.message)
+    assert borrowed.step is not own.step
+    assert borrowed.step(None) == 10
+
+
+def test_a_borrowed_mistake_applies_to_a_method() -> None:
+    """What was written for one class stands in for the method of another, with its own `self`."""
+    reference = compile("class Other:\n    amount = 4\n    def two(self): return 2", "reference.py", "exec")
+
+    @mistake(replaces="Adder.one", dimension="numerics")
+    def its_amount(self: Any) -> Any:
+        """It takes its amount."""
+        return self.amount
+
+    (wrong,) = _known(borrow(its_amount, replaces="Other.two"))
+
+    assert apply(reference, (wrong,))["Other"]().two() == 4
+
+
+def test_only_a_mistake_can_be_borrowed() -> None:
+    """A plain function has no title and no step; the text says which one was meant."""
+    with pytest.raises(AuthorError, match="`_run` cannot be borrowed"):
+        borrow(_run)
+
+
+def test_a_mistake_has_the_name_that_its_module_gives_it() -> None:
+    """One that is shared may be called otherwise here."""
+    module = ModuleType("mistakes")
+    module.another_name = triples  # type: ignore[attr-defined]  # a module made here
+
+    assert [wrong.name for wrong in collect(module)] == ["another_name"]
 
 
 @pytest.mark.parametrize("name", _EXERCISES)

@@ -77,6 +77,18 @@ def test_a_good_file_is_read(write: Callable[[str], Path]) -> None:
         (("format_version = 1", "format_version = 2"), "format_version: Input should be 1"),
         (("[[checks]]", '[[cases]]\nname = "small"\ntitle = "twice"\n\n[[checks]]'), "two cases have the same name"),
         (("[entry]", "[entry"), "is no valid TOML"),
+        (("[inputs.x]", "[inputs.y]"), "`inputs` is y; it must be one of x"),
+        (('arguments = ["x"]', 'arguments = ["x"]\ndefaults = { z = 1 }'), "`defaults` is z; it must be one of x"),
+        (
+            ("width = 4 }", "width = 4 }\nconstruct = { z = 1 }"),
+            "case `small`: `construct` is z; it must be one of nothing",
+        ),
+        (("width = 4 }", "width = 4 }\narguments = { z = 1 }"), "case `small`: `arguments` is z; it must be one of x"),
+        (
+            ("width = 4 }", "width = 4 }\ninputs = { z = { scale = 2 } }"),
+            "case `small`: `inputs` is z; it must be one of x",
+        ),
+        (("width = 4 }", "width = 4 }\ninputs = { x = { size = 2 } }"), "case `small`: `inputs.x.size`: Extra inputs"),
     ],
 )
 def test_a_wrong_file_says_where_and_how(change: tuple[str, str], words: str, write: Callable[[str], Path]) -> None:
@@ -89,6 +101,18 @@ def test_a_wrong_file_says_where_and_how(change: tuple[str, str], words: str, wr
 
     assert str(path) in str(caught.value)
     assert words in str(caught.value)
+
+
+def test_an_axis_without_a_size_is_told_with_its_case(tmp_path: Path) -> None:
+    """There may be a dozen cases."""
+    folder = tmp_path / "exercises" / "made_up"
+    (tmp_path / "reference").mkdir()
+    folder.mkdir(parents=True)
+    (tmp_path / "reference" / "made_up.py").touch()
+    (folder / "exercise.toml").write_text(_GOOD.replace(", width = 4", ""), encoding="utf-8")
+
+    with pytest.raises(AuthorError, match="case `small`: axis `width` has no size"):
+        read_exercise(folder, tmp_path).cases(0)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from grader.box.observations import CallSeen
 from grader.jobs.engine import Engine, Tracker
 from grader.judge.report import Report, Status
 from grader.store import accounts, migrate, submissions
@@ -26,7 +27,7 @@ def open_database(folder: Path) -> Database:
 
 def full_marks(submission: Submission, tracker: Tracker) -> Report:
     """Grade without looking."""
-    tracker("looked away")
+    tracker(CallSeen("looked away"))
     return Report(
         exercise=submission.exercise,
         status=Status.GRADED,

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from grader.box.observations import CallSeen
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Tracker
 from grader.jobs.watching import Watching
@@ -36,7 +37,7 @@ def test_a_watcher_sees_every_step_up_to_the_report(database: Database, engine: 
         tracker.expect(2)
         for step in ("first", "second"):
             assert go.acquire(timeout=20)
-            tracker(step)
+            tracker(CallSeen(step))
         assert go.acquire(timeout=20)
         return full_marks(submission, tracker)
 

@@ -97,5 +97,5 @@ def test_no_damage_raises_or_earns_full_marks(name: str, catalog: Catalog) -> No
         report = grade(catalog[name], source, seed=0, box=_Damaging(seed))
 
         assert 0 <= report.score <= 100
-        assert Report.from_json(report.to_json()) == report
+        assert Report.from_json(report.to_json()).to_json() == report.to_json()  # a picture may hold NaN
         assert not {"\u202e", "\x1b", "\x00", "\ud800"} & set(str(report))

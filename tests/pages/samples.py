@@ -5,17 +5,22 @@ from __future__ import annotations
 from grader.judge.report import (
     Bar,
     CheckResult,
+    Curve,
     Diagnosis,
     Dimension,
     Figures,
     Heatmap,
+    Pane,
     Points,
+    Property,
     Report,
+    Series,
     Status,
     Verdict,
 )
 
 HOSTILE = "<img src=x onerror=alert(1)>${alert(2)}{{alert(3)}}\u202e`b`"
+_PANES = (Pane(HOSTILE, ((0.5, 0.5),), ((1.0, 0.0),), ((0, 1),)),)
 
 
 def check(name: str, dimension: Dimension, status: Verdict, message: str = "") -> CheckResult:
@@ -38,13 +43,17 @@ def failed_report(text: str = "expected 0.5, yours 0.25") -> Report:
             check("small: influence", Dimension.MASKING, Verdict.PASSED),
             check("large: influence", Dimension.MASKING, Verdict.FAILED, text),
         ),
+        properties=(Property(text, text, False, text),),
         diagnosis=(Diagnosis("late_mask", text, text, certain=True),),
         advice=(text,),
         mapping={"W_query": text},
         figures=Figures(
-            heatmaps=(Heatmap("attention", text, "query", "key", ((1.0, 0.5),), ((1.0, 0.0),), ((0, 1),)),),
+            heatmaps=(
+                Heatmap("attention", text, "query", "key", ((1.0, 0.5),), ((1.0, 0.0),), ((0, 1),), text, text, _PANES),
+            ),
             gradients=(Bar("x", 0.2, 0.4), Bar("W_key", None, 0.1)),
             gradients_note=text,
+            curves=(Curve(text, text, text, (Series(text, (1.0, 2.0), (3.0, 4.0)),), bound=2.0, note=text),),
         ),
         output=text,
         box="sandbox",

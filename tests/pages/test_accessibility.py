@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.store.records import Role
+from tests.pages.conftest import wait_for
 
 PACKAGE = "axe-core@4.11.0"
 SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ=="
@@ -54,6 +55,30 @@ def fetch(folder: Path) -> Path:
     if done.returncode:
         pytest.skip("the registry of axe-core cannot be reached")
     return next(folder.glob("*.tgz"))
+
+
+WRONG = Path(__file__).parents[1] / "submissions" / "multi_head_attention" / "wrong_added_mask.py"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_report_shuts_nobody_out(open_page, person, site, axe, *, width, scheme):
+    """No finding on a report with a diagnosis, properties, heads to switch and gradients."""
+    who = person()
+    submission = site.service.submit(who.user, "multi_head_attention", WRONG.read_text(encoding="utf-8"))
+    wait_for(lambda: site.service.submission(who.user, submission).report is not None)
+    page = open_page("/exercise?ex=multi_head_attention", who, color_scheme=scheme)
+    expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+    page.get_by_role("tab", name="My attempts").click()
+    page.get_by_role("button", name="Attempt 1").click()
+    page.get_by_role("button", name="Open this attempt").click()
+    page.set_viewport_size({"width": width, "height": 900})
+    expect(page.get_by_role("heading", name="What your attention does")).to_be_visible()
+    expect(page.get_by_role("group", name="Which head")).to_be_visible()
+    page.evaluate(axe)
+
+    assert page.evaluate(RUN) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 @pytest.mark.parametrize(("path", "role"), PAGES.values(), ids=PAGES)

@@ -10,6 +10,8 @@ from grader.store.records import Role
 from tests.pages.conftest import CODE, PASSWORD
 
 EXERCISE = "/exercise?ex=causal_attention"
+ROOT = Path(__file__).parents[2]
+SUBMISSIONS, REFERENCES = ROOT / "tests" / "submissions", ROOT / "reference"
 SLOW = "import time\n\ntime.sleep(6)\n"
 SOLUTION = """import torch
 from torch import nn
@@ -86,6 +88,54 @@ def test_a_wrong_solution_is_told_its_mistake(open_page, person):
     matrix.press("ArrowRight")
     read = page.locator(".gym-map output").first
     expect(read).to_contain_text(re.compile(r"row 0, column 1: yours .* expected 0\.000 ✕"))
+
+
+def test_heads_and_differences_can_be_looked_at(open_page, person, site):
+    """Each head has a button, the difference to what is expected too, and keys read the cell of what is shown."""
+    who = person()
+    wrong = (SUBMISSIONS / "multi_head_attention" / "wrong_added_mask.py").read_text(encoding="utf-8")
+    page = ready(open_page("/exercise?ex=multi_head_attention", who))
+    write(page, wrong)
+    page.keyboard.press("Control+Enter")
+    figure = page.locator("figure.gym-map").first
+    figure.get_by_role("button", name="head 1").click()
+    figure.get_by_role("button", name="Difference").click()
+    figure.get_by_role("img").press("ArrowRight")
+
+    expect(figure.get_by_role("button", name="head 1")).to_have_attribute("aria-pressed", "true")
+    expect(figure.get_by_role("button", name="Yours")).to_have_attribute("aria-pressed", "false")
+    expect(figure.locator("output")).to_contain_text(re.compile(r"row 0, column 0: yours \d\.\d+, expected 1\.000"))
+
+
+def test_a_curve_is_read_by_keys(open_page, person):
+    """Left and right go from point to point, and each line says its number."""
+    page = ready(open_page("/exercise?ex=gradient_descent", person()))
+    write(page, (REFERENCES / "gradient_descent.py").read_text(encoding="utf-8"))
+    page.keyboard.press("Control+Enter")
+    figure = page.locator("figure.gym-curve")
+    figure.get_by_role("img").press("ArrowRight")
+    figure.get_by_role("img").press("ArrowRight")
+
+    expect(figure.locator("output")).to_contain_text(re.compile(r"point 1: yours (\S+), expected \1"))
+
+
+def test_the_picker_leads_to_any_exercise(open_page):
+    """Exercises stand in the picker by track; choosing one opens it."""
+    page = ready(open_page(EXERCISE))
+    page.get_by_label("Go to").select_option(label="1. Softmax")
+
+    expect(page.get_by_role("heading", level=1)).to_contain_text("1. Softmax")
+
+
+def test_on_a_phone_one_track_is_open(open_page):
+    """The other tracks are folded, and open by a touch."""
+    page = open_page("/", viewport={"width": 390, "height": 844})
+    expect(page.get_by_role("link", name="1. Softmax", exact=True).first).to_be_visible()
+    labs = page.locator("details.gym-track").last
+    expect(labs.get_by_role("link").first).to_be_hidden()
+    labs.locator("summary").click()
+
+    expect(labs.get_by_role("link").first).to_be_visible()
 
 
 def test_code_typed_by_a_guest_survives_registering(open_page):

@@ -40,6 +40,14 @@ def test_progress_is_a_share_of_the_calls():
     assert watch_view(Watch(State.RUNNING, step="s", done=3, total=12))["share"] == 25
 
 
+def test_the_losses_so_far_are_drawn_while_it_trains():
+    """The panel of a run that trains holds the curve; nothing else has one."""
+    running = watch_view(Watch(State.RUNNING, step="training/steps 1 to 10", done=1, total=9, curve=(2.5, 1.25)))
+
+    assert running["curve"] == [2.5, 1.25]
+    assert watch_view(Watch(State.DONE, report=accepted_report(), curve=(2.5, 1.25)))["curve"] == []
+
+
 def test_chips_count_per_dimension():
     """Each dimension shows passed of all, and one that was not run still waits."""
     chips = watch_view(Watch(State.DONE, report=failed_report()))["chips"]

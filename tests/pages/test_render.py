@@ -1,10 +1,9 @@
 """A report becomes what the page draws."""
 
-import json
 from dataclasses import replace
 
-from grader.judge.report import Dimension, Status, Verdict
-from grader.pages.render import groups, report_view, sentence, title, tone
+from grader.judge.report import Diagnosis, Dimension, Property, Status, Verdict
+from grader.pages.render import causes, groups, report_view, sentence, title, tone
 from grader.pages.wording import pack
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
 
@@ -93,11 +92,29 @@ def test_a_missing_gradient_is_said():
     ]
 
 
-def test_heat_maps_carry_both_matrices_and_the_wrong_cells():
-    """Yours, the expected one and the framed cells reach the page unchanged."""
-    drawn = json.loads(pack(report_view(failed_report())))["maps"][0]
+def test_two_mistakes_are_announced_as_two():
+    """Each says that it is one of two, and how sure that is."""
+    two = (Diagnosis("one", "One.", "why", certain=True), Diagnosis("other", "Other.", "why", certain=True))
+    shaky = tuple(replace(diagnosis, certain=False) for diagnosis in two)
 
-    assert (drawn["values"], drawn["expected"], drawn["wrong"]) == ([[1.0, 0.5]], [[1.0, 0.0]], [[0, 1]])
+    assert [one["kind"] for one in causes(replace(failed_report(), diagnosis=two))] == [
+        "Two mistakes together: the first", "Two mistakes together: the second",
+    ]  # fmt: skip
+    assert causes(replace(failed_report(), diagnosis=shaky))[1]["kind"] == "Likely two mistakes together: the second"
+    assert [one["kind"] for one in causes(replace(failed_report(), diagnosis=two[:1]))] == ["What went wrong"]
+
+
+def test_properties_say_what_holds_and_what_was_not_looked_at():
+    """The mark has words of its own, for whoever does not see it."""
+    told = [Property("rows add up", "why", holds, "") for holds in (True, False, None)]
+
+    view = report_view(replace(failed_report(), properties=tuple(told)))
+
+    assert [(one["title"], one["status"], one["said"]) for one in view["properties"]] == [
+        ("Rows add up", "passed", "holds"),
+        ("Rows add up", "failed", "does not hold"),
+        ("Rows add up", "skipped", "could not be looked at"),
+    ]
 
 
 def test_hostile_text_is_cleaned_wherever_a_report_quotes_code():

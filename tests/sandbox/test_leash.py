@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.box.leash import Leash
+from grader.box.observations import CallSeen
 from grader.box.run import Box, Ending, Limits
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.sheet import draw_up
@@ -29,8 +30,8 @@ def test_a_pulled_leash_ends_a_run_that_hangs(kind: type[Box]) -> None:
     box, leash, finished = kind(), Leash(), []
     plan = draw_up(read_exercise(ROOT / "exercises" / "softmax"), 0).plan
 
-    def pull(call: str) -> None:
-        finished.append(call)
+    def pull(seen: CallSeen) -> None:
+        finished.append(seen.name)
         leash.pull()
 
     run = box.run(plan, HANGS_AT_THE_SECOND_CALL, LIMITS, pull, leash=leash)

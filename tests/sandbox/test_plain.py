@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.box.observations import CallSeen
 from grader.box.run import Ending, Limits
 from grader.sandbox.plain import PlainBox
 from tests.sandbox.errand import HONEST, plan, verdict
@@ -16,9 +17,10 @@ def test_it_says_that_it_is_no_sandbox() -> None:
 
 def test_an_honest_submission_comes_back_right_with_its_prints() -> None:
     """The same plan gives the same answer as behind the walls."""
-    heard: list[str] = []
+    heard: list[CallSeen] = []
     run = PlainBox().run(plan(("attention",)), f"print('hello')\n{HONEST}", Limits(), heard.append)
-    assert (verdict(run), run.output.split(), heard) == ("right", ["hello"], ["case/plain"])
+    names = [seen.name for seen in heard]
+    assert (verdict(run), run.output.split(), names) == ("right", ["hello"], ["case/plain"])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.box.observations import CallSeen
 from grader.box.run import Ending, Limits
 from grader.errors import AuthorError, GraderFault
 from grader.sandbox.runner import Sandbox
@@ -62,10 +63,11 @@ def test_a_signal_is_named(sandbox: Sandbox) -> None:
 
 
 def test_each_finished_call_is_reported_at_once(sandbox: Sandbox) -> None:
-    """The progress callback hears the name of the call."""
-    heard: list[str] = []
-    sandbox.run(plan(), HONEST, LIMITS, heard.append)
-    assert heard == ["case/plain"]
+    """The progress callback is given what was seen of the call."""
+    heard: list[CallSeen] = []
+    run = sandbox.run(plan(), HONEST, LIMITS, heard.append)
+    assert heard == list(run.observations.calls.values())
+    assert [seen.name for seen in heard] == ["case/plain"]
 
 
 def test_a_forbidden_operation_is_trapped_inside(sandbox: Sandbox) -> None:

@@ -1,0 +1,223 @@
+"""The gauge: whatever way a large tensor is made, its storage is seen; and a right way of working stays small."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode
+from torch.utils.checkpoint import checkpoint
+
+from grader.box.measuring import Gauge, elements
+from tests.box.small import numbers
+
+pytestmark = pytest.mark.filterwarnings("ignore:Sparse")  # torch calls its sparse layouts a beta
+
+T, D = 60, 4
+X = numbers(T, D)
+
+
+def largest(work: Callable[[], Any]) -> int | None:
+    """Return what the gauge notes while `work` runs."""
+    with Gauge() as gauge:
+        work()
+    found: int | None = gauge.largest
+    return found
+
+
+class _Square(torch.autograd.Function):
+    """Holds a table in its forward pass and none of it afterwards."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return torch.softmax(x @ x.mT, dim=-1) @ x
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> Tensor:
+        return upstream
+
+
+def _in_place() -> Tensor:
+    table = torch.empty(T * T, dtype=torch.float64)
+    return table[:3].mul_(0.0)
+
+
+def _stacked() -> Tensor:
+    return torch.stack([X @ row for row in X])[0]
+
+
+def _shared_storage() -> Tensor:
+    return torch.zeros(0, dtype=torch.float64).resize_(T, T)[:1]
+
+
+_TABLES: dict[str, Callable[[], object]] = {
+    "a product": lambda: X @ X.mT,
+    "a mask of booleans": lambda: torch.ones(T, T, dtype=torch.bool).tril(),
+    "positions compared": lambda: torch.arange(T)[:, None] <= torch.arange(T),
+    "whole numbers": lambda: torch.arange(T)[:, None] - torch.arange(T),
+    "an einsum of three, which multiplies the first two": lambda: torch.einsum("id,jd,je->ie", X, X, X),
+    "an einsum over a batch, which becomes a bmm": lambda: torch.einsum("bid,bjd->bij", X[None], X[None]),
+    "rows stacked at the end": _stacked,
+    "a small view of something large": lambda: torch.zeros(T, T)[:1, :1],
+    "a write into a part of something large": _in_place,
+    "a storage that grows": _shared_storage,
+    "a function of one's own": lambda: _Square.apply(X.clone().requires_grad_()),  # type: ignore[no-untyped-call]
+    "a checkpoint": lambda: checkpoint(lambda x: (x @ x.mT) @ x, X.clone().requires_grad_(), use_reentrant=False),
+    "a vmap over the rows": lambda: torch.vmap(lambda row: (X @ row).softmax(0))(X),
+    "a gradient taken on the way": lambda: torch.func.grad(lambda x: (x @ x.mT).sum())(X),
+    "inference mode": torch.inference_mode()(lambda: X @ X.mT),
+    "a list of lists": lambda: torch.tensor([[0.0] * T] * T),
+    "NumPy's memory, once torch looks at it": lambda: torch.from_numpy((X @ X.mT).numpy() + 1)[:1],
+    "a dense copy of something sparse": lambda: torch.eye(T).to_sparse().to_dense(),
+}
+
+
+@pytest.mark.parametrize("work", _TABLES.values(), ids=_TABLES.keys())
+def test_a_table_is_seen(work: Callable[[], object]) -> None:
+    """It is T x T elements, neither more nor less."""
+    assert largest(work) == T * T
+
+
+_SMALL: dict[str, tuple[Callable[[], object], int]] = {
+    "nothing at all": (lambda: None, 0),
+    "an expanded number": (lambda: torch.zeros(1).expand(T, T), 1),
+    "windows are views of the padded keys": (lambda: F.pad(X, (0, 0, 3, 3)).unfold(0, 7, 1), (T + 6) * D),
+    "an input that is looked at": (lambda: X.mT, T * D),
+    "an input that is written to": (lambda: X.clone().mul_(2.0), T * D),
+    "rows one by one": (lambda: [(X @ row).softmax(0) @ X for row in X], T * D),
+    "rows in stretches": (lambda: [(X[i : i + 10] @ X.mT).softmax(-1) @ X for i in range(0, T, 10)], 10 * T),
+    "tiles": (lambda: [(X[i : i + 5] @ X[:6].mT).exp() for i in range(0, T, 5)], T * D),
+    "sums up to each position": (lambda: (X[:, :, None] * X[:, None, :]).cumsum(0), T * D * D),
+    "something sparse": (lambda: torch.sparse_coo_tensor(torch.arange(8).view(2, 4), torch.ones(4), (T, T)), 8),
+    "rows that are sparse": (lambda: torch.eye(7).to_sparse_csr(), 49),
+    "a tuple": (lambda: X.split(7), T * D),
+}
+
+
+@pytest.mark.parametrize(("work", "size"), _SMALL.values(), ids=_SMALL.keys())
+def test_what_is_small_is_seen_as_it_is(work: Callable[[], object], size: int) -> None:
+    """Views count with their storage, and nothing counts twice."""
+    assert largest(work) == size
+
+
+_SPARSE = {
+    "coordinates": lambda table: table.to_sparse(),
+    "rows": lambda table: table.to_sparse_csr(),
+    "columns": lambda table: table.to_sparse_csc(),
+    "blocks by row": lambda table: table.to_sparse_bsr((2, 2)),
+    "blocks by column": lambda table: table.to_sparse_bsc((2, 2)),
+}
+
+
+@pytest.mark.parametrize("layout", _SPARSE.values(), ids=_SPARSE.keys())
+def test_a_sparse_tensor_counts_with_its_largest_part(layout: Callable[[Tensor], Tensor]) -> None:
+    """Twenty entries on the diagonal of 20 x 20: two indices each, or whole blocks of four."""
+    assert 20 <= elements(layout(torch.eye(20))) <= 40
+
+
+def test_a_tensor_without_a_storage_counts_with_its_elements() -> None:
+    """One laid out for a library of its own cannot be asked for a storage."""
+    assert elements(torch.ones(3, 5).to_mkldnn()) == 15
+
+
+def test_what_happens_outside_of_the_block_does_not_count() -> None:
+    """Neither before nor after."""
+    before = X @ X.mT
+    with Gauge() as gauge:
+        X.sum()
+    torch.equal(before, X @ X.mT)
+
+    assert gauge.largest == 1
+
+
+def test_an_exception_leaves_what_was_seen() -> None:
+    """And the mode is gone afterwards."""
+    gauge = Gauge()
+
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"), gauge:
+        (X @ X.mT) @ X.mT
+
+    assert gauge.largest == T * T
+    assert largest(lambda: X.sum()) == 1
+
+
+def test_results_are_those_without_a_gauge() -> None:
+    """Values, gradients and the kind of tensor are the same."""
+    plain, watched = (X.clone().requires_grad_() for _ in range(2))
+
+    expected = torch.softmax(plain @ plain.mT, -1) @ plain
+    with Gauge():
+        found = torch.softmax(watched @ watched.mT, -1) @ watched
+    expected.sum().backward()
+    found.sum().backward()
+
+    assert type(found) is Tensor
+    assert torch.equal(found, expected)
+    assert plain.grad is not None
+    assert watched.grad is not None
+    assert torch.equal(watched.grad, plain.grad)
+
+
+class _Other(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch leaves its registration untyped
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_mode_of_ones_own_hides_nothing() -> None:
+    """What it does reaches the gauge below it."""
+
+    def work() -> None:
+        with _Other():
+            X @ X.mT
+
+    assert largest(work) == T * T
+
+
+def test_a_mode_left_behind_goes_with_the_gauge() -> None:
+    """What comes later runs without either."""
+    _leave_behind = _Other()
+
+    assert largest(lambda: _leave_behind.__enter__()) == 0
+    assert largest(lambda: X @ X.mT) == T * T
+
+
+def test_a_gauge_that_was_taken_away_says_so() -> None:
+    """Nothing is known then, which is not the same as nothing large."""
+
+    def work() -> None:
+        _pop_mode()
+        X @ X.mT
+
+    assert largest(work) is None
+    assert largest(lambda: X @ X.mT) == T * T
+
+
+def test_code_that_puts_the_gauge_back_is_not_found_out() -> None:
+    """A limit that is known: whoever shares a process with the gauge can look away for it.
+
+    The process's size, seen from outside, is shown beside the curve for that reason.
+    """
+
+    def work() -> None:
+        with _disable_current_modes():
+            X @ X.mT
+
+    assert largest(work) == 0
+
+
+def test_looking_costs_some_microseconds_an_operation() -> None:
+    """A loop over five hundred rows is measured in well under a second; nothing large is imported at the first use."""
+
+    def work() -> None:
+        for row in X.repeat(9, 1):
+            (X[:7] @ row).softmax(0) @ X[:7]
+
+    started = time.process_time()
+    largest(work)
+
+    assert time.process_time() - started < 1.0

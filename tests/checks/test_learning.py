@@ -1,0 +1,212 @@
+"""Training: what goes into the box, what comes out, and that the verdict is reached outside."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from grader.box.drivers.train import Learner
+from grader.box.inline import InlineBox
+from grader.box.models import PAD
+from grader.box.observations import CallSeen, Observations, Presence, Seen
+from grader.box.plan import Slot
+from grader.checks.evidence import Evidence, Item
+from grader.checks.finding import Finding, Verdict
+from grader.checks.learning import answering_call, tensor, training_calls
+from grader.checks.registry import CHECKS
+from grader.exercise.catalog import ROOT, Exercise, read_exercise
+from grader.judge.grade import grade
+from grader.judge.sheet import Sheet, draw_up
+
+
+class Loud(nn.Module):
+    """A model that prints whatever it does."""
+
+    def __init__(self) -> None:
+        """Hold one number."""
+        super().__init__()
+        self.number = nn.Parameter(torch.tensor(1.0))
+
+    def loss(self, source: Tensor, target: Tensor) -> Tensor:
+        """Return something that can be brought down."""
+        print("looking at", int(source[0, 0]))
+        return self.number**2
+
+    def answer(self, source: Tensor) -> tuple[Tensor, ...]:
+        """Return what was asked."""
+        print("answering")
+        return (source,)
+
+
+COPYING, TRANSLATING = "copy_task", "compare_variants"
+
+
+@cache
+def lab(name: str) -> Exercise:
+    """Return a lab."""
+    return read_exercise(ROOT / "exercises" / name)
+
+
+@cache
+def sheet(name: str) -> Sheet:
+    """Return its sheet."""
+    return draw_up(lab(name), 3)
+
+
+def line(name: str, check: str) -> Item:
+    """Return the first line of a check."""
+    return next(one for one in sheet(name).items if one.spec.check == check)
+
+
+def told(slots: tuple[Slot, ...], *tensors: Tensor) -> dict[str, Seen]:
+    """Return tensors as they are seen in their slots."""
+    return {
+        slot.key: Seen(Presence.TENSOR, value, tuple(value.shape), str(value.dtype).removeprefix("torch."))
+        for slot, value in zip(slots, tensors, strict=True)
+    }
+
+
+def judge(name: str, check: str, *, curve: Tensor | None = None, said: Tensor | None = None, done: int = 99) -> Finding:
+    """Judge a model that loses `curve`, (steps,), and says `said` in the end; only `done` calls were finished."""
+    item = line(name, check)
+    calls, last = training_calls(item.case), answering_call(item.case)
+    steps = tensor(item.case, "source").shape[1]
+    curve = torch.full((steps * len(calls),), 0.01) if curve is None else curve
+    said = tensor(item.case, "held_target") if said is None else said
+    seen = [
+        CallSeen(call.name, told(call.outputs, losses, torch.tensor(0.1)))
+        for call, losses in zip(calls, curve.split(steps), strict=True)
+    ]
+    seen.append(CallSeen(last.name, told(last.outputs, said, torch.zeros(last.outputs[1].shape))))
+    observed = Observations.of(seen[:done])
+    return CHECKS[check].judge(item, Evidence(sheet(name).plan, observed, Observations(), Observations()))
+
+
+@pytest.mark.parametrize("name", [COPYING, TRANSLATING])
+def test_the_box_is_never_told_the_answers(name: str) -> None:
+    """No call holds what the model should say of the sequences that are held out, and the reference trains nothing."""
+    plan = sheet(name).plan
+    trained = [call for call in plan.calls if plan.contract(call.part).kind.trains]
+
+    assert trained
+    assert {key for call in trained for key in call.arguments} == {"source", "target", "learning_rate"}
+    assert not [call for call in plan.untrained().calls if plan.contract(call.part).kind.trains]
+    assert {build.name for build in plan.builds} - {build.name for build in plan.untrained().builds} == {
+        call.build for call in trained
+    }
+
+
+def test_padding_does_not_count() -> None:
+    """Whatever is said where nothing is to be said is neither right nor wrong."""
+    target = tensor(line(COPYING, "accuracy").case, "held_target")
+    chatty = torch.where(target == PAD, 5, target)
+
+    assert judge(COPYING, "accuracy", said=chatty).verdict is Verdict.PASSED
+
+
+def test_a_share_of_the_words_must_be_right() -> None:
+    """A tenth of the words wrong is too much, and told as a share."""
+    target = tensor(line(COPYING, "accuracy").case, "held_target")
+    wrong = torch.where(torch.arange(target.numel()).view_as(target) % 10 == 0, target + 1, target)
+
+    found = judge(COPYING, "accuracy", said=wrong)
+
+    assert found.verdict is Verdict.FAILED
+    assert "must get 95% of the tokens right" in found.message
+
+
+def test_sentences_longer_than_any_in_training_do_not_count() -> None:
+    """Nonsense in long sentences leaves the BLEU as it is; in short ones it does not."""
+    item = line(TRANSLATING, "bleu")
+    target = tensor(item.case, "held_target")
+    lengths = (target != PAD).sum(dim=1, keepdim=True)
+    longest = (tensor(item.case, "source") != PAD).sum(dim=-1).max()
+
+    assert judge(TRANSLATING, "bleu", said=torch.where(lengths > longest, 3, target)).verdict is Verdict.PASSED
+    assert judge(TRANSLATING, "bleu", said=torch.where(lengths <= longest, 3, target)).verdict is Verdict.FAILED
+
+
+def test_the_order_of_the_words_counts() -> None:
+    """All the right words, moved on by one place, are no translation."""
+    target = tensor(line(TRANSLATING, "bleu").case, "held_target")
+    lengths = (target != PAD).sum(dim=1, keepdim=True)
+    moved = target.gather(1, (torch.arange(target.shape[1]) + 1) % lengths)
+
+    found = judge(TRANSLATING, "bleu", said=moved)
+
+    assert found.verdict is Verdict.FAILED
+    assert "must reach a BLEU of 80" in found.message
+
+
+def test_the_loss_is_the_mean_of_the_last_steps() -> None:
+    """One batch that happens to be hard does no harm; an end that is too high does."""
+    curve = torch.full((100,), 0.05)
+    curve[-1] = 0.9
+    high = curve.clone()
+    high[-10:] = 0.2
+
+    assert judge(COPYING, "loss", curve=curve).verdict is Verdict.PASSED
+    assert "it went from 0.05 to 0.2" in judge(COPYING, "loss", curve=high).message
+
+
+def test_a_loss_that_is_no_number_is_told() -> None:
+    """NaN anywhere fails, even if the end looks fine."""
+    curve = torch.full((100,), 0.01)
+    curve[40] = torch.nan
+
+    assert "NaN or infinite" in judge(COPYING, "loss", curve=curve).message
+
+
+def test_a_run_that_ended_during_the_training_is_not_judged() -> None:
+    """A time limit that strikes on the way skips what was not reached, and says so."""
+    found = judge(COPYING, "accuracy", done=4)
+
+    assert (found.verdict, found.message) == (Verdict.SKIPPED, "because the run ended before the training did")
+
+
+def test_a_model_that_sees_what_it_must_guess_learns_it_and_knows_nothing() -> None:
+    """Without its masks attention trains to a low loss all the same; held-out sequences show that it peeped."""
+    source = lab(COPYING).reference_path.read_text(encoding="utf-8")
+    peeping = source.replace('scores if mask is None else scores.masked_fill(~mask, float("-inf"))', "scores")
+    assert peeping != source
+
+    report = grade(lab(COPYING), peeping, seed=3, box=InlineBox())
+    verdicts = {check.name.partition(": ")[2]: check.status for check in report.checks if "training" in check.name}
+
+    assert verdicts["training loss"] is Verdict.PASSED
+    assert verdicts["accuracy on sequences it has not seen"] is Verdict.FAILED
+    assert [diagnosis.mistake for diagnosis in report.diagnosis] == ["mask_ignored"]
+
+
+def test_what_was_trained_is_drawn() -> None:
+    """Three losses, three qualities against the length, and where each of the three looks."""
+    exercise = lab(TRANSLATING)
+    variants = [exercise.spec.entry.name, "AdditiveAttention", "MultiplicativeAttention"]
+
+    report = grade(exercise, exercise.reference_path.read_text(encoding="utf-8"), seed=3, box=InlineBox())
+    loss, quality = report.figures.curves
+    looks = report.figures.heatmaps[0]
+
+    assert report.score == 100
+    assert [series.name for series in loss.series] == [series.name for series in quality.series] == variants
+    assert [len(series.ys) for series in loss.series] == [200, 200, 200]
+    assert [series.xs for series in quality.series] == [tuple(float(words) for words in range(3, 11))] * 3
+    assert "no sentence of more than 8 words was trained on" in quality.note
+    assert [pane.name for pane in looks.all_panes] == [*variants, "where each word comes from"]
+    for pane in looks.all_panes[:-1]:
+        agree = [row.index(max(row)) for row in pane.values]
+        assert agree == [row.index(max(row)) for row in looks.all_panes[-1].values]
+
+
+def test_who_prints_in_every_step_is_heard_in_the_first(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three hundred printed tensors would fill the cap of what may be printed, and end the run."""
+    model = Learner(Loud())
+    batches = torch.full((3, 2, 5), 4)
+
+    model.learn(batches, batches, learning_rate=0.1)
+    model.answer(batches[0])
+
+    assert capsys.readouterr().out == "looking at 4\n"

@@ -1,0 +1,115 @@
+"""Pictures as the browser draws them: colours, hatching, axes."""
+
+import json
+import math
+
+import pytest
+
+from grader.judge.report import Curve, Heatmap, Pane, Series
+from grader.pages.pictures import curve_view, map_view
+from grader.pages.scales import Scale
+from grader.pages.wording import pack
+from tests.pages.samples import failed_report
+
+INF = math.inf
+
+
+def drawn(role, values, expected, **more):
+    """Return the view of a heat map."""
+    return map_view(Heatmap(role, "title", "query", "key", values, expected, **more))
+
+
+def test_heat_maps_carry_both_matrices_and_the_wrong_cells():
+    """Of every head, yours, the expected one and the framed cells reach the page unchanged."""
+    view = json.loads(pack(map_view(failed_report().figures.heatmaps[0])))
+
+    first, second = view["panes"]
+    assert (first["values"], first["expected"], first["wrong"]) == ([[1.0, 0.5]], [[1.0, 0.0]], [[0, 1]])
+    assert (second["values"], second["expected"], second["wrong"]) == ([[0.5, 0.5]], [[1.0, 0.0]], [[0, 1]])
+    assert view["summary"] == "2 cells wrong, framed in red."
+
+
+def test_what_json_has_no_number_for_is_a_word():
+    """Infinity and NaN reach the page and do not become zeros."""
+    view = drawn("mask", ((0.0, -INF), (math.nan, INF)), ((0.0, -INF), (0.0, 0.0)))
+
+    assert json.loads(pack(view))["panes"][0]["values"] == [[0.0, "-inf"], ["nan", "inf"]]
+
+
+@pytest.mark.parametrize(
+    ("role", "expected", "hatched"),
+    [
+        ("attention", ((1.0, 0.0),), "expected"),
+        ("attention", ((0.5, 0.5),), ""),
+        ("influence", ((0.3, 0.0),), "expected"),
+        ("mask", ((0.0, -INF),), "-inf"),
+        ("mask", ((1.0, 0.0),), "zero"),
+        ("output", ((1.0, 0.0),), ""),
+    ],
+)
+def test_cells_that_hide_are_hatched(role, expected, hatched):
+    """Weights and influence by what is expected, masks by what they hold; other numbers hide nothing."""
+    view = drawn(role, expected, expected)
+
+    assert view["hatched"] == hatched
+    assert bool(view["legend"]) == bool(hatched)
+
+
+@pytest.mark.parametrize(
+    ("role", "values", "ends"),
+    [
+        ("attention", ((0.25, 0.75),), (0.0, 1.0)),
+        ("influence", ((0.25, 3.0),), (0.0, 3.0)),
+        ("mask", ((0.0, -2.5),), (-2.5, 2.5)),
+        ("encoding", ((0.0, 1.0),), (-1.0, 1.0)),
+    ],
+)
+def test_colours_span_what_the_numbers_do(role, values, ends):
+    """Weights from 0 to 1, sizes from 0, and what has a sign around 0."""
+    view = drawn(role, values, values)
+
+    assert (view["least"], view["most"]) == ends
+
+
+def test_a_trained_model_has_nothing_to_be_compared_with():
+    """Without an expected matrix the page says nothing about right and wrong."""
+    view = drawn("attention", ((0.0, 1.0),), (), panes=(Pane("head 1", ((1.0, 0.0),), ()),))
+
+    assert (view["summary"], view["hatched"], view["panes"][1]["expected"]) == ("", "", [])
+
+
+def test_a_curve_over_decades_is_logarithmic():
+    """Memory that grows with the square and memory that does not are both seen."""
+    view = curve_view(Curve("Memory", "time", "elements", (Series("yours", (128.0, 256.0), (1e3, 1e6)),)))
+
+    assert view["y"]["log"]
+    assert not view["x"]["log"]
+    assert view["y"]["ticks"] == [[0.0, "1,000"], [pytest.approx(1 / 3), "10,000"], [pytest.approx(2 / 3), "100,000"],
+                                  [1.0, "1e6"]]  # fmt: skip
+
+
+def test_a_curve_stands_on_zero_where_it_can():
+    """A loss from 2 to 0.5 has its axis from 0 on, and the level to be reached lies within."""
+    view = curve_view(Curve("Loss", "step", "loss", (Series("yours", (1.0, 2.0), (2.0, 0.5)),), bound=3.0))
+
+    assert (view["y"]["least"], view["y"]["most"], view["x"]["least"]) == (0.0, 3.0, 1.0)
+    assert view["summary"] == "yours: from 2 to 0.5"
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([0.0, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ([-3.0, 4.0], ["-2", "0", "2", "4"]),
+        ([1.0, 100.0], ["1", "10", "100"]),
+        ([5.0, 5.0], ["4.6", "4.8", "5", "5.2", "5.4"]),
+        ([], ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        ([1e-9, 1e9], ["1e-9", "1e-5", "0.1", "1,000", "1e7"]),
+    ],
+)
+def test_axes_have_round_numbers(values, texts):
+    """At most half a dozen, whatever the numbers span."""
+    scale = Scale.of(values, around_zero=False)
+
+    assert [text for _, text in scale.ticks()] == texts
+    assert all(-1e-9 <= scale.share(value) <= 1 + 1e-9 for value, _ in scale.ticks())

@@ -1,0 +1,104 @@
+"""Pictures as files: which are written, under which names, and that they show something."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from grader.cli.main import main
+from grader.cli.plots import save
+from grader.exercise.catalog import ROOT
+from grader.judge.report import Bar, Curve, Figures, Heatmap, Pane, Series
+
+EXAMPLES = ROOT / "tests" / "submissions" / "causal_attention"
+WRONG = EXAMPLES / "wrong_diagonal_two.py"
+CELLS = ((1.0, 0.0), (math.nan, -0.5))
+
+
+def heatmap(role: str, *panes: Pane) -> Heatmap:
+    """Return a small map."""
+    return Heatmap(
+        role, "a $title$ of `it`", "query", "key", CELLS, ((1.0, 0.0), (0.5, 0.5)), ((1, 0),), "why", "head 0", panes
+    )
+
+
+def colours(path: Path) -> int:
+    """Return how many different colours a picture has."""
+    return len(np.unique(imread(path).reshape(-1, 4), axis=0))
+
+
+@pytest.mark.parametrize("role", ["attention", "influence", "mask", "encoding", "output"])
+def test_every_kind_of_map_is_drawn(role: str, tmp_path: Path) -> None:
+    """With several heads, signs, and numbers that are none."""
+    (path,) = save(Figures(heatmaps=(heatmap(role, Pane("head 1", CELLS, CELLS)),)), tmp_path, "mine")
+
+    assert path == tmp_path / f"mine-{role}.png"
+    assert colours(path) > 50
+
+
+def test_a_mask_of_infinities_is_drawn(tmp_path: Path) -> None:
+    """-inf is hatched; nothing is divided by it."""
+    cells = ((0.0, -math.inf), (0.0, 0.0))
+
+    (path,) = save(Figures(heatmaps=(Heatmap("mask", "mask", "query", "key", cells, cells),)), tmp_path, "mine")
+
+    assert colours(path) > 20
+
+
+def test_curves_and_gradients_are_drawn(tmp_path: Path) -> None:
+    """A curve over decades, one with a level and without points, and bars of which one is missing."""
+    decades = Curve("Memory", "time", "elements", (Series("yours", (1.0, 2.0), (1.0, 1e6)),), note="note")
+    empty = Curve("Loss", "step", "loss", (Series("yours", (), ()),), bound=0.1)
+    bars = (Bar("x", None, 0.5), Bar("W_key", math.nan, 0.2), Bar("W_value", 0.1, 0.1))
+
+    written = save(Figures(curves=(decades, empty), gradients=bars), tmp_path, "mine")
+
+    assert [path.name for path in written] == ["mine-memory.png", "mine-loss.png", "mine-gradient-flow.png"]
+    assert min(colours(path) for path in written) > 20
+
+
+def test_two_pictures_of_a_kind_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    """The second one has a number; a second run replaces both."""
+    two = Figures(heatmaps=(heatmap("attention"), heatmap("attention")))
+
+    assert [path.name for path in save(two, tmp_path, "a")] == ["a-attention.png", "a-attention-2.png"]
+    assert [path.name for path in save(two, tmp_path, "a")] == ["a-attention.png", "a-attention-2.png"]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_command_writes_pictures_and_says_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line for each, and each is there; the folder is made."""
+    folder = tmp_path / "new" / "folder"
+
+    code = main(["grade", "causal_attention", str(WRONG), "--plots", str(folder)])
+
+    said = capsys.readouterr().out.splitlines()
+    files = {f"wrote {path}" for path in folder.iterdir()}
+    assert (code, files) == (0, {line for line in said if line.startswith("wrote ")})
+    assert {path.name for path in folder.iterdir()} == {
+        f"{WRONG.stem}-{what}.png" for what in ("attention", "influence", "gradient-flow")
+    }
+
+
+def test_json_keeps_standard_output_for_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With --json, the files are named on standard error."""
+    main(["grade", "causal_attention", str(WRONG), "--json", "--plots", str(tmp_path)])
+
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == 1
+    assert said.err.count("wrote ") == 3
+
+
+def test_a_folder_that_cannot_be_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file in its place is a wrong use, and no traceback."""
+    place = tmp_path / "file"
+    place.write_text("", encoding="utf-8")
+
+    code = main(["grade", "causal_attention", str(WRONG), "--plots", str(place)])
+
+    assert code == 2
+    assert "no pictures can be written" in capsys.readouterr().err
