@@ -7,9 +7,10 @@ import errno
 import struct
 
 from grader.sandbox.lockdown import kernel
-from grader.sandbox.lockdown.syscalls import ABSENT, CHECKED, FREE, Architecture, Argument
+from grader.sandbox.lockdown.syscalls import ABSENT, COMPUTE, Architecture, Argument, Calls
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
+_SET_MODE_FILTER, _EVERY_THREAD = 1, 1  # of seccomp(2), which prctl cannot do: SECCOMP_FILTER_FLAG_TSYNC
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # BPF: word to accumulator, two jumps, verdict
 _ALLOW, _ERROR, _KILL_PROCESS = 0x7FFF0000, 0x00050000, 0x80000000
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # offsets in the kernel's seccomp_data
@@ -22,25 +23,26 @@ class _Filter(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]
 
 
-def prepare(architecture: Architecture) -> bytes:
-    """Assemble the filter for `architecture`.
+def prepare(architecture: Architecture, calls: Calls = COMPUTE) -> bytes:
+    """Assemble the filter for `architecture` that lets `calls` through.
 
     Prepared once by the zygote: loading the bytes in a child then costs a third of a millisecond.
     """
     program = _guard_architecture(architecture)
-    for name in FREE:
+    for name in calls.free:
         if name in architecture.numbers:
             program += _when(architecture.numbers[name], [_verdict(_ALLOW)])
     for name in ABSENT:
         program += _when(architecture.numbers[name], [_verdict(_ERROR | errno.ENOSYS)])
-    for name, conditions in CHECKED.items():
-        program += _when(architecture.numbers[name], _check(conditions))
+    for name, conditions in calls.checked.items():
+        waived = _waive(calls.waived[name]) if name in calls.waived else []
+        program += _when(architecture.numbers[name], [*waived, *_check(conditions)])
     program.append(_verdict(_ERROR | errno.EPERM))
     return b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
 
 
 def load(program: bytes) -> None:
-    """Put the filter over this process, for good; whatever is not on the list fails with "not permitted".
+    """Put the filter over this thread, for good; whatever is not on the list fails with "not permitted".
 
     Stops all of files, network, processes, threads, signals, tracing, namespaces, keys, io_uring and performance
     counters, and kills at the first call through a foreign ABI.
@@ -48,6 +50,19 @@ def load(program: bytes) -> None:
     buffer = ctypes.create_string_buffer(program, len(program))
     wrapped = _Filter(len(program) // _INSTRUCTION.size, ctypes.addressof(buffer))
     kernel.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.addressof(wrapped))
+
+
+def load_everywhere(program: bytes, architecture: Architecture) -> None:
+    """Put the filter over every thread of this process, as `load` does over one.
+
+    Raises:
+        OSError: a thread has a filter of its own, or the kernel refused.
+    """
+    buffer = ctypes.create_string_buffer(program, len(program))
+    wrapped = _Filter(len(program) // _INSTRUCTION.size, ctypes.addressof(buffer))
+    place = ctypes.c_void_p(ctypes.addressof(wrapped))
+    if thread := kernel.syscall(architecture.numbers["seccomp"], _SET_MODE_FILTER, _EVERY_THREAD, place):
+        raise OSError(f"thread {thread} did not take the filter")
 
 
 def _guard_architecture(architecture: Architecture) -> _Program:
@@ -76,6 +91,14 @@ def _check(conditions: tuple[Argument, ...]) -> _Program:
             program += _one_of(low + 4, (0,))
         program += _one_of(low, condition.values)
     return [*program, _verdict(_ALLOW)]
+
+
+def _waive(condition: Argument) -> _Program:
+    """Allow where the condition holds, else go on; it looks at the low half, which is all that a descriptor has."""
+    program: _Program = [(_LOAD, 0, 0, _ARGUMENTS_AT + 8 * condition.index)]
+    for value in condition.values:
+        program += [(_EQUAL, 0, 1, value), _verdict(_ALLOW)]
+    return program
 
 
 def _one_of(offset: int, values: tuple[int, ...]) -> _Program:

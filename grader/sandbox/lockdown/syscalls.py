@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.errors import SandboxUnavailable
 
@@ -51,6 +51,37 @@ CHECKED: Mapping[str, tuple[Argument, ...]] = {
 # A C library takes "no such call" for "use the older one", which the filter then judges by its arguments.
 ABSENT = ("clone3",)
 
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What a filter lets through.
+
+    Attributes:
+        free: calls by name.
+        checked: calls whose arguments must fulfil every condition.
+        waived: a condition under which a checked call is let through without the others.
+    """
+
+    free: tuple[str, ...]
+    checked: Mapping[str, tuple[Argument, ...]]
+    waived: Mapping[str, Argument] = field(default_factory=dict)
+
+
+COMPUTE = Calls(FREE, CHECKED)
+
+
+def beside_a_driver(descriptors: tuple[int, ...]) -> Calls:
+    """Return what computing needs, and every ioctl on a driver's `descriptors`.
+
+    Nothing on this list hands out a descriptor: a closed one's number cannot come to stand for another file.
+    """
+    return Calls(
+        free=tuple(name for name in FREE if name != "dup"),
+        checked={**CHECKED, "fcntl": (Argument(1, (1, 2, 3)),)},  # without F_DUPFD_CLOEXEC
+        waived={"ioctl": Argument(0, descriptors)} if descriptors else {},
+    )
+
+
 _X86_64 = Architecture(
     audit=0xC000003E,
     foreign_from=0x40000000,
@@ -61,7 +92,7 @@ _X86_64 = Architecture(
         "getpid": 39, "exit": 60, "fcntl": 72, "gettimeofday": 96, "getrusage": 98, "times": 100,
         "sigaltstack": 131, "prctl": 157, "gettid": 186, "futex": 202, "sched_getaffinity": 204,
         "restart_syscall": 219, "clock_gettime": 228, "clock_getres": 229, "clock_nanosleep": 230,
-        "exit_group": 231, "prlimit64": 302, "getcpu": 309, "getrandom": 318, "clone3": 435,
+        "exit_group": 231, "prlimit64": 302, "getcpu": 309, "seccomp": 317, "getrandom": 318, "clone3": 435,
     },
 )  # fmt: skip
 
@@ -74,7 +105,7 @@ _AARCH64 = Architecture(
         "sched_yield": 124, "restart_syscall": 128, "sigaltstack": 132, "rt_sigaction": 134,
         "rt_sigprocmask": 135, "rt_sigreturn": 139, "times": 153, "getrusage": 165, "prctl": 167, "getcpu": 168,
         "gettimeofday": 169, "getpid": 172, "gettid": 178, "brk": 214, "munmap": 215, "mremap": 216, "mmap": 222,
-        "mprotect": 226, "madvise": 233, "prlimit64": 261, "getrandom": 278, "clone3": 435,
+        "mprotect": 226, "madvise": 233, "prlimit64": 261, "seccomp": 277, "getrandom": 278, "clone3": 435,
     },
 )  # fmt: skip
 
