@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import NamedTuple
 
 from grader.sandbox.lockdown import kernel
 
@@ -20,19 +21,26 @@ def size() -> int:
     return int(_SIZE.read_text()) if _SIZE.exists() else 0
 
 
-def pieces() -> list[int]:
-    """Return the addresses at which this process's own writable memory could be a huge page."""
+class Piece(NamedTuple):
+    """A stretch of memory that could be one huge page, in bytes."""
+
+    address: int
+    length: int
+
+
+def pieces() -> list[Piece]:
+    """Return where this process's own writable memory could be huge pages; nothing is read after that."""
     huge = size()
-    found: list[int] = []
+    found: list[Piece] = []
     for line in Path("/proc/self/maps").read_text().splitlines() if huge else ():
         ends, rights, _, _, _, *name = line.split()
         if rights == "rw-p" and name in ([], ["[heap]"]):
             first, last = (int(end, 16) for end in ends.split("-"))
-            found += range(-(-first // huge) * huge, last - huge + 1, huge)
+            found += [Piece(start, huge) for start in range(-(-first // huge) * huge, last - huge + 1, huge)]
     return found
 
 
-def fold(address: int) -> None:
-    """Make the piece at `address` one huge page, if the kernel can."""
+def fold(piece: Piece) -> None:
+    """Make this piece one huge page, if the kernel can."""
     with contextlib.suppress(OSError):  # an older kernel, no memory in one piece, nothing in use: it stays as it is
-        kernel.madvise(address, size(), _COLLAPSE)
+        kernel.madvise(piece.address, piece.length, _COLLAPSE)

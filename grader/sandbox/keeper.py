@@ -27,6 +27,10 @@ class ZygoteLost(GraderFault):
     """The zygote is gone or does not answer; a new one may do better."""
 
 
+class NotStarted(GraderFault):
+    """The zygote can fork no child now, for lack of processes or memory; it lives on, and later it may."""
+
+
 class Started:
     """One child: its process descriptor, and the line on which its zygote tells how it fares.
 
@@ -72,10 +76,13 @@ class Started:
         self.report.settimeout(_REPLY_SECONDS)
         while True:  # the child may be up before its zygote has said so
             try:
-                _, descriptors = self._receive()
+                message, descriptors = self._receive()
             except ZygoteLost:
                 self.report.close()
                 raise
+            if "refused" in message:
+                self.report.close()
+                raise NotStarted(f"the sandbox can start no child now: {message['refused']}")
             if descriptors:
                 return descriptors[0]
 
@@ -143,6 +150,7 @@ class Zygote:
 
         Raises:
             ZygoteLost: the zygote did not take it.
+            NotStarted: the machine has no room for a child now.
         """
         near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         request = json.dumps({"cpu": limits.cpu_seconds, "memory": limits.memory_bytes}).encode()

@@ -50,7 +50,7 @@ class Sandbox:
         """Run `plan` on the entry point defined by `source`; the child is dead when this returns.
 
         Raises:
-            GraderFault: the machinery failed twice in a row.
+            GraderFault: the machinery failed twice in a row, or the machine has no room for a child now.
             SandboxUnavailable: the plan wants another device than the CPU, which would need an open door to a driver.
         """
         if plan.device != "cpu":

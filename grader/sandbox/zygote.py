@@ -5,6 +5,7 @@ go straight through to the child. Its control socket carries one message a run, 
 descriptors: job, result, output, report. On the report socket it answers `{"pid": …}` with the child's pidfd, the
 child adds `{"up": …}`, its resident set, once its walls are up, and at the end comes `{"status": …, "cpu": …,
 "resident": …}`. Sizes are in bytes.
+Where there can be no child, the only answer is `{"refused": …}`, the reason; the zygote and its other children live on.
 The end of the control socket is the end of the zygote, and with it of every child.
 """
 
@@ -14,22 +15,25 @@ import gc
 import json
 import os
 import select
+import signal
 import socket
 import traceback
 from dataclasses import dataclass
 from typing import NoReturn
 
 from grader.sandbox import hugepages
-from grader.sandbox.lockdown import namespaces, rlimits
+from grader.sandbox.lockdown import namespaces, rlimits, root
 from grader.sandbox.lockdown.descriptors import JOB, REPORT, RESULT
 from grader.sandbox.lockdown.walls import Openings, Walls, prepare, put_up
 
 MESSAGE_BYTES = 4096
+DESCRIPTORS = 4  # with each message: job, result, output, report
 
 
 @dataclass(frozen=True, slots=True)
 class _Child:
     pid: int
+    pidfd: int
     report: socket.socket
 
 
@@ -37,6 +41,7 @@ def main(control_descriptor: int) -> NoReturn:
     """Warm up, say so, and serve until the control socket ends."""
     control = socket.socket(fileno=control_descriptor)
     namespaced = namespaces.enter()
+    rooted = namespaced and root.granted()
     # After the namespaces, which want a small process; before the walls, since a child cannot open a file.
     gc.disable()  # nothing that is imported is ever garbage, and looking for some takes a third of the time
     from grader.sandbox import interior  # noqa: F401
@@ -44,15 +49,16 @@ def main(control_descriptor: int) -> NoReturn:
 
     warm_up()
     unfolded = hugepages.pieces()
-    walls = prepare(namespaced)
+    threads = len(os.listdir("/proc/self/task"))
+    walls = prepare(namespaced=namespaced, rooted=rooted)  # in tier A there are no files after this line
     gc.freeze()
     gc.enable()
-    _send(control, {"tier": walls.tier, "threads": len(os.listdir("/proc/self/task"))})
+    _send(control, {"tier": walls.tier, "threads": threads})
     _serve(control, walls, unfolded)
     os._exit(0)
 
 
-def _serve(control: socket.socket, walls: Walls, unfolded: list[int]) -> None:
+def _serve(control: socket.socket, walls: Walls, unfolded: list[hugepages.Piece]) -> None:
     children: dict[int, _Child] = {}
     poller = select.poll()
     poller.register(control, select.POLLIN)
@@ -64,27 +70,54 @@ def _serve(control: socket.socket, walls: Walls, unfolded: list[int]) -> None:
         for descriptor, _ in ready:
             if descriptor in children:
                 poller.unregister(descriptor)
-                _bury(descriptor, children.pop(descriptor))
+                _bury(children.pop(descriptor))
                 continue
-            message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 4)
+            message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, DESCRIPTORS)
             if not message:
                 return
-            pidfd, child = _start(json.loads(message), descriptors, walls)
-            children[pidfd] = child
-            poller.register(pidfd, select.POLLIN)
+            started = _start(json.loads(message), descriptors, walls)
+            if started is not None:
+                children[started.pidfd] = started
+                poller.register(started.pidfd, select.POLLIN)
 
 
-def _start(limits: dict[str, float], descriptors: list[int], walls: Walls) -> tuple[int, _Child]:
-    pid = namespaces.fork_alone(walls.home)
+def _start(limits: dict[str, float], descriptors: list[int], walls: Walls) -> _Child | None:
+    """Fork the child that was asked for, or say why there is none: a machine that is full now has room again later."""
+    if len(descriptors) < DESCRIPTORS:  # no room for them in this process; the runner sees its line end
+        _close(descriptors)
+        return None
+    *passed_on, report_descriptor = descriptors
+    report = socket.socket(fileno=report_descriptor)
+    try:
+        pid, pidfd = _fork(walls)
+    except OSError as error:
+        _close(passed_on)
+        _send(report, {"refused": str(error)})
+        report.close()
+        return None
     if pid == 0:
         _live(Openings(*descriptors), walls, limits)
-    *passed_on, report_descriptor = descriptors
-    for descriptor in passed_on:
-        os.close(descriptor)
-    report = socket.socket(fileno=report_descriptor)
-    pidfd = os.pidfd_open(pid)
+    _close(passed_on)
     _send(report, {"pid": pid}, pidfd)
-    return pidfd, _Child(pid, report)
+    return _Child(pid, pidfd, report)
+
+
+def _fork(walls: Walls) -> tuple[int, int]:
+    """Fork; return the child's id and a descriptor of it, which is -1 in the child itself."""
+    pid = namespaces.fork_alone(walls.home)
+    if pid == 0:
+        return 0, -1
+    try:
+        return pid, os.pidfd_open(pid)
+    except OSError:  # nobody could end it
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def _live(openings: Openings, walls: Walls, limits: dict[str, float]) -> NoReturn:
@@ -104,9 +137,9 @@ def _live(openings: Openings, walls: Walls, limits: dict[str, float]) -> NoRetur
         os._exit(code)
 
 
-def _bury(pidfd: int, child: _Child) -> None:
+def _bury(child: _Child) -> None:
     _, status, usage = os.wait4(child.pid, 0)
-    os.close(pidfd)
+    os.close(child.pidfd)
     cpu = usage.ru_utime + usage.ru_stime
     _send(child.report, {"status": status, "cpu": cpu, "resident": usage.ru_maxrss * 1024})
     child.report.close()

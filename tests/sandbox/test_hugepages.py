@@ -22,10 +22,10 @@ def memory() -> mmap.mmap:
     return memory
 
 
-def _inside(memory: mmap.mmap) -> list[int]:
+def _inside(memory: mmap.mmap) -> list[hugepages.Piece]:
     first = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     last = first + len(memory) - hugepages.size()
-    return [address for address in hugepages.pieces() if first <= address <= last]
+    return [piece for piece in hugepages.pieces() if first <= piece.address <= last]
 
 
 def _folded() -> int:
@@ -38,14 +38,14 @@ def test_every_whole_piece_of_own_memory_is_found(memory: mmap.mmap) -> None:
     """Each begins where a huge page may begin, and lies in the mapping whole."""
     found = _inside(memory)
     assert len(found) >= 2
-    assert {address % hugepages.size() for address in found} == {0}
+    assert {(piece.address % hugepages.size(), piece.length) for piece in found} == {(0, hugepages.size())}
 
 
 def test_folding_changes_no_byte_and_the_kernel_says_so(memory: mmap.mmap) -> None:
     """What is in the memory stays, and more of it lies in huge pages than before."""
     before = _folded()
-    for address in _inside(memory):
-        hugepages.fold(address)
+    for piece in _inside(memory):
+        hugepages.fold(piece)
     assert bytes(memory) == bytes(range(256)) * (len(memory) // 256)
     if _folded() == before:
         pytest.skip("this kernel folds nothing on request (before 6.1, or without memory in one piece)")
@@ -54,4 +54,4 @@ def test_folding_changes_no_byte_and_the_kernel_says_so(memory: mmap.mmap) -> No
 
 def test_what_cannot_be_folded_stays_as_it_is() -> None:
     """An address without memory is the kernel's to refuse, and nobody else's problem."""
-    hugepages.fold(0)
+    hugepages.fold(hugepages.Piece(0, hugepages.size()))

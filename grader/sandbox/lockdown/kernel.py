@@ -6,6 +6,8 @@ import ctypes
 import functools
 import os
 
+_MNT_DETACH = 2
+
 
 @functools.cache
 def _libc() -> ctypes.CDLL:
@@ -47,6 +49,22 @@ def unshare(flags: int) -> None:
 def setns(descriptor: int, kind: int) -> None:
     """Move this process (or, for process ids, its next child) into the namespace behind `descriptor`."""
     _checked(_libc().setns(descriptor, kind), "setns")
+
+
+def mount(source: str, place: str, *, kind: str | None = None, flags: int, options: str | None = None) -> None:
+    """Mount a file system of `kind` at `place`, or change how the one that is there behaves."""
+    texts = [None if text is None else text.encode() for text in (source, place, kind, options)]
+    _checked(_libc().mount(*texts[:3], ctypes.c_ulong(flags), texts[3]), f"mount {place}")
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Make the mount at `new` the root of this process's mount namespace, and put the present one at `old`."""
+    _checked(_libc().pivot_root(new.encode(), old.encode()), "pivot_root")
+
+
+def detach(place: str) -> None:
+    """Unmount `place` and everything below it, at once also where something is in use."""
+    _checked(_libc().umount2(place.encode(), _MNT_DETACH), f"umount {place}")
 
 
 def madvise(address: int, length: int, advice: int) -> None:

@@ -1,17 +1,23 @@
 """Namespaces: an empty network for the zygote, and for every child a world of processes with nobody else in it.
 
+The files have a namespace too; `root` makes it, later, because the zygote still reads some.
+
 With root's power, or as a plain user through a user namespace. Containers usually forbid both; the other walls stand
 without.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from typing import NoReturn
 
 from grader.sandbox.lockdown import kernel, privileges
 
-_USER, _PID, _NET, _IPC, _UTS = 0x10000000, 0x20000000, 0x40000000, 0x08000000, 0x04000000
+_USER, PROCESSES, NETWORK, IPC, HOST_NAME = 0x10000000, 0x20000000, 0x40000000, 0x08000000, 0x04000000
+_CONTROL_GROUPS = 0x02000000
+_NAME = "box"
 
 
 def enter() -> bool:
@@ -23,7 +29,7 @@ def enter() -> bool:
     """
     if not _granted():
         return False
-    _separate()
+    separate()
     first = os.fork()
     if first:
         _wait_and_end_like(first)
@@ -38,7 +44,7 @@ def _granted() -> bool:
         return os.waitpid(trial, 0)[1] == 0
     code = 1
     try:
-        _separate()
+        separate()
         inner = os.fork()
         if inner:
             code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
@@ -49,11 +55,23 @@ def _granted() -> bool:
         os._exit(code)
 
 
-def _separate() -> None:
+def separate(kinds: int = PROCESSES | NETWORK | IPC | HOST_NAME) -> None:
+    """Move this process (for process ids, its next children) into fresh namespaces of these kinds.
+
+    Stops the network, loopback to the pages included (NETWORK), shared memory and queues (IPC), and telling which
+    machine this is (HOST_NAME).
+
+    Raises:
+        OSError: the system does not let us.
+    """
     user, group = os.geteuid(), os.getegid()
-    kernel.unshare(_PID | _NET | _IPC | _UTS | (_USER if user != 0 else 0))
+    kernel.unshare(kinds | (_USER if user != 0 else 0))
     if user != 0:
         _map_itself(user, group)
+    if kinds & HOST_NAME:
+        socket.sethostname(_NAME)  # the new one starts with the old one's
+    with contextlib.suppress(OSError):  # hides a path that nobody can read any more: nice to have, and no wall
+        kernel.unshare(_CONTROL_GROUPS)
 
 
 def own_processes() -> int:
@@ -66,14 +84,30 @@ def fork_alone(home: int | None) -> int:
 
     Stops signals, tracing and even the sight of any other process. Coming back to `home` (from `own_processes`; None
     forks plainly) spares the second fork that this usually costs.
+
+    Raises:
+        OSError: there can be no child now; the caller is where it was.
     """
     if home is None:
         return os.fork()
-    kernel.unshare(_PID)
-    child = os.fork()
+    kernel.unshare(PROCESSES)
+    try:
+        child = os.fork()
+    except OSError:
+        _come_back(home)
+        raise
     if child:
-        kernel.setns(home, _PID)
+        _come_back(home)
     return child
+
+
+def _come_back(home: int) -> None:
+    """Return to `home`; a zygote that cannot would put nobody where they belong any more, and is better dead."""
+    try:
+        kernel.setns(home, PROCESSES)
+    except OSError as error:
+        os.write(2, f"the zygote does not come back to its own processes: {error}\n".encode())
+        os._exit(1)
 
 
 def _map_itself(user: int, group: int) -> None:

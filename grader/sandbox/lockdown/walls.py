@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from grader.sandbox.lockdown import descriptors, landlock, namespaces, privileges, rlimits, seccomp, syscalls
+from grader.sandbox.lockdown import descriptors, landlock, namespaces, privileges, rlimits, root, seccomp, syscalls
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,20 +16,24 @@ class Walls:
         filter: the assembled system call filter.
         ruleset: descriptor of the Landlock ruleset, None where the kernel has none.
         home: descriptor of the zygote's process namespace, None where children cannot have their own.
+        rooted: whether the zygote has left all files behind.
         zygote: its process id, as children see it.
+        mapped: the address space that every child begins with, in bytes; later there is no /proc to ask.
     """
 
     filter: bytes
     ruleset: int | None
     home: int | None
+    rooted: bool
     zygote: int
+    mapped: int
 
     @property
     def tier(self) -> str:
-        """Say how high the walls are: A with namespaces, B with Landlock, C with the filter and limits alone."""
-        if self.ruleset is None:
-            return "C"
-        return "B" if self.home is None else "A"
+        """Say how high the walls are: A with all, B with a second one beside the filter, C with the filter alone."""
+        apart = self.home is not None and self.rooted
+        seconds = [apart, self.ruleset is not None]
+        return "A" if all(seconds) else "B" if any(seconds) else "C"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +46,25 @@ class Openings:
     report: int
 
 
-def prepare(namespaced: bool) -> Walls:
-    """Prepare everything that does not depend on one child; done by the zygote, which closes itself up as well."""
+def prepare(*, namespaced: bool, rooted: bool) -> Walls:
+    """Prepare everything that does not depend on one child; done by the zygote, which closes itself up as well.
+
+    Args:
+        namespaced: it has namespaces of its own.
+        rooted: it may leave all files behind, which is what it does last.
+    """
     walls = Walls(
         filter=seccomp.prepare(syscalls.architecture(os.uname().machine)),
         ruleset=landlock.prepare(),
         home=namespaces.own_processes() if namespaced else None,
+        rooted=rooted,
         zygote=os.getpid(),
+        mapped=rlimits.address_space(),
     )
     privileges.empty_bounding_set()
     privileges.become_undumpable()
+    if rooted:
+        root.leave_files()
     return walls
 
 
@@ -61,7 +74,6 @@ def put_up(walls: Walls, openings: Openings, *, cpu_seconds: float, memory_bytes
     Args:
         memory_bytes: over what the process has mapped already.
     """
-    mapped = rlimits.address_space()
     descriptors.keep_only(
         job=openings.job,
         result=openings.result,
@@ -70,7 +82,7 @@ def put_up(walls: Walls, openings: Openings, *, cpu_seconds: float, memory_bytes
         ruleset=walls.ruleset,
     )
     privileges.yield_the_processor()
-    rlimits.set_limits(cpu_seconds=cpu_seconds, address_bytes=mapped + memory_bytes)
+    rlimits.set_limits(cpu_seconds=cpu_seconds, address_bytes=walls.mapped + memory_bytes)
     privileges.become_nobody()
     privileges.drop_capabilities()
     privileges.die_with(walls.zygote)
