@@ -8,6 +8,9 @@ Two families answer the first question of any failure, *whose fault is it?*
 
 from __future__ import annotations
 
+import logging
+import secrets
+
 
 class GraderError(Exception):
     """The root of the tree; never raised itself."""
@@ -59,3 +62,10 @@ class AuthorError(GraderFault):
 
 class SettingsError(GraderFault):
     """A setting has a value that cannot be used; the text names the variable, the value and the expected form."""
+
+
+def record(log: logging.Logger, what: str, fault: Exception | None = None) -> str:
+    """Write a fault of ours to `log` under a fresh id; return the id, which is all that a student is shown of it."""
+    incident = secrets.token_hex(4)
+    log.error("incident %s: %s%s", incident, what, f": {fault!r}" if fault else "", exc_info=fault)
+    return incident

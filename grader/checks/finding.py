@@ -17,10 +17,17 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict and, unless it passed, the reason in words to the student."""
+    """A verdict and, unless it passed, the reason in words to the student.
+
+    Attributes:
+        incident: of a check that broke, the id under which the log has the fault.
+        granted: the check broke whatever it was given, so its points are the student's.
+    """
 
     verdict: Verdict
     message: str = ""
+    incident: str = ""
+    granted: bool = False
 
 
 PASSED = Finding(Verdict.PASSED)

@@ -27,6 +27,9 @@ class Claim:
     """One try of one job; `token` tells it from every other try."""
 
     id: SubmissionId
+    exercise: str
+    seed: int
+    device: str
     token: str
     tries: int
     faults: int
@@ -53,14 +56,20 @@ def take(session: Session, queue: str, *, worker: str, token: str, now: float) -
         update(row)
         .where(row.id == first, row.state == QUEUED)
         .values(state=RUNNING, worker=worker, claim=token, started=now, tries=row.tries + 1)
-        .returning(row.id, row.tries, row.faults)
+        .returning(row.id, row.exercise, row.seed, row.device, row.tries, row.faults)
         .execution_options(synchronize_session=False)
     ).one_or_none()
-    return None if found is None else Claim(SubmissionId(found[0]), token, found[1], found[2], now)
+    if found is None:
+        return None
+    id, exercise, seed, device, tries, faults = found
+    return Claim(SubmissionId(id), exercise, seed, device, token=token, tries=tries, faults=faults, started=now)
 
 
-def finish(session: Session, claim: Claim, report: Report, *, state: State, now: float) -> bool:
-    """Store the verdict of a try; False, and nothing stored, if the job is no longer in its hands."""
+def finish(session: Session, claim: Claim, report: Report, *, body: str, state: State, now: float) -> bool:
+    """Store the verdict of a try; False, and nothing stored, if the job is no longer in its hands.
+
+    `body` is the report as JSON, made before the transaction, which others wait for.
+    """
     row = SubmissionRow
     held = session.execute(
         _held(claim).values(state=state.value, finished=now, worker=None).returning(row.user_id, row.exercise)
@@ -74,12 +83,13 @@ def finish(session: Session, claim: Claim, report: Report, *, state: State, now:
             status=report.status.value,
             score=report.score,
             created=now,
-            body=report.to_json(),
+            body=body,
         )
     )
     session.flush()
-    if state is State.DONE:
+    if state is State.DONE or report.checks:
         boards.count(session, UserId(held[0]), held[1], report=report, now=now)
+    if state is State.DONE:
         roster.note(session, UserId(held[0]), held[1], diagnosis=report.diagnosis)
     return True
 
@@ -96,11 +106,14 @@ def withdraw(session: Session, id: SubmissionId, *, now: float) -> bool:
     return _change(session, open_row.values(state=State.CANCELLED.value, finished=now, worker=None, claim=None)) == 1
 
 
-def release(session: Session, worker: str, *, keep: Collection[str] = ()) -> int:
-    """Queue again what a worker holds, but for the claims in `keep`."""
+def release(session: Session, worker: str, *, keep: Collection[str] = (), forgive: bool = False) -> int:
+    """Queue again what a worker holds, but for the claims in `keep`.
+
+    With `forgive` these tries are not counted: whoever hands a job back by itself was not killed by it.
+    """
     row = SubmissionRow
     held = update(row).where(row.state == RUNNING, row.worker == worker, row.claim.not_in(keep))
-    return _change(session, held.values(state=QUEUED, worker=None, claim=None))
+    return _change(session, held.values(state=QUEUED, worker=None, claim=None, tries=row.tries - int(forgive)))
 
 
 def adopt(session: Session) -> int:

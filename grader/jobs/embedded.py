@@ -22,7 +22,7 @@ from grader.jobs.engine import Grade
 from grader.jobs.live import Live
 from grader.jobs.presence import Presence
 from grader.jobs.slot import Retries, Slot
-from grader.store.engine import Database
+from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
@@ -106,7 +106,7 @@ class EmbeddedEngine:
         with self._database.read() as session:
             lost = [worker for worker, tokens in claims.holders(session).items() if self._lost(worker, tokens)]
         with self._database.write() as session:
-            found = claims.adopt(session) + sum(claims.release(session, w, keep=self._held(w)) for w in lost)
+            found = claims.adopt(session) + sum(self._release(session, worker) for worker in lost)
         if found:
             LOG.warning("%d open submissions were in nobody's hands; they are graded again", found)
         return found
@@ -119,11 +119,19 @@ class EmbeddedEngine:
         self._stop.set()
         for bell in self._bells.values():
             bell.ring_all()
-        self._await_claims(presence, time.monotonic() + seconds)
-        with self._database.write() as session:
-            left = claims.release(session, presence.id)
-        presence.close()
-        return left == 0
+        try:
+            self._await_claims(presence, time.monotonic() + seconds)
+            with self._database.write() as session:
+                return claims.release(session, presence.id, forgive=True) == 0
+        except StoreUnavailable as fault:  # the next start finds what we held: whoever signs out counts as dead
+            LOG.warning("what is being graded could not be handed back: %s", fault)
+            return False
+        finally:
+            presence.close()
+
+    def _release(self, session: Session, worker: str) -> int:
+        own = self._presence is not None and worker == self._presence.id
+        return claims.release(session, worker, keep=self._held(worker), forgive=own)
 
     def _await_claims(self, presence: Presence, end: float) -> None:
         alive = self._threads
@@ -152,11 +160,15 @@ class EmbeddedEngine:
         return self._bells.setdefault(queue, Bell())
 
     def _keep(self, stop: threading.Event) -> None:
+        failing = False
         while not stop.wait(KEEPER_SECONDS):
             try:
                 self._look_after()
+                failing = False
             except Exception:  # the keeper must outlive a full disk or a lost connection, and look again
-                LOG.exception("looking after the queue failed")
+                if not failing:  # once: a log that grows by the second fills the disk as well
+                    LOG.exception("looking after the queue failed; it is tried again every %s s", KEEPER_SECONDS)
+                failing = True
 
     def _look_after(self) -> None:
         with self._database.read() as session:

@@ -1,4 +1,10 @@
-"""One slot: takes a job, has it graded, stores the verdict, takes the next."""
+"""One slot: takes a job, has it graded, stores the verdict, takes the next.
+
+A fault of ours never ends as the student's. What fails while it is graded is tried again after a pause, and stored as
+broken, under an incident, where it stays. A verdict that the database does not take is kept and offered again; where
+that stays too, the job goes back into the queue as if nobody had taken it. What takes no notes at all, a full disk,
+ends no slot: it rests, longer each time, and looks again.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +12,19 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
+from grader.errors import record
 from grader.jobs import claims
 from grader.jobs.bell import Bell
 from grader.jobs.claims import Claim
 from grader.jobs.engine import Grade, Withdrawn
-from grader.jobs.live import Live
+from grader.jobs.live import Live, LiveTracker
 from grader.judge.report import Report, Status
 from grader.store import submissions
-from grader.store.engine import Database
-from grader.store.records import State, Submission
+from grader.store.engine import Database, StoreUnavailable
+from grader.store.records import State
 
 LOG = logging.getLogger(__name__)
 APOLOGY = (
@@ -32,10 +40,13 @@ class Retries:
     Attributes:
         pauses: seconds to wait before each further try; after the last one the submission is broken.
         tries: how often a job may be taken in all; more, and it is what kills its workers.
+        rests: seconds that a slot stands back after its first, second, … failure in a row to reach the database; the
+            last for all that follow.
     """
 
     pauses: tuple[float, ...] = (1.0, 5.0)
     tries: int = 12
+    rests: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 15.0)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,18 +66,28 @@ class Slot:
 
     def serve(self) -> None:
         """Work until `stop` is set; sleep while there is nothing to do."""
+        stumbles = 0
         while not self.stop.is_set():
             rings = self.bell.rings
             try:
                 claim = self._take()
                 if claim is not None:
                     self._work(claim)
-                    continue
-            except Exception:  # a full disk must not end the slot; the keeper finds what it was holding
-                LOG.exception("a slot could not reach the queue")
-            self.token = ""
-            if not self.stop.is_set():
+                stumbles = 0
+            except Exception as fault:  # noqa: BLE001 - nothing may end the slot; the keeper finds what it was holding
+                self.token = ""
+                self._rest(fault, stumbles)
+                stumbles += 1
+                continue
+            if claim is None and not self.stop.is_set():
+                self.token = ""
                 self.bell.wait(rings)
+
+    def _rest(self, fault: Exception, stumbles: int) -> None:
+        seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
+        with suppress(Exception):  # there may be no memory left to say it with
+            LOG.error("a slot could not reach the queue, next look in %s s: %r", seconds, fault, exc_info=fault)
+        self.stop.wait(seconds)
 
     def _take(self) -> Claim | None:
         self.token = secrets.token_hex(8)
@@ -77,49 +98,85 @@ class Slot:
             return claims.take(session, self.queue, worker=self.worker, token=self.token, now=self.clock())
 
     def _work(self, claim: Claim) -> None:
-        with self.database.read() as session:
-            submission = submissions.get(session, claim.id)
-        if submission is None:
-            return  # deleted together with its owner
         if claim.tries > self.retries.tries:
-            self._give_up(claim, submission, f"it was taken {claim.tries} times and never came to an end")
+            self._give_up(claim, RuntimeError(f"it was taken {claim.tries} times and never came to an end"))
             return
         with self.live.grading(claim.id) as tracker:
             self.live.moved(claim.id)
             try:
-                self._store(claim, self.grade(submission, tracker), State.DONE)
+                self._settle(claim, self._graded(claim, tracker))
             except Withdrawn:
                 LOG.info("submission %s was cancelled while it ran", claim.id)
+            except StoreUnavailable:
+                raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
                 if not tracker.withdrawn:
-                    self._excuse(claim, submission, fault)
+                    self._excuse(claim, fault)
         self.live.moved(claim.id)
 
+    def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
+        """Return the report; None if the submission was deleted together with its owner."""
+        with self.database.read() as session:
+            submission = submissions.get(session, claim.id)
+        return None if submission is None else self.grade(submission, tracker)
+
+    def _settle(self, claim: Claim, report: Report | None) -> None:
+        """Store a report; one that tells of a fault of ours is put off as long as another try may do better."""
+        if report is None:
+            return
+        if report.faulty and claim.faults < len(self.retries.pauses):
+            self._put_off(claim, f"its report tells of a fault of ours {report.incident}")
+            return
+        self._store(claim, report, State.BROKEN if report.incident else State.DONE)
+
     def _store(self, claim: Claim, report: Report, state: State) -> None:
-        with self.database.write() as session:
-            kept = claims.finish(session, claim, report, state=state, now=self.clock())
-        if not kept:
+        report, body = self._written(report)
+        if not self._kept(claim, report, body=body, state=state):
             LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
 
-    def _excuse(self, claim: Claim, submission: Submission, fault: Exception) -> None:
+    def _kept(self, claim: Claim, report: Report, *, body: str, state: State) -> bool:
+        """Store a report, offering it again after each pause; False if the job is no longer in our hands."""
+        for pause in self.retries.pauses:
+            try:
+                return self._finish(claim, report, body=body, state=state)
+            except StoreUnavailable as fault:
+                LOG.warning("the report on %s could not be stored, next in %s s: %s", claim.id, pause, fault)
+                self.stop.wait(pause)
+        return self._finish(claim, report, body=body, state=state)
+
+    def _finish(self, claim: Claim, report: Report, *, body: str, state: State) -> bool:
+        with self.database.write() as session:
+            return claims.finish(session, claim, report, body=body, state=state, now=self.clock())
+
+    def _written(self, report: Report) -> tuple[Report, str]:
+        """Return a report with its JSON; where it cannot be written whole, without all that no point depends on."""
+        try:
+            return report, report.to_json()
+        except Exception as fault:  # noqa: BLE001 - whatever a writer of JSON trips over is no reason to lose a verdict
+            incident = record(LOG, f"a report on {report.exercise} could not be written as JSON", fault)
+        bare = replace(report.bare(), advice=(f"part of this report is missing, by a fault of ours ({incident})",))
+        return bare, bare.to_json()
+
+    def _excuse(self, claim: Claim, fault: Exception) -> None:
         if claim.faults >= len(self.retries.pauses):
-            self._give_up(claim, submission, fault)
-            return
+            self._give_up(claim, fault)
+        else:
+            self._put_off(claim, repr(fault), fault)
+
+    def _put_off(self, claim: Claim, why: str, fault: Exception | None = None) -> None:
         pause = self.retries.pauses[claim.faults]
-        LOG.warning("try %d of %s failed, next in %s s: %r", claim.tries, claim.id, pause, fault, exc_info=fault)
+        LOG.warning("try %d of %s failed, next in %s s: %s", claim.tries, claim.id, pause, why, exc_info=fault)
         with self.database.write() as session:
             claims.put_back(session, claim, ready=self.clock() + pause)
 
-    def _give_up(self, claim: Claim, submission: Submission, fault: Exception | str) -> None:
-        incident = secrets.token_hex(4)
-        trace = fault if isinstance(fault, Exception) else None
-        LOG.error("incident %s: submission %s is broken: %s", incident, claim.id, fault, exc_info=trace)
+    def _give_up(self, claim: Claim, fault: Exception) -> None:
+        incident = record(LOG, f"submission {claim.id} is broken", fault)
         report = Report(
-            exercise=submission.exercise,
+            exercise=claim.exercise,
             status=Status.UNGRADABLE,
             score=0.0,
-            seed=submission.seed,
-            device=submission.device,
+            seed=claim.seed,
+            device=claim.device,
             seconds=self.clock() - claim.started,
             reason=APOLOGY.format(incident=incident),
             incident=incident,

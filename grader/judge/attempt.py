@@ -5,7 +5,7 @@ Nothing here knows an exercise. The truth comes from whoever has it: a running r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,8 @@ from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence
 from grader.checks.trouble import explain
 from grader.judge import advice, scoring
-from grader.judge.report import Report, Status
+from grader.judge.extras import Extras
+from grader.judge.report import Property, Report, Status
 from grader.judge.sheet import Sheet
 from grader.judge.source import names_single_precision
 from grader.judge.text import clean
@@ -35,6 +36,10 @@ _STATUS = {
 _SINGLE_ADVICE = (
     "your code asks for float32 by name, so it was graded in float32, less exactly; "
     "take dtype and device from the input instead"
+)
+_LEFT_OPEN = (
+    "Something of ours broke while your code was being judged; it is not to blame. What could be judged is shown and "
+    "counts, and no attempt is used up. Your instructor can find out more with this id: {incident}"
 )
 
 
@@ -81,16 +86,31 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     )
     if status in (Status.REJECTED, Status.UNGRADABLE):
         return blank
-    remarks = (*scoring.remarks(outcome.judged), *advice.remarks(outcome.evidence))
-    return replace(
-        blank,
-        score=outcome.score,
-        dimensions=scoring.by_dimension(outcome.judged),
-        checks=scoring.results(outcome.judged),
-        properties=scoring.properties(outcome.judged),
-        advice=(_SINGLE_ADVICE, *remarks) if outcome.single else remarks,
-        mapping=next((_cleaned(b.mapping) for b in observed.builds.values() if b.mapping), {}),
+    extras, judged = Extras(), outcome.judged
+    properties: tuple[Property, ...] = ()
+    properties = extras.make("the properties of your answer are", lambda: scoring.properties(judged), properties)
+    remarks: tuple[str, ...] = ()
+    remarks = extras.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
+    single = (_SINGLE_ADVICE,) if outcome.single else ()
+    return _opened(
+        replace(
+            blank,
+            score=outcome.score,
+            dimensions=scoring.by_dimension(judged),
+            checks=scoring.results(judged),
+            properties=properties,
+            advice=(*single, *remarks, *extras.missing),
+            mapping=next((_cleaned(b.mapping) for b in observed.builds.values() if b.mapping), {}),
+        ),
+        judged,
     )
+
+
+def _opened(report: Report, judged: Iterable[Judged]) -> Report:
+    """Return `report`, left open if a check that has points broke by our fault and could not give them."""
+    open_ends = (line.finding for line in judged if line.item.points and not line.finding.granted)
+    incident = next((finding.incident for finding in open_ends if finding.incident), "")
+    return replace(report, incident=incident, reason=_LEFT_OPEN.format(incident=incident)) if incident else report
 
 
 def _cleaned(mapping: Mapping[str, str]) -> dict[str, str]:

@@ -17,9 +17,10 @@ from grader.checks.trouble import explain
 from grader.errors import AuthorError, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
-from grader.judge.attempt import attempt, tell
+from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.diagnosis import diagnose
-from grader.judge.report import Report, Status
+from grader.judge.extras import Extras
+from grader.judge.report import Diagnosis, Figures, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 
@@ -53,13 +54,23 @@ def grade(
     outcome = attempt(draw_up(exercise, seed).on(device), text, run, partial(observe_reference, exercise))
     report = tell(blank, outcome)
     if report.checks:
-        lost = [dimension for dimension, points in report.dimensions.items() if points.earned < points.possible]
-        report = replace(
-            report,
-            diagnosis=diagnose(exercise, outcome.evidence, lost=lost) if outcome.score < 100 else (),
-            figures=figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),
-        )
+        report = _with_extras(exercise, report, outcome)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
+
+
+def _with_extras(exercise: Exercise, report: Report, outcome: Outcome) -> Report:
+    """Return `report` with the cause of what went wrong, and with its pictures."""
+    extras = Extras()
+    lost = [dimension for dimension, points in report.dimensions.items() if points.earned < points.possible]
+    found: tuple[Diagnosis, ...] = ()
+    if outcome.score < 100:
+        found = extras.make("the cause is", lambda: diagnose(exercise, outcome.evidence, lost=lost), found)
+    drawn = extras.make(
+        "the pictures are",
+        lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),
+        Figures(),
+    )
+    return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *extras.missing))
 
 
 def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:

@@ -7,7 +7,7 @@ Every string may quote the student's code, so each face escapes it in its own wa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import ClassVar, Literal
 
@@ -185,7 +185,7 @@ class Report:
         box: which sandbox it ran in.
         dtype: the precision that the verdict was reached in.
         seconds: from taking the submission up to the verdict.
-        incident: the id under which a fault of ours was logged; empty without one.
+        incident: the id under which a fault of ours was logged that leaves the verdict open; empty without one.
     """
 
     # In pictures, infinity and NaN mean something; JSON has no numbers for them.
@@ -212,8 +212,18 @@ class Report:
 
     @property
     def accepted(self) -> bool:
-        """Whether every check ran and passed."""
-        return bool(self.checks) and all(check.status is Verdict.PASSED for check in self.checks)
+        """Whether every check passed; one that broke by our fault, in a report that stands all the same, is let go."""
+        verdicts = {check.status for check in self.checks}
+        return not self.incident and Verdict.PASSED in verdicts <= {Verdict.PASSED, Verdict.BROKEN}
+
+    @property
+    def faulty(self) -> bool:
+        """Whether a fault of ours shows in the verdict, which another try may do without."""
+        return bool(self.incident) or any(check.status is Verdict.BROKEN for check in self.checks)
+
+    def bare(self) -> Report:
+        """Return the verdict with its reasons, and nothing that no point depends on."""
+        return replace(self, properties=(), diagnosis=(), advice=(), mapping={}, figures=Figures(), output="")
 
     def to_json(self) -> str:
         """Return the report as one line of JSON."""

@@ -14,7 +14,10 @@ FREE = frozenset({Status.REJECTED, Status.UNGRADABLE})  # these use up no attemp
 
 
 def count(session: Session, user: UserId, exercise: str, *, report: Report, now: float) -> None:
-    """Count one more attempt of a person, in the transaction that stores the report."""
+    """Count one more attempt of a person, in the transaction that stores the report.
+
+    Where a fault of ours kept the report from being whole, what was earned counts, and no attempt is used.
+    """
     if report.status in FREE:
         return
     # Two of the person's reports may arrive at once; the sums below must see both.
@@ -23,7 +26,7 @@ def count(session: Session, user: UserId, exercise: str, *, report: Report, now:
     if best is None:
         best = BestRow(user_id=user, exercise=exercise, score=-1.0, attempts=0, reached=now, used=0)
         session.add(best)
-    best.used += 1
+    best.used += not report.incident
     if report.score > best.score:
         best.score, best.attempts, best.reached = report.score, best.used, now
         session.flush()

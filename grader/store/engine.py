@@ -1,31 +1,45 @@
 """The way to the database: the only place that knows which database it is.
 
 On SQLite every commit is on the disk before it is acknowledged (WAL with synchronous=FULL), a write transaction takes
-the write lock at its first statement, and the writers of one process queue at a lock of ours.
+the write lock at its first statement, and the writers of one process queue at a lock of ours. Whatever keeps the
+database from doing its work, a full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.orm import Session
 
 from grader.errors import GraderFault
 
-PRAGMAS = ("busy_timeout=30000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
+
+
+class StoreUnavailable(GraderFault):
+    """The database cannot be reached, read or written just now; nothing of the transaction is stored."""
 
 
 class Database:
-    """Hands out short transactions; commits at the end of the block, rolls back when it raises."""
+    """Hands out short transactions; commits at the end of the block, rolls back when it raises.
 
-    def __init__(self, url: str) -> None:
+    `patience`: how many seconds a write waits for the writers before it, in this process and in others.
+    """
+
+    def __init__(self, url: str, *, patience: float = PATIENCE_SECONDS) -> None:
         """Prepare the engine for `url`; nothing is opened before the first transaction."""
-        self.engine = _engine(url)
+        self.engine = _engine(url, patience)
+        self._patience = patience
         self._reader = self.engine.execution_options(write=False)
         self._writer = self.engine.execution_options(write=True)
         # SQLite's own waiting for the write lock is unfair: a writer may starve for seconds beside busy ones.
@@ -43,46 +57,69 @@ class Database:
 
         Raises:
             GraderFault: this thread is inside a write transaction already, and would wait for itself.
+            StoreUnavailable: the database does not take it now.
         """
-        if not self.embedded:
-            with Session(self._writer) as session, session.begin():
-                yield session
-            return
         if self._writer_thread == threading.get_ident():
             raise GraderFault("a write transaction was opened inside another one of the same thread")
-        with self._turn, Session(self._writer) as session, session.begin():
-            self._writer_thread = threading.get_ident()
-            try:
-                yield session
-            finally:
-                self._writer_thread = 0
+        with _told(), self._in_turn(), Session(self._writer) as session, session.begin():
+            yield session
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Open a transaction that only reads, on one snapshot."""
-        with Session(self._reader) as session, session.begin():
+        """Open a transaction that only reads, on one snapshot.
+
+        Raises:
+            StoreUnavailable: the database does not answer now.
+        """
+        with _told(), Session(self._reader) as session, session.begin():
             yield session
+
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        if not self.embedded:
+            yield
+            return
+        if not self._turn.acquire(timeout=self._patience):
+            raise StoreUnavailable(f"other writers held the database for {self._patience:g} s")
+        self._writer_thread = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._writer_thread = 0
+            self._turn.release()
 
     def close(self) -> None:
         """Close the pooled connections."""
         self.engine.dispose()
 
 
-def _engine(url: str) -> Engine:
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell the state of the database, which may pass, from a wrong statement or a damaged file, which will not."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, NoConnectionFree, sqlite3.OperationalError) as error:
+        # The driver's own comes while a connection is opened.
+        raise StoreUnavailable(str(error).partition("\n")[0]) from error
+
+
+def _engine(url: str, patience: float) -> Engine:
     parsed = make_url(url)
+    # Parameters hold sources and hashes of passwords, which do not belong into a log.
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_pre_ping=True, pool_size=16, max_overflow=48)
+        return create_engine(parsed, pool_pre_ping=True, pool_size=16, max_overflow=48, hide_parameters=True)
     if parsed.database:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(parsed, pool_size=16, max_overflow=48)
-    event.listen(engine, "connect", _prepare)
+    engine = create_engine(parsed, pool_size=16, max_overflow=48, hide_parameters=True)
+    event.listen(engine, "connect", partial(_prepare, patience))
     event.listen(engine, "begin", _begin)
     return engine
 
 
-def _prepare(connection: Any, _record: object) -> None:
+def _prepare(patience: float, connection: Any, _record: object) -> None:
     # The driver must not open transactions by itself: it would always open a deferred one.
     connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout={round(1000 * patience)}")
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 

@@ -243,7 +243,7 @@ def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None
     kept = []
     for claim in (old, new, new):
         with database.write() as session:
-            kept.append(claims.finish(session, claim, report, state=State.DONE, now=2.0))
+            kept.append(claims.finish(session, claim, report, body=report.to_json(), state=State.DONE, now=2.0))
 
     assert kept == [False, True, False]
 

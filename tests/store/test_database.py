@@ -21,7 +21,7 @@ def test_every_connection_syncs_each_commit_and_checks_foreign_keys(database: Da
     with database.read() as session:
         found = [session.execute(text(f"PRAGMA {name}")).scalar() for name in names]
 
-    assert found == ["wal", 2, 1, 30000]
+    assert found == ["wal", 2, 1, 10000]
 
 
 def test_writers_that_read_first_do_not_fail_beside_each_other(database: Database, person: Callable[..., User]) -> None:

@@ -1,0 +1,34 @@
+"""What a report says beside its verdict: a fault of ours in there costs the extra, never the verdict."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from grader.errors import record
+
+LOG = logging.getLogger(__name__)
+Extra = TypeVar("Extra")
+
+
+class Extras:
+    """Makes the extras of one report; `missing` says, in words to the student, what could not be made."""
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+
+    def make(self, what: str, make: Callable[[], Extra], otherwise: Extra) -> Extra:
+        """Return what `make` returns; `otherwise`, and the fault in the log, where it raises.
+
+        Args:
+            what: what is missing then, as the beginning of a sentence: `the pictures are`.
+            make: gives the extra.
+            otherwise: what the report holds without it.
+        """
+        try:
+            return make()
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the verdict stands without
+            incident = record(LOG, f"{what} missing from a report", fault)
+        self.missing.append(f"{what} missing here, by a fault of ours ({incident}); your points are not touched by it")
+        return otherwise
