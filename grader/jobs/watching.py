@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -11,9 +12,10 @@ from dataclasses import replace
 from grader.jobs import claims
 from grader.jobs.live import Live
 from grader.store import submissions
-from grader.store.engine import Database
+from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import State, SubmissionId, Watch
 
+LOG = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0  # the safety net: another process may be grading, and cannot wake us
 
 
@@ -31,14 +33,23 @@ class Watching:
         self._read = 0.0
 
     async def watch(self, id: SubmissionId) -> AsyncIterator[Watch]:
-        """Yield at once and then at each change, up to a final state."""
+        """Yield at once and then at each change, up to a final state; waits for a database that is gone for a while.
+
+        Raises:
+            StoreUnavailable: it is gone already at the beginning.
+        """
         last: Watch | None = None
         with self._database.read() as session:
             created = submissions.created(session, id)
         with self._live.listening(id) as event:
             while last is None or not last.state.final:
                 event.clear()
-                seen = await asyncio.to_thread(self._look, id, created)
+                try:
+                    seen = await asyncio.to_thread(self._look, id, created)
+                except StoreUnavailable as fault:
+                    LOG.warning("a watcher of %s is kept waiting: %s", id, fault)
+                    await _heard(event)
+                    continue
                 if last is None or replace(seen, elapsed=last.elapsed) != last:
                     last = seen
                     yield seen

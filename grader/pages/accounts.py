@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +11,15 @@ from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader
 
-from grader.errors import NotAllowed
+from grader.errors import GraderFault, NotAllowed, record
 from grader.pages.identity import Identity
 from grader.pages.wording import clean
 
+LOG = logging.getLogger(__name__)
+SORRY = (
+    "This does not work just now; it is our fault. Please try again in a moment. If that does not help, give your "
+    "instructor this id: {incident}"
+)
 TEMPLATES = Path(__file__).parent / "templates"
 
 Field = Annotated[str, Form(max_length=2000)]
@@ -81,6 +87,8 @@ class Forms:
             self.identity.service.register(name, password, class_code)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
+        except GraderFault as fault:
+            return _sorry(page, fault)
         return self._enter(request, name, password, page=page)
 
     def sign_out(self, request: Request) -> Response:
@@ -96,6 +104,8 @@ class Forms:
             token = self.identity.service.sign_in(name, password, address)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
+        except GraderFault as fault:
+            return _sorry(page, fault)
         # The session that the browser had before ends here: nobody can prepare one for somebody else.
         self.identity.service.sign_out(self.identity.token(request))
         response = RedirectResponse(page.next, status_code=303)
@@ -107,6 +117,10 @@ def local(address: str) -> str:
     """Return an address of ours to go to next; the front page for anything that leads elsewhere."""
     plain = address.startswith("/") and not address.startswith(("//", "/\\"))
     return address if plain and address.isprintable() and "\\" not in address and len(address) < 500 else "/"
+
+
+def _sorry(page: Page, fault: GraderFault) -> HTMLResponse:
+    return _show(replace(page, error=SORRY.format(incident=record(LOG, f"no {page.title}", fault))), status=503)
 
 
 def _show(page: Page, status: int = 200) -> HTMLResponse:

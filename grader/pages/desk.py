@@ -7,13 +7,14 @@ again by the service, and who is asking is read from the cookie only.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
-from grader.errors import NotAllowed
+from grader.errors import GraderFault, NotAllowed, record
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages import catalogue, lists, panel
 from grader.pages.identity import Identity
@@ -22,6 +23,7 @@ from grader.pages.wording import View, pack
 from grader.service import Service
 from grader.store.records import SubmissionId, User, Watch
 
+LOG = logging.getLogger(__name__)
 GUEST_ATTEMPTS = "Sign in to keep your attempts."
 Parts = tuple[Any, ...]  # what Gradio takes: one value per output
 
@@ -78,6 +80,8 @@ class Desk:
         except NotAllowed as refusal:
             # One that still runs is shown on; a second tab may have sent it.
             return self.service.unfinished(user, exercise) or "", pack(panel.refused_view(str(refusal)))
+        except GraderFault as fault:
+            return "", pack(panel.not_taken_view(record(LOG, "a submission could not be taken", fault)))
 
     async def watch(self, submission: object, request: gr.Request) -> AsyncIterator[Parts]:
         """Show how the submission is getting on, up to its report.
@@ -97,7 +101,11 @@ class Desk:
             yield pack(panel.refused_view(str(refusal))), gr.skip()
 
     def cancel(self, submission: object, request: gr.Request) -> None:
-        """Take the submission back; whoever watches it sees that."""
+        """Take the submission back; whoever watches it sees that.
+
+        Raises:
+            gr.Error: it could not be cancelled, by a fault of ours; its text is shown.
+        """
         user = self.identity.user(request)
         if user is not None and isinstance(submission, str) and submission:
             self._quietly_cancel(user, SubmissionId(submission))
@@ -146,6 +154,9 @@ class Desk:
             self.service.cancel(user, id)
         except NotAllowed:
             return  # somebody else's; there is nothing to show
+        except GraderFault as fault:
+            incident = record(LOG, "a submission could not be cancelled", fault)
+            raise gr.Error(f"{panel.NOT_CANCELLED} ({incident})", print_exception=False) from fault
 
     def _exercise(self, name: object) -> Exercise:
         found = self.catalog.get(name) if isinstance(name, str) else None

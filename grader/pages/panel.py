@@ -9,6 +9,8 @@ from grader.pages.render import NAMES, title
 from grader.pages.wording import View, clean, count
 from grader.store.records import State, Watch
 
+NOT_CANCELLED = "This could not be cancelled just now, by a fault of ours. Please try again."
+_AGAIN = "Please try again in a moment. If that does not help, give your instructor this id"
 _RARE = (Dimension.MEMORY, Dimension.LEARNING)
 
 
@@ -25,6 +27,14 @@ def guest_view() -> View:
 def refused_view(why: str) -> View:
     """Return the panel for a request that was not allowed, with the reason."""
     return _panel("refused", clean(why, 400))
+
+
+def not_taken_view(incident: str) -> View:
+    """Return the panel for a submission that could not be stored, by a fault of ours."""
+    text = (
+        "Your code could not be taken just now; this is our fault. It is still in the editor, and nothing was counted."
+    )
+    return _panel("broken", text, detail=f"{_AGAIN}: {incident}")
 
 
 def opened_view(number: int) -> View:

@@ -6,6 +6,7 @@ a moment, `register` and `sign_in` for about a tenth of a second.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -19,11 +20,13 @@ from grader.exercise.catalog import Catalog
 from grader.jobs.engine import Engine, virtual_deadline
 from grader.jobs.watching import Watching
 from grader.service.accounts import Accounts
+from grader.service.limits import Pace
 from grader.service.office import Office
 from grader.store import accounts, boards, keys, submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
 
+ID = re.compile(r"[0-9a-f]{24}")
 NOT_YOURS = "There is no such submission among yours."
 
 
@@ -89,8 +92,14 @@ class Service:
         self._rules = rules
         self._clock = clock
         self._closing = closing
+        self._pace = Pace(clock)
         self._accounts = Accounts(
-            database, class_code=rules.class_code, session_seconds=rules.session_seconds, hasher=hasher, clock=clock
+            database,
+            class_code=rules.class_code,
+            secret=rules.secret,
+            session_seconds=rules.session_seconds,
+            hasher=hasher,
+            clock=clock,
         )
 
     @property
@@ -113,13 +122,14 @@ class Service:
         self._closing()
         self._database.close()
 
-    def register(self, name: str, password: str, class_code: str) -> User:
+    def register(self, name: str, password: str, class_code: str, address: str = "") -> User:
         """Make an account for a student.
 
         Raises:
-            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short.
+            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or there were too
+                many tries or accounts from that address.
         """
-        return self._accounts.register(name, password, class_code)
+        return self._accounts.register(name, password, class_code, address)
 
     def add_user(self, name: str, password: str, role: Role) -> User:
         """Make an account for anybody; for the command line, which asks no class code.
@@ -129,13 +139,17 @@ class Service:
         """
         return self._accounts.add(name, password, role)
 
-    def sign_in(self, name: str, password: str, address: str) -> str:
-        """Return the token of a new session.
+    def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:
+        """Return the token of a new session; `mark` is what the browser kept from an earlier one.
 
         Raises:
             NotAllowed: the name or the password is wrong, or there were too many tries.
         """
-        return self._accounts.sign_in(name, password, address)
+        return self._accounts.sign_in(name, password, address, mark)
+
+    def mark(self, user: User) -> str:
+        """Return what a browser in which that person has signed in keeps, so that nobody locks them out of it."""
+        return self._accounts.mark(user)
 
     def user_of(self, token: str | None) -> User | None:
         """Return who is signed in with that token; None if nobody is."""
@@ -150,9 +164,11 @@ class Service:
 
         Raises:
             NotAllowed: another one of theirs on this exercise is unfinished, or the source is too long, or the
-                exercise or the device is unknown.
+                exercise or the device is unknown, or they hand in faster than anybody can read what comes back.
+            GraderFault: it could not be stored; nothing of it is.
         """
         raw = self._checked(exercise, source, device)
+        self._pace.submit(user.id, len(raw))
         id, now = SubmissionId(secrets.token_hex(12)), self._clock()
         submission = Submission(
             id=id,
@@ -195,6 +211,8 @@ class Service:
 
     def unfinished(self, user: User, exercise: str) -> SubmissionId | None:
         """Return the person's submission on the exercise that still waits or runs."""
+        if exercise not in self.catalog:
+            return None
         with self._database.read() as session:
             return submissions.unfinished(session, user.id, exercise)
 
@@ -236,7 +254,7 @@ class Service:
     def _checked(self, exercise: str, source: str | bytes, device: str) -> bytes:
         raw = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")
         if exercise not in self.catalog:
-            raise NotAllowed(f"There is no exercise called {exercise!r}.")
+            raise NotAllowed(f"There is no exercise called {exercise[:64]!r}.")
         if device not in self._rules.slots:
             raise NotAllowed(f"Nothing is graded on {device!r} here; choose one of: {', '.join(self.devices)}.")
         limit = self._rules.source_bytes
@@ -247,8 +265,10 @@ class Service:
         return raw
 
     def _permit(self, user: User, id: SubmissionId) -> None:
-        with self._database.read() as session:
-            owner: UserId | None = submissions.owner(session, id)
+        owner: UserId | None = None
+        if ID.fullmatch(id):  # whatever else is asked for, no database has to take it
+            with self._database.read() as session:
+                owner = submissions.owner(session, id)
         if owner is None or (owner != user.id and user.role is not Role.INSTRUCTOR):
             raise NotAllowed(NOT_YOURS)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from grader.judge.report import Status
-from grader.pages.panel import idle_view, watch_view
+from grader.pages.panel import idle_view, not_taken_view, watch_view
 from grader.store.records import State, Watch
 from tests.pages.samples import accepted_report, ended_report, failed_report
 
@@ -33,6 +33,16 @@ def test_each_state_has_its_sentence(watch, phase, text):
 def test_nothing_is_busy_before_the_first_run():
     """The idle panel offers Run, not Cancel."""
     assert idle_view()["busy"] is False
+
+
+def test_what_could_not_be_taken_is_our_fault_with_an_id():
+    """Where the store takes nothing, the panel says whose fault that is, where the code is, and what to pass on."""
+    view = not_taken_view("0a1b2c3d")
+
+    assert view["phase"] == "broken"
+    assert "our fault" in view["text"]
+    assert "still in the editor" in view["text"]
+    assert view["detail"].endswith("0a1b2c3d")
 
 
 def test_progress_is_a_share_of_the_calls():
