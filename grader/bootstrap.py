@@ -13,18 +13,18 @@ from grader.errors import GraderFault
 from grader.exercise.catalog import Catalog
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Grade, Tracker
+from grader.jobs.slot import Retries
 from grader.jobs.watching import Watching
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
-from grader.sandbox import doctor
 from grader.sandbox.choice import choose_box
 from grader.sandbox.runner import Sandbox
 from grader.service import Service
 from grader.service.service import Rules
 from grader.settings import Settings
 from grader.store import keys, migrate
-from grader.store.engine import Database
+from grader.store.engine import PATIENCE_SECONDS, Database
 from grader.store.records import Submission
 
 LOG = logging.getLogger(__name__)
@@ -47,19 +47,26 @@ def choose(settings: Settings) -> Box:
     Raises:
         SandboxUnavailable: this machine has no sandbox for strangers' code.
     """
-    if settings.allow_one_wall and doctor.probe().tier == "C":
+    box = choose_box(allow_plain=False, allow_one_wall=settings.allow_one_wall)
+    if isinstance(box, Sandbox) and box.tier == "C":
         LOG.warning(
             "one wall only: submissions run behind the system call filter and limits alone, as the settings say"
         )
-        return Sandbox()
-    return choose_box(allow_plain=False)
+    return box
 
 
-def assemble(settings: Settings, catalog: Catalog, box: Box) -> Service:
-    """Return the service over these exercises and this box."""
-    database = Database(settings.database_url or settings.file_url)
+def assemble(
+    settings: Settings,
+    catalog: Catalog,
+    box: Box,
+    *,
+    retries: Retries | None = None,
+    patience: float = PATIENCE_SECONDS,
+) -> Service:
+    """Return the service over these exercises and this box; `retries` and `patience` for whoever cannot wait long."""
+    database = Database(settings.database_url or settings.file_url, patience=patience)
     migrate.upgrade(database)
-    engine = EmbeddedEngine(database, grade_with(catalog, box), workers=settings.data / "workers")
+    engine = EmbeddedEngine(database, grade_with(catalog, box), workers=settings.data / "workers", retries=retries)
     return Service(
         database,
         catalog,

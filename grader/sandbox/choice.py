@@ -20,17 +20,18 @@ class BoxToCome:
         self._examination = doctor.Examination()
         self._zygote = Zygote() if sys.platform == "linux" else None
 
-    def wait(self, *, allow_plain: bool) -> Box:
+    def wait(self, *, allow_plain: bool, allow_one_wall: bool = False) -> Box:
         """Return the safest box that this machine can offer.
 
         Args:
             allow_plain: take a plain subprocess where the sandbox's floor is missing; for one's own code only.
+            allow_one_wall: take a sandbox of tier C, where there is no better one.
 
         Raises:
             SandboxUnavailable: the floor is missing, and a plain subprocess is not allowed.
         """
         try:
-            doctor.require_floor(self._examination.diagnosis())
+            doctor.require_floor(self._examination.diagnosis(), allow_one_wall=allow_one_wall)
         except SandboxUnavailable:
             if not allow_plain:
                 raise
@@ -43,6 +44,9 @@ class BoxToCome:
 
         box = Sandbox(self._zygote)
         self._zygote = None  # the sandbox's now
+        if box.tier == "C" and not allow_one_wall:
+            box.close()
+            raise SandboxUnavailable("no sandbox on this machine: the doctor found two walls, the zygote has only one")
         return box
 
     def close(self) -> None:
@@ -52,14 +56,15 @@ class BoxToCome:
             self._zygote.close()
 
 
-def choose_box(allow_plain: bool) -> Box:
+def choose_box(allow_plain: bool, *, allow_one_wall: bool = False) -> Box:
     """Return the safest box that this machine can offer.
 
     Args:
         allow_plain: take a plain subprocess where the sandbox's floor is missing; for one's own code only.
+        allow_one_wall: take a sandbox of tier C, where there is no better one.
 
     Raises:
         SandboxUnavailable: the floor is missing, and a plain subprocess is not allowed.
     """
     with contextlib.closing(BoxToCome()) as coming:
-        return coming.wait(allow_plain=allow_plain)
+        return coming.wait(allow_plain=allow_plain, allow_one_wall=allow_one_wall)

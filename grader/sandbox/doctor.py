@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import SandboxUnavailable
+from grader.sandbox import tiers
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ENTRY = (
@@ -18,16 +19,23 @@ _ENTRY = (
 )
 _SECONDS = 10.0
 
-# What each wall is for, and what would raise it.
+_NAMESPACES = "the right to make namespaces, which containers usually withhold and Ubuntu's AppArmor makes worthless"
+
+# What would raise each wall.
 _REMEDIES = {
     "system call filter": "a Linux kernel with CONFIG_SECCOMP_FILTER, on x86_64 or aarch64, not inside gVisor",
     "limits": "a system that enforces resource limits",
     "not root": "start the service as an ordinary user, or as root with CAP_SETUID and CAP_SETGID",
     "landlock": "Linux 5.13 or newer with `landlock` in its list of security modules",
     "landlock signals": "Linux 6.12 or newer",
-    "namespaces": "unprivileged user namespaces, which containers and Ubuntu's AppArmor usually forbid",
+    "empty network": _NAMESPACES,
+    "own shared memory": _NAMESPACES,
+    "own host name": _NAMESPACES,
+    "own processes": _NAMESPACES,
+    "empty root": "the other namespaces, and the right to mount in them",
 }
-_FLOOR = ("system call filter", "limits", "not root")
+_FLOOR = {"system call filter", "limits", "not root"}
+_APART = {"empty network", "own shared memory", "own host name", "own processes", "empty root"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class Diagnosis:
 
     Attributes:
         walls: all walls, those that cannot be missing first.
-        tier: `A` with namespaces, `B` without, `C` with the filter and limits alone, `none` where even one is missing.
+        tier: `A`, `B` or `C` as `tiers` explains, `none` where a wall is missing that nothing replaces.
     """
 
     walls: tuple[Wall, ...]
@@ -61,15 +69,7 @@ class Diagnosis:
             else f"{wall.name:{width}}  MISSING: {wall.detail} (needs: {wall.remedy})"
             for wall in self.walls
         ]
-        return [*said, f"tier {self.tier}: {_MEANINGS[self.tier]}"]
-
-
-_MEANINGS = {
-    "A": "every wall that we know",
-    "B": "good for strangers' code; namespaces would add a second wall before processes and network",
-    "C": "one wall; not enough for strangers' code",
-    "none": "no sandbox here",
-}
+        return [*said, f"tier {self.tier}: {tiers.MEANINGS[self.tier]}"]
 
 
 class Examination:
@@ -100,17 +100,18 @@ def probe() -> Diagnosis:
         return examination.diagnosis()
 
 
-def require_floor(found: Diagnosis | None = None) -> Diagnosis:
+def require_floor(found: Diagnosis | None = None, *, allow_one_wall: bool = False) -> Diagnosis:
     """Return the diagnosis where this machine may run strangers' code.
 
     Args:
         found: of this machine; it is examined now if left out.
+        allow_one_wall: tier C will do.
 
     Raises:
         SandboxUnavailable: it may not; the text names the first missing wall and the remedy.
     """
     found = found or probe()
-    if found.tier in ("A", "B"):
+    if found.tier in ("A", "B") or (found.tier == "C" and allow_one_wall):
         return found
     missing = next(wall for wall in found.walls if not wall.bites)
     raise SandboxUnavailable(
@@ -120,11 +121,9 @@ def require_floor(found: Diagnosis | None = None) -> Diagnosis:
 
 
 def _tier(holding: set[str]) -> str:
-    if not holding.issuperset(_FLOOR):
+    if not holding >= _FLOOR:
         return "none"
-    if "landlock" not in holding:
-        return "C"
-    return "A" if "namespaces" in holding else "B"
+    return tiers.tier(landlocked="landlock" in holding, apart=holding >= _APART)
 
 
 def _begin() -> subprocess.Popen[str]:

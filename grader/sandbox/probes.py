@@ -5,15 +5,18 @@ Run as a small program of its own by `doctor`, because a fork of a threaded proc
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import socket
+import sys
 from collections.abc import Callable, Mapping
 
-from grader.sandbox.lockdown import landlock, namespaces, privileges, rlimits, seccomp, syscalls
+from grader.sandbox.lockdown import landlock, namespaces, privileges, rlimits, root, seccomp, syscalls
 
 _MEBIBYTE = 1 << 20
 _BUDGET = 256 * _MEBIBYTE
+_SHM_REMOVE, _SHM_STATUS = 0, 2
 
 
 class NoBite(Exception):
@@ -75,19 +78,62 @@ def user_changes() -> None:
     _expect_refusal("become root", lambda: os.setuid(0))
 
 
-def namespaces_bite() -> None:
-    """A child in a process namespace of its own sees nobody, and the zygote gets back to its own."""
+def network_is_empty() -> None:
+    """In a network of its own, a process reaches nobody, not even on the same machine."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = server.getsockname()
+        namespaces.separate(namespaces.NETWORK)
+        _expect_refusal("reach a program of this machine", lambda: socket.create_connection(address, timeout=1).close())
+    if others := [name for _, name in socket.if_nameindex() if name != "lo"]:
+        raise NoBite(f"the empty network holds {', '.join(others)}")
+
+
+def shared_memory_is_own() -> None:
+    """A segment of shared memory that was made outside cannot be found."""
+    namespaces.separate(namespaces.IPC)  # twice, so that the segment dies with the first, whatever happens
+    libc = ctypes.CDLL(None)
+    segment = libc.shmget(0, resource.getpagesize(), 0o600)
+    if segment < 0 or libc.shmctl(segment, _SHM_STATUS, ctypes.create_string_buffer(256)) < 0:
+        raise NoBite("this kernel has no shared memory to try it on")
+    namespaces.separate(namespaces.IPC)
+    if libc.shmctl(segment, _SHM_STATUS, ctypes.create_string_buffer(256)) == 0:
+        libc.shmctl(segment, _SHM_REMOVE, None)
+        raise NoBite("it could find shared memory of others")
+
+
+def host_name_is_own() -> None:
+    """The name of the machine cannot be told."""
+    namespaces.separate(namespaces.HOST_NAME)
+    if os.uname().nodename != namespaces.NAME:
+        raise NoBite("it could tell which machine this is")
+
+
+def processes_are_own() -> None:
+    """A child in a process namespace of its own sees nobody, and its parent gets back to where it was."""
+    namespaces.separate(namespaces.PROCESSES)
+    first = os.fork()
+    if first:
+        if os.waitpid(first, 0)[1]:
+            raise NoBite("a child can see other processes, or its parent cannot fork another one")
+        return
+    code = 1
+    try:
+        home = namespaces.own_processes()
+        code = sum(_sees_somebody(home) for _ in range(2))  # the second one shows that the way back works
+    finally:
+        os._exit(code)
+
+
+def root_is_empty() -> None:
+    """A process that has left the files behind finds none, and can make none."""
     if not namespaces.enter():
-        raise NoBite("the system does not let us make namespaces")
-    home = namespaces.own_processes()
-    for _ in range(2):  # the second one shows that the way back works
-        child = namespaces.fork_alone(home)
-        if child == 0:
-            os._exit(0 if (os.getpid(), os.getppid()) == (1, 0) else 1)
-        if os.waitpid(child, 0)[1]:
-            raise NoBite("a child can see other processes")
-    if [name for _, name in socket.if_nameindex() if name != "lo"]:
-        raise NoBite("the empty network is not empty")
+        raise NoBite("the system does not grant all the namespaces together")
+    root.leave_files()
+    if names := os.listdir("/"):
+        raise NoBite(f"the empty root holds {', '.join(names)}")
+    _expect_refusal("open Python", lambda: os.close(os.open(sys.executable, os.O_RDONLY)))
+    _expect_refusal("climb out of the root", lambda: os.stat("/../proc"))
+    _expect_refusal("make a file", lambda: os.mkdir("/new"))
 
 
 PROBES: Mapping[str, Callable[[], None]] = {
@@ -96,7 +142,11 @@ PROBES: Mapping[str, Callable[[], None]] = {
     "not root": user_changes,
     "landlock": landlock_bites,
     "landlock signals": landlock_keeps_signals_in,
-    "namespaces": namespaces_bite,
+    "empty network": network_is_empty,
+    "own shared memory": shared_memory_is_own,
+    "own host name": host_name_is_own,
+    "own processes": processes_are_own,
+    "empty root": root_is_empty,
 }
 
 
@@ -135,6 +185,13 @@ def _expect_refusal(what: str, attempt: Callable[[], object], *, for_root: bool 
     except (OSError, ValueError):
         return
     raise NoBite(f"it could {what}")
+
+
+def _sees_somebody(home: int) -> bool:
+    child = namespaces.fork_alone(home)
+    if child == 0:
+        os._exit((os.getpid(), os.getppid()) != (1, 0))
+    return os.waitpid(child, 0)[1] != 0
 
 
 def _fork() -> None:

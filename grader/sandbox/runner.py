@@ -42,7 +42,8 @@ class Sandbox:
         self._renewed = clock()
         self._zygote = (zygote or Zygote()).wait()
         self._leases: Counter[Zygote] = Counter()  # runs under way, by zygote
-        self.name = f"sandbox (tier {self._zygote.tier})"
+        self.tier = self._zygote.tier
+        self.name = f"sandbox (tier {self.tier}{', one wall only' if self.tier == 'C' else ''})"
 
     def run(
         self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
@@ -69,7 +70,7 @@ class Sandbox:
 
         All children of one zygote share their address layout and hash seed, so none should serve for long.
         """
-        fresh = Zygote().wait()
+        fresh = self._another()
         with self._lock:
             old, self._zygote = (fresh, self._zygote) if self._closed else (self._zygote, fresh)
             busy = self._leases[old]
@@ -126,7 +127,20 @@ class Sandbox:
                 raise GraderFault("the sandbox was closed while a run was under way")
             if self._zygote is lost:
                 lost.close()
-                self._zygote = Zygote().wait()
+                self._zygote = self._another()
+
+    def _another(self) -> Zygote:
+        """Start a zygote behind walls that are as high as the first one's.
+
+        Raises:
+            GraderFault: it did not start.
+            SandboxUnavailable: the machine has lost a wall meanwhile.
+        """
+        zygote = Zygote().wait()
+        if zygote.tier > self.tier:  # later in the alphabet is lower
+            zygote.close()
+            raise SandboxUnavailable(f"a new zygote has tier {zygote.tier} only, where the sandbox had {self.tier}")
+        return zygote
 
 
 def _attempt(zygote: Zygote, job: bytes, trip: Trip, limits: Limits) -> Run:

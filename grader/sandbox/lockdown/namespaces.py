@@ -17,7 +17,7 @@ from grader.sandbox.lockdown import kernel, privileges
 
 _USER, PROCESSES, NETWORK, IPC, HOST_NAME = 0x10000000, 0x20000000, 0x40000000, 0x08000000, 0x04000000
 _CONTROL_GROUPS = 0x02000000
-_NAME = "box"
+NAME = "box"
 
 
 def enter() -> bool:
@@ -69,7 +69,7 @@ def separate(kinds: int = PROCESSES | NETWORK | IPC | HOST_NAME) -> None:
     if user != 0:
         _map_itself(user, group)
     if kinds & HOST_NAME:
-        socket.sethostname(_NAME)  # the new one starts with the old one's
+        socket.sethostname(NAME)  # the new one starts with the old one's
     with contextlib.suppress(OSError):  # hides a path that nobody can read any more: nice to have, and no wall
         kernel.unshare(_CONTROL_GROUPS)
 

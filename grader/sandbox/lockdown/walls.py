@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from grader.sandbox import tiers
 from grader.sandbox.lockdown import descriptors, landlock, namespaces, privileges, rlimits, root, seccomp, syscalls
 
 
@@ -30,10 +31,8 @@ class Walls:
 
     @property
     def tier(self) -> str:
-        """Say how high the walls are: A with all, B with a second one beside the filter, C with the filter alone."""
-        apart = self.home is not None and self.rooted
-        seconds = [apart, self.ruleset is not None]
-        return "A" if all(seconds) else "B" if any(seconds) else "C"
+        """Say how high the walls are, as `tiers` explains."""
+        return tiers.tier(landlocked=self.ruleset is not None, apart=self.home is not None and self.rooted)
 
 
 @dataclass(frozen=True, slots=True)
