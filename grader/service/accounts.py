@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import secrets
 import threading
 import unicodedata
@@ -14,7 +13,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from grader.errors import NotAllowed
-from grader.service.limits import Buckets
+from grader.service.doors import Arrivals, Marks, SignIns
+from grader.service.looks import skeleton
 from grader.service.names import fold, tidy
 from grader.store import accounts
 from grader.store.accounts import Visit
@@ -36,6 +36,7 @@ class Accounts:
         database: Database,
         *,
         class_code: str,
+        secret: bytes,
         session_seconds: float,
         hasher: PasswordHasher | None = None,
         clock: Callable[[], float],
@@ -45,6 +46,7 @@ class Accounts:
         Args:
             database: where they are stored.
             class_code: what somebody who registers has to know.
+            secret: what the marks of browsers are made with.
             session_seconds: how long a session lasts.
             hasher: makes and checks the hashes of passwords.
             clock: gives the seconds since the epoch.
@@ -55,22 +57,24 @@ class Accounts:
         self._hasher = hasher or PasswordHasher()
         self._clock = clock
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
-        self._by_name = Buckets(8, 30.0, clock=clock)
-        self._by_address = Buckets(60, 2.0, clock=clock)  # a whole class may sit behind one address
-        self._by_code = Buckets(30, 2.0, clock=clock)
+        self._marks = Marks.of(secret)
+        self._sign_ins = SignIns(self._marks, clock)
+        self._arrivals = Arrivals(clock)
         self._cache: dict[str, tuple[Visit | None, float]] = {}
         self._decoy = self._hash(secrets.token_hex(16))
 
-    def register(self, name: str, password: str, class_code: str) -> User:
+    def register(self, name: str, password: str, class_code: str, address: str = "") -> User:
         """Make an account for a student.
 
         Raises:
-            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short.
+            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or there were too
+                many tries or accounts from that address.
         """
-        _check_wait(self._by_code.take("code"), "class codes were tried")
-        if not hmac.compare_digest(class_code.strip().encode(), self._class_code.encode()):
+        self._arrivals.code_tried(address)
+        typed = class_code.strip().encode(errors="surrogatepass")
+        if not hmac.compare_digest(typed, self._class_code.encode()):
             raise NotAllowed("This class code is wrong; your instructor knows the right one.")
-        self._by_code.give("code")
+        self._arrivals.code_was_right(address)
         return self.add(name, password, Role.STUDENT)
 
     def add(self, name: str, password: str, role: Role) -> User:
@@ -85,25 +89,36 @@ class Accounts:
             raise NotAllowed(f"A password has {shortest} to {longest} characters; this one has {len(password)}.")
         hashed = self._hash(password)
         with self._database.write() as session:
+            look = skeleton(tidied)
+            if any(skeleton(other) == look for other in accounts.names(session)):
+                raise NotAllowed(f"The name {tidied} is taken, or looks like one that is; please choose another one.")
             return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
 
-    def sign_in(self, name: str, password: str, address: str) -> str:
+    def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:
         """Return the token of a new session; takes a tenth of a second on purpose.
+
+        Args:
+            name, password: what was typed.
+            address: where from.
+            mark: what the browser kept from an earlier sign-in.
 
         Raises:
             NotAllowed: the name or the password is wrong, or there were too many tries.
         """
-        key = fold(name)[:LONGEST_KEY]
-        _check_wait(self._by_address.take(address), "sign-ins failed at your address")
-        _check_wait(self._by_name.take(key), "sign-ins failed under this name")
+        key = _key(name)
+        attempt = self._sign_ins.take(key, address, mark)
         user = self._proven(key, password)
-        self._by_address.give(address)
-        self._by_name.give(key)
+        self._arrivals.session(key)
+        attempt.succeeded()
         token, now = secrets.token_urlsafe(32), self._clock()
         ends = now + self._session_seconds
         with self._database.write() as session:
             accounts.open_session(session, user.id, digest=_digest(token), now=now, expires=ends)
         return token
+
+    def mark(self, user: User) -> str:
+        """Return what a browser that has just been signed in is to keep."""
+        return self._marks.make(_key(user.name))
 
     def user_of(self, token: str | None) -> User | None:
         """Return who is signed in with that token; None if nobody is."""
@@ -157,6 +172,11 @@ class Accounts:
             return self._hasher.hash(_plain(password))
 
 
+def _key(name: str) -> str:
+    # No name holds a zero, and not every database takes one.
+    return fold(name)[:LONGEST_KEY].replace("\0", "\ufffd")
+
+
 def _plain(password: str) -> bytes:
     # The same letters typed on another machine may come composed otherwise; half a surrogate pair must not raise.
     return unicodedata.normalize("NFC", password)[: PASSWORD_LENGTH.stop].encode(errors="surrogatepass")
@@ -164,8 +184,3 @@ def _plain(password: str) -> bytes:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
-
-
-def _check_wait(seconds: float, what: str) -> None:
-    if seconds > 0:
-        raise NotAllowed(f"Too many {what}. Please wait {math.ceil(seconds)} seconds and try again.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import delete, select
@@ -11,6 +12,8 @@ from sqlalchemy.orm import Session
 from grader.errors import NotAllowed
 from grader.store.records import Role, User, UserId
 from grader.store.tables import DraftRow, SessionRow, UserRow
+
+MOST_SESSIONS = 50  # of one person at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,11 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     return _user(row)
 
 
+def names(session: Session) -> Sequence[str]:
+    """Return everybody's name."""
+    return session.scalars(select(UserRow.name)).all()
+
+
 def credentials(session: Session, key: str) -> Credentials | None:
     """Return the person of that folded name."""
     row = session.scalar(select(UserRow).where(UserRow.key == key))
@@ -67,8 +75,11 @@ def replace_password(session: Session, user: UserId, password: str) -> None:
 
 
 def open_session(session: Session, user: UserId, *, digest: str, now: float, expires: float) -> None:
-    """Store a session under the hash of its token, and sweep those that have ended."""
+    """Store a session under the hash of its token; sweep those that have ended, and the person's oldest ones."""
     session.execute(delete(SessionRow).where(SessionRow.expires <= now))
+    kept = select(SessionRow.digest).where(SessionRow.user_id == user).order_by(SessionRow.created.desc())
+    older = session.scalars(kept.offset(MOST_SESSIONS - 1)).all()
+    session.execute(delete(SessionRow).where(SessionRow.digest.in_(older)))
     session.add(SessionRow(digest=digest, user_id=user, created=now, expires=expires))
 
 

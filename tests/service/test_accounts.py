@@ -93,11 +93,11 @@ def test_a_wrong_name_and_a_wrong_password_read_the_same(
 
 
 def test_guessing_at_one_account_is_slowed_down(service: Service, person: Person, clock: Clock) -> None:
-    """After eight wrong passwords even the right one has to wait, from whatever address; later it works again."""
+    """After eight wrong passwords from an address even the right one has to wait there; later it works again."""
     person("Ada")
-    for n in range(8):
+    for _ in range(8):
         with pytest.raises(NotAllowed, match="is wrong"):
-            service.sign_in("Ada", "wrong horse!", f"192.0.2.{n}")
+            service.sign_in("Ada", "wrong horse!", HOME)
     with pytest.raises(NotAllowed, match=r"under this name\. Please wait 30 seconds"):
         service.sign_in("ADA", "correct horse", HOME)
     clock.now += 30
@@ -105,10 +105,42 @@ def test_guessing_at_one_account_is_slowed_down(service: Service, person: Person
     assert service.user_of(service.sign_in("Ada", "correct horse", HOME)) is not None
 
 
-def test_guessing_from_one_address_is_slowed_down(service: Service, person: Person) -> None:
-    """Sixty wrong guesses at sixty names are the end; another address is not concerned."""
+def test_guessing_at_one_account_from_everywhere_is_slowed_down(service: Service, person: Person) -> None:
+    """Sixty wrong passwords from as many addresses are the end for all browsers that are new to that name."""
     person("Ada")
     for n in range(60):
+        with pytest.raises(NotAllowed, match="is wrong"):
+            service.sign_in("Ada", "wrong horse!", f"192.0.2.{n}")
+    with pytest.raises(NotAllowed, match="under this name"):
+        service.sign_in("Ada", "correct horse", HOME)
+
+
+def test_nobody_can_lock_another_person_out(service: Service, person: Person) -> None:
+    """However much is guessed, the browser in which Ada has been signed in lets her in, and nobody else."""
+    ada, eve = person("Ada"), person("Eve")
+    for n in range(60):
+        with pytest.raises(NotAllowed, match="is wrong"):
+            service.sign_in("Ada", "wrong horse!", f"192.0.2.{n}")
+    with pytest.raises(NotAllowed, match="under this name"):
+        service.sign_in("Ada", "correct horse", HOME, service.mark(eve))
+
+    assert service.user_of(service.sign_in("Ada", "correct horse", HOME, service.mark(ada))) == ada
+
+
+def test_a_browser_that_is_known_may_not_guess_for_ever(service: Service, person: Person) -> None:
+    """A mark that was stolen is worth eight guesses."""
+    mark = service.mark(person("Ada"))
+    for n in range(8):
+        with pytest.raises(NotAllowed, match="is wrong"):
+            service.sign_in("Ada", "wrong horse!", f"192.0.2.{n}", mark)
+    with pytest.raises(NotAllowed, match="in this browser"):
+        service.sign_in("Ada", "correct horse", HOME, mark)
+
+
+def test_guessing_from_one_address_is_slowed_down(service: Service, person: Person) -> None:
+    """Two hundred wrong guesses at as many names are the end; another address is not concerned."""
+    person("Ada")
+    for n in range(200):
         with pytest.raises(NotAllowed, match="is wrong"):
             service.sign_in(f"name {n}", "wrong horse!", HOME)
     with pytest.raises(NotAllowed, match="at your address"):
@@ -126,12 +158,40 @@ def test_signing_in_rightly_uses_up_nothing(service: Service, person: Person) ->
 
 
 def test_guessing_the_class_code_is_slowed_down(service: Service) -> None:
-    """After thirty wrong codes the right one has to wait too, else it would be told apart."""
+    """After thirty wrong codes the right one has to wait too, else it would be told apart; but only at that address."""
     for n in range(30):
         with pytest.raises(NotAllowed, match="is wrong"):
-            service.register("Ada", "correct horse", f"code {n}")
+            service.register("Ada", "correct horse", f"code {n}", HOME)
     with pytest.raises(NotAllowed, match="Too many class codes"):
-        service.register("Ada", "correct horse", "green-tree")
+        service.register("Ada", "correct horse", "green-tree", HOME)
+
+    assert service.register("Ada", "correct horse", "green-tree", "192.0.2.2").name == "Ada"
+
+
+READ_ALIKE = [("Alan", "AIan"), ("Alan", "A1an"), ("Alan's", "Alan\u2019s"), ("Copa", "\u0421\u043e\u0440\u0430")]
+
+
+@pytest.mark.parametrize(("first", "second"), READ_ALIKE)
+def test_a_name_that_is_read_as_another_is_taken(service: Service, person: Person, first: str, second: str) -> None:
+    """A capital I for a small l, a whole word in another alphabet: nobody gets on the board under somebody's name."""
+    person(first)
+    with pytest.raises(NotAllowed, match="looks like one"):
+        person(second)
+
+
+def test_old_sessions_make_room_for_new_ones(
+    service: Service, person: Person, clock: Clock, database: Database
+) -> None:
+    """A person has fifty sessions at most; the oldest goes first."""
+    person("Ada")
+    tokens = []
+    for _ in range(51):
+        clock.now += 1
+        tokens.append(service.sign_in("Ada", "correct horse", HOME))
+
+    with database.read() as session:
+        assert session.execute(text("SELECT count(*) FROM sessions")).scalar_one() == 50
+    assert (service.user_of(tokens[-1]) is None, service.user_of(tokens[0])) == (False, None)
 
 
 def test_a_hash_of_other_strength_is_renewed_at_sign_in(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from grader.service.limits import Buckets
+import pytest
+
+from grader.errors import NotAllowed
+from grader.service.limits import Buckets, Pace
 from tests.service.conftest import Clock
 
 
@@ -32,3 +35,24 @@ def test_giving_back_never_overfills(clock: Clock) -> None:
     buckets.give("a")
 
     assert [buckets.take("a"), buckets.take("a")] == [0.0, 10.0]
+
+
+def test_more_than_a_bucket_holds_is_taken_from_a_full_one(clock: Clock) -> None:
+    """Who takes it waits for as much longer."""
+    buckets = Buckets(2, 1.0, clock=clock)
+
+    assert [buckets.take("a", 5.0), buckets.take("a", 1.0)] == [0.0, 4.0]
+
+
+def test_a_flood_of_submissions_has_to_wait(clock: Clock) -> None:
+    """Whoever hands in faster than anybody reads is told to wait, by number and by length; nobody else is."""
+    pace = Pace(clock)
+    for _ in range(120):
+        pace.submit(1, 100)
+    with pytest.raises(NotAllowed, match="wait 3 seconds"):
+        pace.submit(1, 100)
+    pace.submit(2, 100)
+    for _ in range(32):
+        pace.submit(3, 256 << 10)
+    with pytest.raises(NotAllowed, match="wait 128 seconds"):
+        pace.submit(3, 256 << 10)
