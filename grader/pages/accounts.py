@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +25,7 @@ SORRY = (
     "instructor this id: {incident}"
 )
 TEMPLATES = Path(__file__).parent / "templates"
+THREADS = 6  # in which passwords are hashed; the others that FastAPI has go on serving pages meanwhile
 
 Field = Annotated[str, Form(max_length=2000)]
 
@@ -49,7 +54,7 @@ REGISTER = Page(
 def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
     """Return the routes `/sign-in`, `/register` and `/sign-out`."""
     router = APIRouter(include_in_schema=False)
-    forms = Forms(identity, session_seconds)
+    forms = Forms(identity, session_seconds, ThreadPoolExecutor(THREADS, "passwords"))
     router.add_api_route("/sign-in", forms.show_sign_in, methods=["GET"])
     router.add_api_route("/register", forms.show_register, methods=["GET"])
     router.add_api_route("/sign-in", forms.sign_in, methods=["POST"])
@@ -60,10 +65,11 @@ def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The handlers; all of them block for a moment, so FastAPI runs them in threads."""
+    """The handlers; all of them block for a moment, so threads run them, those that hash a few of their own."""
 
     identity: Identity
     session_seconds: int
+    threads: Executor
 
     def show_sign_in(self, next: str = "/") -> HTMLResponse:
         """Show the form for signing in."""
@@ -73,23 +79,17 @@ class Forms:
         """Show the form for registering."""
         return _show(replace(REGISTER, next=local(next)))
 
-    def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
+    async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
         """Begin a session, or say why not."""
         page = replace(SIGN_IN, next=local(next), name=clean(name, 64))
-        return self._enter(request, name, password, page=page)
+        return await self._slowly(partial(self._enter, request, name, password, page=page))
 
-    def register(
+    async def register(
         self, request: Request, name: Field, password: Field, *, class_code: Field = "", next: Field = "/"
     ) -> Response:
         """Make an account and begin a session, or say why not."""
         page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))
-        try:
-            self.identity.service.register(name, password, class_code)
-        except NotAllowed as refusal:
-            return _show(replace(page, error=str(refusal)), status=403)
-        except GraderFault as fault:
-            return _sorry(page, fault)
-        return self._enter(request, name, password, page=page)
+        return await self._slowly(partial(self._begin, request, name, password, page=page, class_code=class_code))
 
     def sign_out(self, request: Request) -> Response:
         """End the session."""
@@ -98,10 +98,20 @@ class Forms:
         self.identity.clear(response)
         return response
 
-    def _enter(self, request: Request, name: str, password: str, *, page: Page) -> Response:
-        address = request.client.host if request.client else ""
+    async def _slowly(self, answer: Callable[[], Response]) -> Response:
+        return await asyncio.get_running_loop().run_in_executor(self.threads, answer)
+
+    def _begin(self, request: Request, name: str, password: str, *, page: Page, class_code: str) -> Response:
         try:
-            token = self.identity.service.sign_in(name, password, address)
+            self.identity.service.register(name, password, class_code, _address(request))
+        except NotAllowed as refusal:
+            return _show(replace(page, error=str(refusal)), status=403)
+        return self._enter(request, name, password, page=page)
+
+    def _enter(self, request: Request, name: str, password: str, *, page: Page) -> Response:
+        mark = self.identity.mark(request)
+        try:
+            token = self.identity.service.sign_in(name, password, _address(request), mark)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
         except GraderFault as fault:
@@ -111,6 +121,10 @@ class Forms:
         response = RedirectResponse(page.next, status_code=303)
         self.identity.set(response, token, self.session_seconds)
         return response
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def local(address: str) -> str:

@@ -1,21 +1,42 @@
 """The guard in front of everything: which paths exist, how long a body may be, what it may hold, who may send it.
 
 Stops: reading the server's files by sending Gradio a dictionary that looks like an upload; uploads, monitoring, proxy
-and other doors of Gradio that no page of ours needs; bodies that fill the memory; requests that another site makes in
-a person's name. It does not decide who somebody is.
+and other doors of Gradio that no page of ours needs; bodies that fill the memory or never end; headers that tell Gradio
+to be somewhere else; requests that another site makes in a person's name; events that are none; floods; reading
+somebody else's events. It does not decide what a person may see.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
-from urllib.parse import urlsplit
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-GRADIO_ROUTES = ("queue/join", "queue/data", "call/", "run/", "heartbeat/")
-GRADIO_EXACT = ("cancel", "reset", "info", "app_id", "user", "login_check", "theme.css", "startup-events")
+from grader.pages.crowd import Crowd, Who
+from grader.pages.envelope import SESSION, Events, check_event, parse
+from grader.pages.refusal import Refusal
+
+GRADIO_ROUTES = ("call/", "heartbeat/")
+GRADIO_EXACT = (
+    "queue/join",
+    "queue/data",
+    "cancel",
+    "reset",
+    "info",
+    "app_id",
+    "user",
+    "login_check",
+    "theme.css",
+    "startup-events",
+)
 OWN_PREFIXES = ("/gym/", "/assets/", "/static/")
 OWN_PATHS = (
     "/",
@@ -34,25 +55,51 @@ OWN_PATHS = (
     "/export.csv",
 )
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-DEEPEST = 40  # levels of nesting in a body
+LONGEST_PATH = 300  # characters
+BODY_SECONDS = 30.0
+HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+# What Gradio would build the addresses of its pages from; the server has read what a proxy of ours says already.
+MISLEADING = frozenset(
+    (b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port", b"x-forwarded-prefix", b"x-gradio-server")
+)
 
 
-class Refusal(Exception):
-    """A request that goes no further: the HTTP status and the sentence sent back."""
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request that may go on: who makes it, what it says, and a context to answer it in."""
 
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = text
+    scope: Scope
+    receive: Receive
+    send: Send
+    stream: AbstractContextManager[None]
 
 
 class Guard:
-    """An ASGI application that lets only harmless requests through to `app`."""
+    """An ASGI application that lets only harmless requests through to `app`.
 
-    def __init__(self, app: ASGIApp, body_limit: int) -> None:
-        """Guard `app`; a body holds at most `body_limit` bytes."""
+    Args:
+        app: what is guarded.
+        body_limit: how many bytes a body holds at most.
+        events: what may be sent to the Gradio application at each mount, ``""`` for the students'.
+        crowd: counts who asks for how much.
+        recognise: tells who is asking.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        body_limit: int,
+        events: Mapping[str, Events],
+        crowd: Crowd,
+        recognise: Callable[[Scope], Awaitable[Who]],
+    ) -> None:
+        """Stand before `app`."""
         self._app = app
         self._body_limit = body_limit
+        self._events = events
+        self._crowd = crowd
+        self._recognise = recognise
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refused request, or pass it on."""
@@ -63,28 +110,85 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            receive = await self._checked(scope, receive)
+            visit = await self._checked(scope, receive, send)
+            with visit.stream:
+                await self._app(visit.scope, visit.receive, visit.send)
         except Refusal as refusal:
             await PlainTextResponse(refusal.text, refusal.status)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive) -> Receive:
+    async def _checked(self, scope: Scope, receive: Receive, send: Send) -> Visit:
         headers = Headers(scope=scope)
-        if not is_known(scope["path"]):
-            raise Refusal(404, "There is nothing here.")
-        if scope["method"] in SAFE_METHODS:
-            return receive
-        check_origin(headers)
+        check_address(scope["path"], headers)
+        plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in MISLEADING]}
+        if is_static(scope["path"]):
+            return Visit(plain, receive, send, nullcontext())
+        writing = scope["method"] not in SAFE_METHODS
+        if writing:
+            check_origin(headers)
+        who = await self._recognise(scope)
+        self._crowd.admit(who)
+        if not writing:
+            return Visit(plain, receive, send, self._stream(who, scope))
         body = await self._body(headers, receive)
-        if is_gradio(scope["path"]):
-            check_body(body)
-        return _replay(body, receive)
+        if is_gradio(scope["path"]) and body:
+            send = self._event(who, scope, body, send=send)
+        return Visit(plain, _replay(body, receive), send, nullcontext())
+
+    def _event(self, who: Who, scope: Scope, body: bytes, *, send: Send) -> Send:
+        """Check an event, and return what its answer is to be sent through."""
+        if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise Refusal(415, "Events are sent as application/json.")
+        mount, route = split(scope["path"])
+        session = check_event(self._events[mount], route, parse(body))
+        if session is not None:
+            self._claim(who, mount, session, known=route == "cancel")
+        if not route.startswith("call/"):
+            return send
+        return _overheard(send, lambda event: self._note(who, mount, event))
+
+    def _stream(self, who: Who, scope: Scope) -> AbstractContextManager[None]:
+        """Return the context in which a reading request is answered; only the streams of Gradio's sessions have one."""
+        mount, route = split(scope["path"])
+        if route.startswith("heartbeat/"):
+            session = route.removeprefix("heartbeat/")
+            self._claim(who, mount, session, known=False)
+            return self._crowd.stream(who, mount, session, reading=False)
+        if route == "queue/data":
+            session = parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[-1]
+        elif route.startswith("call/"):
+            session = route.rpartition("/")[2]
+        else:
+            return nullcontext()
+        self._claim(who, mount, session, known=True)
+        return self._crowd.stream(who, mount, session, reading=True)
+
+    def _note(self, who: Who, mount: str, event: str) -> None:
+        """Keep an event that was sent without a session for who has sent it."""
+        try:
+            self._crowd.claim(who, mount, event)
+        except Refusal:
+            return  # they have too many; the event runs, and nobody will read what it says
+
+    def _claim(self, who: Who, mount: str, session: str, *, known: bool) -> None:
+        """Use a session for `who`; one that has to be `known` must be theirs already."""
+        if known and not self._crowd.owns(who, mount, session):
+            raise Refusal(404, "There is nothing of yours to be read or ended here.")
+        if not SESSION.fullmatch(session):
+            raise Refusal(404, "There is nothing here.")
+        if not known:
+            self._crowd.claim(who, mount, session)
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         declared = headers.get("content-length", "0")
-        if not declared.isdigit() or int(declared) > self._body_limit:
+        if not (declared.isascii() and declared.isdigit()) or int(declared[:20]) > self._body_limit:
             raise Refusal(413, f"That is too long; at most {self._body_limit} bytes are taken.")
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                return await self._whole(receive)
+        except TimeoutError:
+            raise Refusal(408, f"That took longer than {BODY_SECONDS:.0f} seconds to arrive.") from None
+
+    async def _whole(self, receive: Receive) -> bytes:
         body = bytearray()
         more = True
         while more:
@@ -98,25 +202,45 @@ class Guard:
         return bytes(body)
 
 
+def split(path: str) -> tuple[str, str]:
+    """Return the mount that a path belongs to, and what follows `/gradio_api/`, empty where nothing does."""
+    mount = "/teach" if path == "/teach" or path.startswith("/teach/") else ""
+    below = path.removeprefix(mount)
+    prefix = "/gradio_api/"
+    return mount, below.removeprefix(prefix).rstrip("/") if below.startswith(prefix) else ""
+
+
 def is_gradio(path: str) -> bool:
     """Return whether a path belongs to Gradio's interface."""
-    return _below_mount(path).startswith("/gradio_api/")
+    return bool(split(path)[1])
+
+
+def is_static(path: str) -> bool:
+    """Return whether a path leads to what is the same for everybody, and costs nothing to send."""
+    return path.removeprefix("/teach").startswith(OWN_PREFIXES)
 
 
 def is_known(path: str) -> bool:
     """Return whether a path is one that our pages use."""
-    path = _below_mount(path)
-    if ".." in path or "\\" in path or "//" in path:
+    mount, route = split(path)
+    if ".." in path or "\\" in path or "//" in path or not path.isprintable() or len(path) > LONGEST_PATH:
         return False
-    if path.startswith("/gradio_api/"):
-        route = path.removeprefix("/gradio_api/").rstrip("/")
-        return route in GRADIO_EXACT or route.startswith(GRADIO_ROUTES)
-    return path in OWN_PATHS or path.startswith(OWN_PREFIXES)
+    if route:
+        return route in GRADIO_EXACT or (route.startswith(GRADIO_ROUTES) and not route.startswith("call/v2"))
+    below = path.removeprefix(mount) or "/"
+    return below in OWN_PATHS or below.startswith(OWN_PREFIXES)
 
 
-def _below_mount(path: str) -> str:
-    """Return the path inside the mount: `/teach/config` is `/config` of the instructors' pages."""
-    return (path.removeprefix("/teach") or "/") if path == "/teach" or path.startswith("/teach/") else path
+def check_address(path: str, headers: Headers) -> None:
+    """Refuse a path that no page of ours uses, and a host that is no name.
+
+    Raises:
+        Refusal: it is one of these.
+    """
+    if not is_known(path):
+        raise Refusal(404, "There is nothing here.")
+    if "host" in headers and not HOST.fullmatch(headers["host"]):
+        raise Refusal(400, "That is no name of a host.")
 
 
 def check_origin(headers: Headers) -> None:
@@ -133,31 +257,26 @@ def check_origin(headers: Headers) -> None:
         raise Refusal(403, "This request came from another site.")
 
 
-def check_body(body: bytes) -> None:
-    """Refuse a body that holds what Gradio would take for a file.
+def _overheard(send: Send, note: Callable[[str], None]) -> Send:
+    """Return a way to send that tells `note` the event that an answer names."""
 
-    Raises:
-        Refusal: it is no JSON, too deep, or holds a dictionary with both `path` and `meta`.
-    """
-    if not body:
-        return
+    async def told(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            event = _event_of(message.get("body", b""))
+            if event is not None:
+                note(event)
+        await send(message)
+
+    return told
+
+
+def _event_of(body: bytes) -> str | None:
     try:
-        level = [json.loads(body)]
-    except (ValueError, RecursionError):
-        raise Refusal(400, "That is no JSON.") from None
-    for _ in range(DEEPEST):
-        if any(isinstance(value, dict) and "path" in value and "meta" in value for value in level):
-            raise Refusal(400, "Files are not taken here.")
-        level = [inner for value in level for inner in _children(value)]
-        if not level:
-            return
-    raise Refusal(400, "That is nested too deeply.")
-
-
-def _children(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+        answer = json.loads(body)
+    except ValueError:
+        return None
+    event = answer.get("event_id") if isinstance(answer, dict) else None
+    return event if isinstance(event, str) else None
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass
 from typing import Protocol
 
-from fastapi import Response
+from fastapi import Request, Response
+from starlette.types import Scope
 
+from grader.pages.crowd import Who
 from grader.pages.wording import clean
 from grader.service import Service
 from grader.store.records import Role, User
 
 PLAIN_NAME = "attention_gym"
+MARK_NAME = "attention_gym_browser"
+MARK_SECONDS = 180 * 24 * 3600
+FACE_SECONDS = 30.0
+MOST_FACES = 10_000
 
 
 class HasCookies(Protocol):
@@ -47,15 +55,51 @@ class Identity:
         user = self.user(request)
         return user if user is not None and user.role is Role.INSTRUCTOR else None
 
+    @property
+    def mark_cookie(self) -> str:
+        """The name of the cookie by which a browser is known again at the next sign-in; it opens nothing."""
+        return f"__Host-{MARK_NAME}" if self.secure else MARK_NAME
+
+    def mark(self, request: HasCookies) -> str | None:
+        """Return what the browser kept from an earlier sign-in."""
+        return request.cookies.get(self.mark_cookie)
+
     def set(self, response: Response, token: str, seconds: int) -> None:
-        """Let the browser keep the session for `seconds`."""
-        response.set_cookie(
-            self.cookie, token, max_age=seconds, httponly=True, secure=self.secure, samesite="lax", path="/"
-        )
+        """Let the browser keep the session for `seconds`, and its mark for half a year."""
+        kept = [(self.cookie, token, seconds)]
+        if user := self.service.user_of(token):
+            kept.append((self.mark_cookie, self.service.mark(user), MARK_SECONDS))
+        for name, value, age in kept:
+            response.set_cookie(name, value, max_age=age, httponly=True, secure=self.secure, samesite="lax", path="/")
 
     def clear(self, response: Response) -> None:
         """Let the browser forget the session."""
         response.delete_cookie(self.cookie, httponly=True, secure=self.secure, samesite="lax", path="/")
+
+
+class Faces:
+    """Knows people again for a while without asking the store; for counting them, never for what they may see."""
+
+    def __init__(self, identity: Identity) -> None:
+        """Know nobody yet."""
+        self._identity = identity
+        self._known: dict[str, tuple[int | None, float]] = {}
+
+    async def recognise(self, scope: Scope) -> Who:
+        """Return who is asking."""
+        address = scope["client"][0] if scope.get("client") else ""
+        token = self._identity.token(Request(scope))
+        return Who(await self._user(token) if token else None, address)
+
+    async def _user(self, token: str) -> int | None:
+        user, until = self._known.get(token, (None, 0.0))
+        if until < time.monotonic():
+            found = await asyncio.to_thread(self._identity.service.user_of, token)
+            user = found.id if found else None
+            if len(self._known) >= MOST_FACES:
+                self._known = {}
+            self._known[token] = (user, time.monotonic() + FACE_SECONDS)
+        return user
 
 
 def shown_name(user: User) -> str:

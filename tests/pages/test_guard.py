@@ -5,7 +5,9 @@ import json
 import pytest
 from starlette.datastructures import Headers
 
-from grader.pages.guard import Refusal, check_body, check_origin, is_known
+from grader.pages.envelope import Events, check_event, parse
+from grader.pages.guard import HOST, check_origin, is_known
+from grader.pages.refusal import Refusal
 
 NEEDED = [
     "/",
@@ -38,6 +40,11 @@ NOT_NEEDED = [
     "//gradio_api/upload",
     "/teach/gradio_api/upload",
     "/gradio_api/call/../upload",
+    "/gradio_api/call/v2/submit",
+    "/gradio_api/run/submit",
+    "/gradio_api/queue/status",
+    "/gym/" + "a" * 300,
+    "/gym/\0",
 ]
 
 
@@ -57,7 +64,7 @@ def test_what_looks_like_an_upload_is_refused_at_any_depth():
     """A dictionary with `path` and `meta` would make Gradio read a file of the server."""
     file = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
     with pytest.raises(Refusal) as refused:
-        check_body(json.dumps({"data": [[{"a": [file]}]]}).encode())
+        parse(json.dumps({"data": [[{"a": [file]}]]}).encode())
 
     assert refused.value.status == 400
 
@@ -65,19 +72,72 @@ def test_what_looks_like_an_upload_is_refused_at_any_depth():
 def test_keys_spelt_with_escapes_are_seen_through():
     """JSON may write `path` with escapes; the guard reads it as Gradio will."""
     with pytest.raises(Refusal):
-        check_body(b'{"data": [{"p\\u0061th": "/etc/passwd", "meta": {}}]}')
+        parse(b'{"data": [{"p\\u0061th": "/etc/passwd", "meta": {}}]}')
 
 
-@pytest.mark.parametrize("body", [b"[" * 100 + b"]" * 100, b"[" * 200_000, b"{", b"\xff\xfe"])
+BROKEN = [
+    b'{"data": ' + b"[" * 100 + b"]" * 100 + b"}",
+    b"[" * 200_000,
+    b"{",
+    b"\xff\xfe",
+    b"[]",
+    b'{"data": [NaN]}',
+    b"",
+]
+
+
+@pytest.mark.parametrize("body", BROKEN)
 def test_bodies_too_deep_or_broken_are_refused(body):
     """What is no JSON, or nests without end, goes no further."""
     with pytest.raises(Refusal):
-        check_body(body)
+        parse(body)
+
+
+EVENTS = Events.of([(0, "open", 0), (3, "submit", 2)])
 
 
 def test_an_ordinary_event_passes():
-    """Code and an exercise's name are let through."""
-    check_body(json.dumps({"data": ["causal_attention", "import torch"], "session_hash": "abc"}).encode())
+    """Code and an exercise's name are let through, and the session that they come in is told."""
+    event = {"data": ["causal_attention", "import torch"], "fn_index": 3, "session_hash": "abc"}
+
+    assert check_event(EVENTS, "queue/join", parse(json.dumps(event).encode())) == "abc"
+    assert check_event(EVENTS, "call/submit", {"data": ["", ""]}) is None
+
+
+STRANGE = [
+    ("queue/join", {"data": [], "fn_index": 1, "session_hash": "a"}, 404),
+    ("queue/join", {"data": [], "fn_index": -1, "session_hash": "a"}, 404),
+    ("queue/join", {"data": [], "fn_index": False, "session_hash": "a"}, 404),
+    ("queue/join", {"data": [], "fn_index": 10**4000, "session_hash": "a"}, 404),
+    ("queue/join", {"data": [], "fn_index": 0}, 400),
+    ("queue/join", {"data": [], "fn_index": 0, "session_hash": ["a"]}, 400),
+    ("queue/join", {"data": [], "fn_index": 0, "session_hash": "\ud800"}, 400),
+    ("queue/join", {"data": [], "fn_index": 0, "session_hash": "a" * 65}, 400),
+    ("queue/join", {"data": ["x"], "fn_index": 3, "session_hash": "a"}, 400),
+    ("queue/join", {"data": {"0": 1}, "fn_index": 3, "session_hash": "a"}, 400),
+    ("queue/join", {"data": [], "fn_index": 0, "session_hash": "a", "batched": True}, 400),
+    ("call/nothing", {"data": []}, 404),
+    ("call/open", {"data": "abc"}, 400),
+    ("cancel", {"session_hash": "a", "fn_index": 0, "event_id": []}, 400),
+]
+
+
+@pytest.mark.parametrize(("route", "body", "status"), STRANGE)
+def test_events_that_are_none_are_refused(route, body, status):
+    """An unknown event, and one that is not sent as it is taken, never reaches Gradio."""
+    with pytest.raises(Refusal) as refused:
+        check_event(EVENTS, route, body)
+
+    assert refused.value.status == status
+
+
+@pytest.mark.parametrize(("host", "fine"), [
+    ("gym.example", True), ("127.0.0.1:7860", True), ("[::1]:7860", True),
+    ("a b", False), ('"><script>', False), ("evil.example/x", False), ("user@evil.example", False), ("", False),
+])  # fmt: skip
+def test_a_host_is_a_name(host, fine):
+    """What no browser sends as a host is turned away before anything is built from it."""
+    assert bool(HOST.fullmatch(host)) is fine
 
 
 FOREIGN = [
