@@ -1,0 +1,86 @@
+"""The box of a device: runs a plan on a stranger's source text in a worker that serves this one run."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+from grader.box.codec import encode_job
+from grader.box.leash import Leash
+from grader.box.plan import Plan
+from grader.box.run import Ending, Limits, Progress, Run
+from grader.errors import SandboxUnavailable
+from grader.sandbox.gpu import nvml
+from grader.sandbox.gpu.pool import RESERVE_BYTES, Pool
+from grader.sandbox.gpu.watch import Meter, Watch
+from grader.sandbox.keeper import ZygoteLost
+from grader.sandbox.trip import Trip
+
+NAMES = {"cuda": "GPU worker (weaker walls)", "cpu": "CPU worker (weaker walls)"}
+
+
+class DeviceBox:
+    """Runs plans on one device, each in a worker of its own; safe to use from several threads.
+
+    Starting returns at once, with workers on their way. A run waits for one if none is ready.
+    """
+
+    def __init__(
+        self, device: str, *, workers: int = 1, reserve_bytes: int = RESERVE_BYTES, meter: Meter | None = None
+    ) -> None:
+        self.device = device
+        self.name = NAMES[device]
+        self.pool = Pool(device, workers, reserve_bytes=reserve_bytes)
+        self._meter = meter or find_meter(device)
+
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
+        """Run `plan` on the entry point defined by `source`; the worker is dead when this returns.
+
+        Raises:
+            GraderFault: the machinery failed twice in a row.
+            SandboxUnavailable: the plan wants another device.
+        """
+        if plan.device != self.device:
+            raise SandboxUnavailable(f"these workers run on {self.device} only, not on {plan.device}")
+        job = encode_job(plan, source)
+        try:
+            return self._attempt(job, Trip(plan, limits, progress, leash), limits)
+        except ZygoteLost:
+            return self._attempt(job, Trip(plan, limits, progress, leash), limits)
+
+    def close(self) -> None:
+        """End every worker that has no job."""
+        self.pool.close()
+
+    def __enter__(self) -> DeviceBox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _attempt(self, job: bytes, trip: Trip, limits: Limits) -> Run:
+        with closing(self.pool.take()) as worker:
+            watch = Watch(worker.pid, limits, worker.kill, self._meter)
+            worker.hand_over(job)
+            with watch:
+                run = trip.watch(worker, result=worker.result, output=worker.output)
+        if watch.why is None or run.ending is Ending.FINISHED:
+            return run
+        ending, detail = watch.why
+        return replace(run, ending=ending, detail=detail)
+
+
+def find_meter(device: str) -> Meter:
+    """Return what says how much of the device's memory a process has; one that knows nothing where nobody does."""
+    if device != "cuda":
+        return _nobody_knows
+    try:
+        return nvml.Gpu().used_by
+    except OSError:
+        return _nobody_knows
+
+
+def _nobody_knows(_pid: int) -> int | None:
+    return None

@@ -1,0 +1,172 @@
+"""Single-use workers: the code that a GPU will have, with the device `cpu`, in every respect but the driver."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.box.run import Ending, Limits
+from grader.errors import GraderFault, SandboxUnavailable
+from grader.sandbox import doctor
+from grader.sandbox.gpu.box import DeviceBox, find_meter
+from grader.sandbox.gpu.keeper import Worker
+from grader.sandbox.gpu.launch import environment
+from grader.sandbox.gpu.pool import Pool
+from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[DeviceBox]:
+    """Yield a box with one worker ready; skip where this machine has no system call filter."""
+    try:
+        doctor.require_floor()
+    except SandboxUnavailable as reason:
+        pytest.skip(str(reason))
+    with DeviceBox("cpu") as box:
+        yield box
+
+
+def _ended(worker: Worker) -> bool:
+    """Whether a worker's process is gone, or only waits for its guardian to notice."""
+    try:
+        state = Path(f"/proc/{worker.pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        return True
+    return state in (b"Z", b"X")
+
+
+# One submission tries everything, since each run costs a worker.
+_ATTEMPTS = f"""
+import ctypes, fcntl, json, os, resource, signal, socket, sys, threading, torch
+libc = ctypes.CDLL(None, use_errno=True)
+
+def raw(number, *arguments):
+    if libc.syscall(number, *arguments) < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+attempts = {{
+    "open": lambda: os.open("/", os.O_RDONLY),
+    "open the password file": lambda: open("/etc/passwd"),
+    "open a device": lambda: os.open("/dev/null", os.O_RDWR),
+    "stat": lambda: os.stat("/"),
+    "socket": lambda: socket.socket(),
+    "socketpair": lambda: socket.socketpair(),
+    "fork": lambda: os.fork(),
+    "thread": lambda: threading.Thread(target=print).start(),
+    "exec": lambda: os.execv(sys.executable, [sys.executable, "-c", "pass"]),
+    "memfd": lambda: os.memfd_create("x"),
+    "pipe": lambda: os.pipe(),
+    "dup": lambda: os.dup(0),
+    "dup by fcntl": lambda: fcntl.fcntl(1, 1030, 0),
+    "own a pipe": lambda: fcntl.fcntl(1, 8, 1),
+    "turn asynchronous": lambda: fcntl.ioctl(1, 0x5452, b"\\1\\0\\0\\0"),
+    "kill everybody": lambda: os.kill(-1, signal.SIGKILL),
+    "kill itself": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "trace": lambda: raw(101, 0, 1, 0, 0),
+    "read another's memory": lambda: raw(310, 1, 0, 0, 0, 0, 0),
+    "raise a limit": lambda: resource.setrlimit(resource.RLIMIT_CPU, (9999, 9999)),
+    "become dumpable": lambda: raw(157, 4, 1, 0, 0, 0),
+    "new namespaces": lambda: raw(272, 0x10000000),
+    "another filter": lambda: raw(317, 1, 0, 0),
+    "io_uring": lambda: raw(425, 1, 0),
+}}
+done = []
+for name, attempt in attempts.items():
+    try:
+        attempt()
+    except (OSError, RuntimeError, ValueError):
+        continue
+    done.append(name)
+torch.left_behind = True
+print(json.dumps([done, os.getuid(), sorted(os.environ)]))
+{HONEST}
+"""
+
+
+def test_a_worker_is_closed_in(workers: DeviceBox) -> None:
+    """No file, socket, process, thread, signal or new descriptor; nobody's user; an environment without secrets."""
+    run = workers.run(plan(), _ATTEMPTS, LIMITS)
+
+    assert verdict(run) == "right"
+    opened, user, names = eval(run.output)  # JSON of three plain values, by our own code above
+    assert opened == []
+    assert user != 0
+    assert set(names) <= set(environment("cpu", "")) | {"LC_CTYPE"}
+
+
+def test_each_run_has_a_worker_of_its_own(workers: DeviceBox) -> None:
+    """What the run before left in its process is not there, and warming up is not counted as the student's time."""
+    run = workers.run(plan(), f"import torch\nprint(hasattr(torch, 'left_behind'))\n{HONEST}", LIMITS)
+
+    assert (verdict(run), run.output, run.ending) == ("right", "False\n", Ending.FINISHED)
+    assert 0 < run.cpu_seconds < 1
+
+
+@pytest.mark.parametrize(
+    ("source", "ending"),
+    [
+        ("import ctypes\nctypes.string_at(0)", (Ending.CRASHED, "SIGSEGV")),
+        ("import time; time.sleep(99)", (Ending.TIMEOUT, "more than 0.5 s")),
+        ("while True: pass", (Ending.TIMEOUT, "more than 1 s of processor time")),
+        (
+            "import torch\nkept = []\nwhile True: kept.append(torch.ones(1 << 19))",
+            (Ending.MEMORY, "more than 128 MiB"),
+        ),
+    ],
+    ids=["crash", "sleeper", "spinner", "hog"],
+)
+def test_a_bad_end_is_told_for_what_it_is(source: str, ending: tuple[Ending, str], workers: DeviceBox) -> None:
+    """Every kind of ending, the kernel's limits on memory and time being watched from outside here."""
+    limits = replace(LIMITS, wall_seconds=0.5) if "sleep" in source else LIMITS
+
+    run = workers.run(plan(), source, limits)
+
+    assert (run.ending, run.detail) == ending
+    assert run.memory_bytes < 1 << 30
+
+
+def test_a_worker_that_died_waiting_is_replaced(workers: DeviceBox) -> None:
+    """The run takes the next one; the student notices nothing."""
+    workers.pool.wait()
+    waiting = workers.pool._coming[0].result()
+    os.kill(waiting.pid, signal.SIGKILL)
+
+    assert verdict(workers.run(plan(), HONEST, LIMITS)) == "right"
+    assert _ended(waiting)
+
+
+def test_another_device_is_refused(workers: DeviceBox) -> None:
+    """A plan for a GPU does not run on the CPU in silence."""
+    with pytest.raises(SandboxUnavailable, match="on cpu only, not on cuda"):
+        workers.run(replace(plan(), device="cuda"), HONEST, LIMITS)
+
+
+def test_a_closed_box_ends_its_workers() -> None:
+    """Whether they are ready or still warm up; a run after that is refused."""
+    box = DeviceBox("cpu", workers=1)
+    box.pool.wait()
+    ready = box.pool._coming[0].result()
+    taken = box.pool.take()
+    taken.close()  # its successor warms up now
+    box.close()
+
+    assert _ended(ready)
+    with pytest.raises(GraderFault, match="closed"):
+        box.run(plan(), HONEST, Limits())
+
+
+def test_a_worker_that_does_not_get_ready_is_our_fault() -> None:
+    """Its last words are told, and no student is to blame."""
+    with contextlib.closing(Pool("nonsense", 1)) as pool, pytest.raises(GraderFault, match="nonsense"):
+        pool.take()
+
+
+def test_a_box_without_a_meter_says_nothing_of_device_memory() -> None:
+    """On the CPU there is none to measure."""
+    assert find_meter("cpu")(os.getpid()) is None
