@@ -30,14 +30,26 @@ class Argument:
 # exec, kill or ptrace.
 FREE = (
     "read", "write", "readv", "writev", "close", "fstat", "lseek", "dup",
-    "mmap", "munmap", "mprotect", "mremap", "brk", "madvise", "futex",
-    "sched_yield", "sched_getaffinity", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres",
-    "gettimeofday", "getcpu",
+    "mmap", "munmap", "mprotect", "mremap", "brk",
+    "sched_yield", "nanosleep", "gettimeofday", "getcpu",
     "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
     "getpid", "gettid", "getrusage", "times", "getrandom", "poll", "ppoll", "exit", "exit_group",
 )  # fmt: skip
 
+_OWN_CLOCKS = (Argument(0, (0, 1, 2, 3, 4, 5, 6, 7, 11)),)
+
 CHECKED: Mapping[str, tuple[Argument, ...]] = {
+    # Of oneself only: the kernel answers about every process, which lists them all to whoever tries the numbers.
+    "sched_getaffinity": (Argument(0, (0,)),),
+    # The machine's clocks and its own; a negative one is another process's, to the nanosecond.
+    "clock_gettime": _OWN_CLOCKS,
+    "clock_getres": _OWN_CLOCKS,
+    "clock_nanosleep": _OWN_CLOCKS,
+    # Waiting and waking, private (+128) or not, by either clock (+256). A lock with priority inheritance names a
+    # process, and the kernel says whether it is there.
+    "futex": (Argument(1, (0, 1, 3, 4, 5, 9, 10, 128, 129, 131, 132, 133, 137, 138, 265, 393)),),
+    # Not MERGEABLE: shared pages tell by timing what other processes hold. Not COLLAPSE, POPULATE, HWPOISON either.
+    "madvise": (Argument(2, (0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19)),),
     # TCGETS, FIONREAD, FIONCLEX, FIOCLEX: asking. TIOCSTI would type into a terminal.
     "ioctl": (Argument(1, (0x5401, 0x541B, 0x5450, 0x5451)),),
     # F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. F_SETOWN with O_ASYNC sends a signal to whom it likes.
