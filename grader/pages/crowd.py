@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 from typing import Protocol
 
+from grader.errors import NotAllowed
 from grader.pages.refusal import Refusal
 from grader.service.limits import Buckets
 
 IDLE_SECONDS = 600.0
 MOST_SESSIONS = 10_000
 MOST_UNREAD = 20  # answers of one session that nobody has collected; a page waits for three at most
+MOST_WATCHED = 8  # runs that one person watches at once; each takes one of Gradio's events as long as it lasts
 SWEEP = 16  # sessions looked at, at each new one
 
 
@@ -64,6 +66,32 @@ class Who:
     def share(self) -> Share:
         """What they may use."""
         return GUESTS if self.user is None else PERSON
+
+
+class Seats:
+    """Counts who watches how many runs."""
+
+    def __init__(self) -> None:
+        """Start with nobody watching."""
+        self._taken: dict[int, int] = {}
+
+    @contextmanager
+    def taken(self, user: int) -> Iterator[None]:
+        """Count one for the length of the block.
+
+        Raises:
+            NotAllowed: they watch too many already.
+        """
+        taken = self._taken.get(user, 0)
+        if taken >= MOST_WATCHED:
+            raise NotAllowed("You are watching this in too many places at once; please close some of them.")
+        self._taken[user] = taken + 1
+        try:
+            yield
+        finally:
+            self._taken[user] -= 1
+            if not self._taken[user]:
+                del self._taken[user]
 
 
 class Leftovers(Protocol):

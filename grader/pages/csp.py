@@ -13,6 +13,8 @@ import secrets
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from grader.pages.guard import is_static
+
 POLICY = (
     "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; base-uri 'self'; "
@@ -23,6 +25,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
 }
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
 
@@ -42,16 +45,17 @@ class Shield:
             return
         # A compressed page could not be changed.
         headers = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-        answer = _Answer(send, self._head)
+        answer = _Answer(send, self._head, keep=is_static(scope["path"]))
         await self._app({**scope, "headers": headers}, receive, answer.send)
 
 
 class _Answer:
     """Sends one answer: as it comes, but an HTML page in one piece."""
 
-    def __init__(self, send: Send, head: bytes) -> None:
+    def __init__(self, send: Send, head: bytes, *, keep: bool) -> None:
         self._send = send
         self._head = head
+        self._keep = keep
         self._start: Message | None = None
         self._body = bytearray()
 
@@ -68,6 +72,8 @@ class _Answer:
     async def _begin(self, message: Message) -> None:
         headers = MutableHeaders(scope=message)
         headers.update(HEADERS)
+        if not self._keep:
+            headers["Cache-Control"] = "no-store"  # what one person is told, no cache on the way may tell another
         if headers.get("content-type", "").startswith("text/html"):
             self._start = message
             return
@@ -80,7 +86,6 @@ class _Answer:
         page = _SCRIPT.sub(b'<script nonce="' + nonce.encode() + b'"', dressed)
         headers = MutableHeaders(scope=start)
         headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
-        headers["Cache-Control"] = "no-store"
         if "content-length" in headers and self._body:
             headers["content-length"] = str(len(page))
         await self._send(start)

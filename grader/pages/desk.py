@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import gradio as gr
@@ -17,6 +17,7 @@ import gradio as gr
 from grader.errors import GraderFault, NotAllowed, record
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages import catalogue, lists, panel
+from grader.pages.crowd import Seats
 from grader.pages.identity import Identity
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
@@ -33,6 +34,7 @@ class Desk:
     """The event handlers; the blocking ones are run in threads by Gradio."""
 
     identity: Identity
+    seats: Seats = field(default_factory=Seats)
 
     @property
     def service(self) -> Service:
@@ -95,8 +97,9 @@ class Desk:
             return
         id = SubmissionId(submission)
         try:
-            async for watch in await asyncio.to_thread(self.service.watch, user, id):
-                yield pack(panel.watch_view(watch)), await self._report(user, id, watch)
+            with self.seats.taken(user.id):
+                async for watch in await asyncio.to_thread(self.service.watch, user, id):
+                    yield pack(panel.watch_view(watch)), await self._report(user, id, watch)
         except NotAllowed as refusal:
             yield pack(panel.refused_view(str(refusal))), gr.skip()
 

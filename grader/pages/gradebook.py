@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -110,7 +111,7 @@ def refusal_view(why: str) -> View:
 def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
     """Return the gradebook as CSV that a spreadsheet takes for text and numbers, never for formulas."""
     file = io.StringIO()
-    writer = csv.writer(file)
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)  # a semicolon in a name may be a separator elsewhere
     writer.writerow(["student", *exercises, "mean", "attempts"])
     for row in rows:
         scores = ["" if score is None else score for score in row.scores]
@@ -119,5 +120,7 @@ def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return `text` with an apostrophe before what a spreadsheet would run."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    """Return `text` with an apostrophe before what a spreadsheet would run, however wide or far in it is written."""
+    plain = unicodedata.normalize("NFKC", text)
+    risky = plain.startswith(_FORMULA) or plain.lstrip().startswith(_FORMULA)
+    return f"'{text}" if risky else text

@@ -8,7 +8,7 @@ from typing import cast
 
 import gradio as gr
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from grader.errors import NotAllowed
@@ -101,17 +101,25 @@ class Desk:
 
 
 class Doorway:
-    """An ASGI application that leads whoever opens `/teach` without the right to do so to the sign-in form."""
+    """An ASGI application that lets nobody but instructors below `/teach`; browsers are led to the sign-in form.
+
+    Gradio asks as well who somebody is, but not on all of its routes.
+    """
 
     def __init__(self, app: ASGIApp, identity: Identity) -> None:
-        """Stand before `app`, which refuses them too, but in JSON."""
+        """Stand before `app`."""
         self._app = app
         self._identity = identity
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Redirect, or pass the request on."""
         app = self._app
-        opened = scope["type"] == "http" and scope["method"] == "GET" and scope["path"] in ("/teach", "/teach/")
-        if opened and await asyncio.to_thread(self._identity.instructor, Request(scope)) is None:
-            app = RedirectResponse("/sign-in?next=/teach/", status_code=303)
+        below = scope["type"] == "http" and f"{scope['path']}/".startswith("/teach/")
+        if below and await asyncio.to_thread(self._identity.instructor, Request(scope)) is None:
+            opened = scope["method"] == "GET" and scope["path"] in ("/teach", "/teach/")
+            app = RedirectResponse("/sign-in?next=/teach/", status_code=303) if opened else _refusal()
         await app(scope, receive, send)
+
+
+def _refusal() -> Response:
+    return JSONResponse({"detail": "This is for instructors only."}, status_code=401)

@@ -15,10 +15,15 @@ from typing import TypeAlias
 
 View: TypeAlias = "str | int | float | bool | Sequence[View] | Mapping[str, View] | None"
 
-# Controls but tab and newline; marks that turn the reading direction; characters nobody sees; halves of a pair.
+# Controls but tab and newline; marks that turn the reading direction; characters nobody sees, but for the joiners
+# that emoji and some scripts are written with; halves of a pair.
 _UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+# Marks above and below a letter: a heap of them covers the lines around.
+_MARK = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_HEAP = re.compile(f"({_MARK}{{4}}){_MARK}+")
 
 
 def clean(text: str, limit: int = 4000) -> str:
@@ -28,7 +33,7 @@ def clean(text: str, limit: int = 4000) -> str:
         text: what a stranger wrote.
         limit: in characters; what is longer ends in an ellipsis.
     """
-    plain = _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n"))
+    plain = _HEAP.sub("\\1\ufffd", _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n")))
     return plain if len(plain) <= limit else plain[:limit] + "…"
 
 

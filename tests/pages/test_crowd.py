@@ -7,7 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from grader.pages.crowd import GUESTS, IDLE_SECONDS, MOST_UNREAD, PERSON, Crowd, Who
+from grader.errors import NotAllowed
+from grader.pages.crowd import GUESTS, IDLE_SECONDS, MOST_UNREAD, MOST_WATCHED, PERSON, Crowd, Seats, Who
 from grader.pages.refusal import Refusal
 from tests.service.conftest import Clock
 
@@ -150,3 +151,15 @@ def test_guests_are_counted_by_network() -> None:
 
     assert len({Who(None, address).key for address in addresses}) == 5
     assert Who(None, "unix").share is GUESTS
+
+
+def test_nobody_takes_all_the_seats() -> None:
+    """A person watches so many runs at once; another person's are not counted with them, and seats come free."""
+    seats = Seats()
+    with ExitStack() as watched:
+        for _ in range(MOST_WATCHED):
+            watched.enter_context(seats.taken(1))
+        with pytest.raises(NotAllowed, match="too many places"), seats.taken(1):
+            pass
+        watched.enter_context(seats.taken(2))
+    watched.enter_context(seats.taken(1))

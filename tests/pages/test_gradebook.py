@@ -1,15 +1,19 @@
 """The gradebook and its export."""
 
+import csv
+
 from grader.pages.gradebook import Row, csv_of, mean
 
 
 def test_exported_names_are_never_formulas():
     """A name that a spreadsheet would run gets an apostrophe."""
-    rows = [Row("=HYPERLINK(1)", (50.0,), 2), Row("@x", (None,), 1), Row("Ada", (100.0,), 1)]
+    names = ["=HYPERLINK(1)", "@x", " =1", "\t=1", "\uff1d1", "\uff0b1", "a;=1", 'a"b', "Ada"]
+    rows = [Row(names[0], (50.0,), 2), Row(names[1], (None,), 1), *(Row(name, (1.0,), 1) for name in names[2:])]
 
     lines = csv_of(["softmax"], rows).splitlines()
 
-    assert lines == ["student,softmax,mean,attempts", "'=HYPERLINK(1),50.0,50.0,2", "'@x,,0.0,1", "Ada,100.0,100.0,1"]
+    assert lines[:3] == ['"student","softmax","mean","attempts"', '"\'=HYPERLINK(1)",50.0,50.0,2', '"\'@x","",0.0,1']
+    assert [row[0] for row in csv.reader(lines[3:])] == ["' =1", "'\t=1", "'\uff1d1", "'\uff0b1", "a;=1", 'a"b', "Ada"]
 
 
 def test_the_mean_counts_what_was_not_tried_as_zero():

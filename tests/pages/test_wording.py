@@ -13,6 +13,19 @@ def test_characters_that_hide_or_reorder_text_are_replaced():
     assert clean(dirty) == "a\ufffdb\ufffdc\ufffd[31md"
 
 
+def test_a_heap_of_marks_is_cleared():
+    """Four marks on a letter stay; a tower of them would cover the lines around."""
+    assert clean("a" + "\u0301" * 400 + "b") == "a" + "\u0301" * 4 + "\ufffdb"
+
+
+def test_letters_that_nobody_sees_are_shown():
+    """A filler, a soft hyphen and a tag get a mark; the joiner inside of an emoji stays."""
+    dirty = "a\u3164b\xadc\U000e0041d"
+
+    assert clean(dirty) == "a\ufffdb\ufffdc\ufffdd"
+    assert clean("\U0001f469\u200d\U0001f4bb") == "\U0001f469\u200d\U0001f4bb"
+
+
 def test_tabs_and_newlines_stay():
     """What indents and separates a student's output is kept."""
     assert clean("a\tb\r\nc\n") == "a\tb\nc\n"
