@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from inspect import Parameter
+from types import FunctionType, MethodType
 from typing import Any
 
 from torch import Tensor
@@ -50,10 +52,19 @@ def call_with(
 
 
 def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
+    inner = getattr(function, "__wrapped__", None)
     try:
+        if type(inner) is MethodType and type(inner.__func__) is FunctionType:
+            return _of_method(inner.__func__)
         return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature
         return None
+
+
+@lru_cache(maxsize=64)
+def _of_method(function: FunctionType) -> tuple[Parameter, ...]:
+    """Return the parameters of a method without the first; a plan calls the same few methods again and again."""
+    return tuple(inspect.signature(function.__get__(object())).parameters.values())
 
 
 def _takes_anything(parameters: tuple[Parameter, ...]) -> bool:

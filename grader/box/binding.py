@@ -6,7 +6,7 @@ and layouts that `W_query` may have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -23,7 +23,7 @@ class Binding:
     """Where each canonical tensor (`W_query`, `W_query.bias`) lives in a module.
 
     `zeroed` are biases that the contract does not have, set to zero; `unused` are parameters it does not know;
-    `initial` holds the mean and the standard deviation that each canonical tensor had before.
+    `initial` holds the mean and the standard deviation that canonical tensors had before, where somebody asked.
     """
 
     pieces: Mapping[str, tuple[Piece, ...]]
@@ -50,14 +50,14 @@ class Binding:
         return whole
 
 
-def bind(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
-    """Find every weight in `module` and copy the contract's values in.
+def bind(module: nn.Module, weights: tuple[Weight, ...], begun: Collection[str] = ()) -> Binding:
+    """Find every weight in `module` and copy the contract's values in; note how those in `begun` were before.
 
     Raises:
         Ungradable: a weight cannot be found, is ambiguous, or has a shape that fits no layout.
     """
     pieces, superfluous = _find(module, weights)
-    initial = {name: _moments(found) for name, found in pieces.items()}
+    initial = {name: _moments(found) for name, found in pieces.items() if name in begun}
     _write(pieces, weights)
     _zero(superfluous)
     known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
@@ -130,7 +130,8 @@ def _placed(pieces: tuple[Piece, ...], path: str) -> tuple[Piece, ...]:
 
 def _moments(pieces: tuple[Piece, ...]) -> tuple[float, float]:
     """Return mean and standard deviation of a canonical tensor as it is."""
-    values = torch.cat([piece.view(piece.parameter.detach()).reshape(-1) for piece in pieces]).double()
+    parts = [piece.view(piece.parameter.detach()).reshape(-1) for piece in pieces]
+    values = (parts[0] if len(parts) == 1 else torch.cat(parts)).double()
     return float(values.mean()), float(values.std(correction=0))
 
 

@@ -105,7 +105,7 @@ class BuildSeen:
         unused: parameters of the module that no canonical weight claimed (`name (shape)`).
         zeroed: superfluous biases that were set to zero.
         loose: names of plain tensor attributes, neither parameter nor buffer.
-        initial: mean and standard deviation of each canonical tensor as the constructor left it.
+        initial: mean and standard deviation of canonical tensors as the constructor left them: those of `Plan.begun`.
     """
 
     name: str

@@ -93,7 +93,7 @@ def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instan
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
             raise Ungradable(f"`{contract.name}` must be an nn.Module; yours makes a {type(module).__name__}")
-        binding = bind(module.to(plan.device), () if build.refused else build.weights)
+        binding = bind(module.to(plan.device), () if build.refused else build.weights, plan.begun)
         seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, module, binding)
         return seen, _Instance(module, binding)
     except BaseException as error:  # noqa: BLE001  # as above
@@ -160,11 +160,12 @@ def _hand(value: Argument, strided: bool) -> Any:
 def _run(
     plan: Plan, call: Call, entry: Any, *, instance: _Instance | None, handed: Mapping[str, Any]
 ) -> tuple[Any, ...]:
+    subject, contract = instance.module if instance else entry, plan.contract(call.part)
     if instance is not None:
         instance.module.train(call.training)
-        instance.module.zero_grad(set_to_none=True)
+        if call.upstream or contract.kind.brings_a_model:  # nobody else asks what gradients there are
+            instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
-    subject, contract = instance.module if instance else entry, plan.contract(call.part)
     return returned(DRIVERS[contract.kind].run(subject, handed, call, contract), len(call.outputs))
 
 

@@ -144,7 +144,8 @@ class Plan:
 
     `forbidden` names groups of ready-made operations (`attention`, `softmax`, …) that are trapped while it runs.
     Modules and tensors are moved to `device`; what is sent back comes from the CPU again. `parts` are further entry
-    points, for exercises that ask for several things in one file.
+    points, for exercises that ask for several things in one file. `begun` names the weights of which it is told how the
+    constructor left them.
     """
 
     entry: Entry
@@ -153,6 +154,7 @@ class Plan:
     forbidden: tuple[str, ...] = ()
     device: str = "cpu"
     parts: Mapping[str, Entry] = field(default_factory=dict)
+    begun: tuple[str, ...] = ()
 
     def contract(self, part: str) -> Entry:
         """Return the entry point of a call or a build."""

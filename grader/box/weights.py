@@ -38,10 +38,10 @@ class Finder:
         self._weights = {weight.name: weight for weight in weights}
         self._hint = layouts.unregistered(module)
         self._words = known_words(tuple(self._weights))
-        self._stems: dict[tuple[str, str | None], list[str]] = {}
+        self._stems: dict[str, dict[str | None, list[str]]] = {"weight": {}, "bias": {}}
         for path in self.parameters:
-            for leaf in ("weight", "bias"):
-                self._stems.setdefault((leaf, stem(path, leaf, self._words)), []).append(path)
+            for leaf, stems in self._stems.items():
+                stems.setdefault(stem(path, leaf, self._words), []).append(path)
         for path, parameter in self.parameters.items():
             if nn.parameter.is_lazy(parameter):
                 raise Ungradable(f"`{path}` has no shape yet; give its layer the input's width instead of a lazy one")
@@ -58,7 +58,7 @@ class Finder:
             return self._table(weight)
         dims = (1, 2, 3) if weight.matrix.shape[1] == 1 else (2, 3)
         misfit: Ungradable | None = None
-        for name in weight_names(weight.name):
+        for name in self._present("weight", weight_names(weight.name)):
             if paths := self._paths(name, "weight", dims):
                 try:
                     return self._pieces(weight, paths)
@@ -108,8 +108,8 @@ class Finder:
             return tuple(
                 self._part(path, offset, piece) for path, offset, piece in zip(beside, offsets, matrix, strict=True)
             )
-        own = [(name, (1, 2, 3)) for name in bias_names(weight.name) if ("bias", name) in self._stems]
-        shared = [(name, (1,)) for name in weight_names(weight.name) if ("bias", name) in self._stems]
+        own = [(name, (1, 2, 3)) for name in self._present("bias", bias_names(weight.name))]
+        shared = [(name, (1,)) for name in self._present("bias", weight_names(weight.name))]
         for name, dims in (*own, *shared):
             paths = [path for path in self._paths(name, "bias", dims) if path != matrix[0].path]
             if paths:
@@ -123,8 +123,8 @@ class Finder:
 
     def _paths(self, name: str, leaf: str, dims: tuple[int, ...]) -> list[str]:
         """Return the paths under `name`, of parameters with `dims` axes: one, or one per head in order."""
-        found = [path for path in self._stems.get((leaf, name), ()) if self.parameters[path].dim() in dims]
-        if len(found) < 2:  # by far the most: every customary name is asked for
+        found = [path for path in self._stems[leaf].get(name, ()) if self.parameters[path].dim() in dims]
+        if len(found) < 2:
             return found
         found = [path for path in found if f"{path}.".startswith(f"{name}.")] or found  # not inside another part
         if _clash(found):
@@ -137,8 +137,13 @@ class Finder:
         """Return one path for each parameter, the first: one parameter may be registered in two places."""
         return list({id(self.parameters[path]): path for path in reversed(paths)}.values())[::-1]
 
+    def _present(self, leaf: str, names: tuple[str, ...]) -> list[str]:
+        """Return those of the customary `names`, in their order, that anything here has: of a hundred hardly one."""
+        stems = self._stems[leaf]
+        return [] if stems.keys().isdisjoint(names) else [name for name in names if name in stems]
+
     def _all(self, names: tuple[str, ...], leaf: str) -> list[str]:
-        return [path for name in names for path in self._stems.get((leaf, name), ())]
+        return [path for name in self._present(leaf, names) for path in self._stems[leaf][name]]
 
     def _pieces(self, weight: Weight, paths: list[str]) -> tuple[Piece, ...]:
         size_in, size_out = weight.matrix.shape

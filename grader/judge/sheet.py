@@ -59,6 +59,7 @@ def of_cases(spec: Spec, cases: Mapping[str, Case]) -> Sheet:
         calls=calls,
         forbidden=spec.forbidden,
         parts={name: _entry(part.entry) for name, part in spec.parts.items()},
+        begun=tuple(dict.fromkeys(check.weight for check in spec.checks if check.check == "initial")),
     )
     return Sheet(items, plan, frozenset(call.name for call in calls) - paid)
 
@@ -93,5 +94,6 @@ def _merge(calls: Iterable[Call]) -> tuple[Call, ...]:
     for call in calls:
         before = merged.get(call.name, call)
         fuller = call if call.upstream else before
-        merged[call.name] = replace(fuller, below=before.below or call.below)
+        below = before.below or call.below
+        merged[call.name] = fuller if fuller.below == below else replace(fuller, below=below)
     return tuple(merged.values())
