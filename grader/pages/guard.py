@@ -83,6 +83,7 @@ class Guard:
         events: what may be sent to the Gradio application at each mount, ``""`` for the students'.
         crowd: counts who asks for how much.
         recognise: tells who is asking.
+        patience: how many seconds a body may take to arrive.
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Guard:
         events: Mapping[str, Events],
         crowd: Crowd,
         recognise: Callable[[Scope], Awaitable[Who]],
+        patience: float = BODY_SECONDS,
     ) -> None:
         """Stand before `app`."""
         self._app = app
@@ -100,6 +102,7 @@ class Guard:
         self._events = events
         self._crowd = crowd
         self._recognise = recognise
+        self._patience = patience
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refused request, or pass it on."""
@@ -154,7 +157,9 @@ class Guard:
             self._claim(who, mount, session, known=False)
             return self._crowd.stream(who, mount, session, reading=False)
         if route == "queue/data":
-            session = parse_qs(scope["query_string"].decode("latin-1")).get("session_hash", [""])[-1]
+            session = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get(
+                "session_hash", [""]
+            )[-1]
         elif route.startswith("call/"):
             session = route.rpartition("/")[2]
         else:
@@ -183,10 +188,10 @@ class Guard:
         if not (declared.isascii() and declared.isdigit()) or int(declared[:20]) > self._body_limit:
             raise Refusal(413, f"That is too long; at most {self._body_limit} bytes are taken.")
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with asyncio.timeout(self._patience):
                 return await self._whole(receive)
         except TimeoutError:
-            raise Refusal(408, f"That took longer than {BODY_SECONDS:.0f} seconds to arrive.") from None
+            raise Refusal(408, f"That took longer than {self._patience:.0f} seconds to arrive.") from None
 
     async def _whole(self, receive: Receive) -> bytes:
         body = bytearray()

@@ -6,7 +6,12 @@ import uvicorn
 
 from grader.bootstrap import build
 from grader.pages.application import create_app
+from grader.pages.connections import Impatient, raise_limit
 from grader.settings import Settings
+
+# With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
+# visitor writes into the header themselves stands before what it adds, and is not believed.
+NEIGHBOURS = "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,169.254.0.0/16,::1,fc00::/7,fe80::/10"
 
 
 def serve(settings: Settings) -> None:
@@ -15,13 +20,14 @@ def serve(settings: Settings) -> None:
     app = create_app(service, settings)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(f"The class code for registering is {service.class_code}. Stop with Ctrl+C.", flush=True)
+    raise_limit()
     uvicorn.run(
         app,
+        http=Impatient,
         host=settings.host,
         port=settings.port,
         log_level="warning",
         server_header=False,
-        # With HTTPS in force there is a proxy in front, which alone knows the visitor's address.
-        forwarded_allow_ips="*" if settings.cookie_secure else "127.0.0.1",
+        forwarded_allow_ips=NEIGHBOURS if settings.cookie_secure else "127.0.0.1",
         timeout_graceful_shutdown=5,
     )
