@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +23,11 @@ _STORY = "tests.sandbox.user_story"
 _PLACES = {
     "ordinary user": ("ordinary_user.py", _STORY),
     "container": ("contained.py", "unshare,setns", _STORY),
+    "mounting forbidden": ("contained.py", "mount", _STORY, "brief"),
+    "one wall": ("contained.py", "landlock_create_ruleset,unshare", _STORY, "brief", "one-wall"),
 }
+_ATTACKED = ("ordinary user", "container")
+_TIERS = {"ordinary user": "A", "container": "B", "mounting forbidden": "B", "one wall": "C"}
 
 
 def _start(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -46,10 +52,17 @@ def _story(place: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("place", _PLACES)
 def test_the_sandbox_stands(place: str) -> None:
-    """The floor holds at least, the box says its tier, and an honest submission is right in it."""
+    """The box says its tier, which is what the walls of the place allow, and an honest submission is right in it."""
     story = _story(place)
-    assert (story["tier"] in ("A", "B"), story["honest"]) == (True, "right")
-    assert story["box"] == f"sandbox (tier {story['tier']})"
+    if doctor.probe().tier == "A":
+        assert story["tier"] == _TIERS[place]
+    assert story["honest"] == "right"
+    assert story["box"].startswith(f"sandbox (tier {story['tier']}")
+
+
+def test_one_wall_is_called_that() -> None:
+    """Where somebody has accepted tier C, the name of the box, which the pages show, says what is given up."""
+    assert _story("one wall")["box"] == "sandbox (tier C, one wall only)"
 
 
 def test_an_ordinary_user_is_not_root() -> None:
@@ -57,17 +70,21 @@ def test_an_ordinary_user_is_not_root() -> None:
     assert _story("ordinary user")["user"] != 0
 
 
-def test_a_container_lowers_the_tier_to_b() -> None:
-    """Where namespaces are forbidden, the doctor notices and the zygote does without."""
-    assert _story("container")["tier"] == "B"
+def test_a_machine_without_room_for_a_child_is_our_fault_and_passes() -> None:
+    """The run ends in a fault of ours that says why, as often as it happens; the same zygote then forks as before."""
+    story = _story("ordinary user")
+    reason = f"NotStarted: the sandbox can start no child now: {OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))}"
+    assert story["refused"] == [reason] * 2
+    assert (story["room again"], story["same zygote"]) == ("right", True)
 
 
-@pytest.mark.parametrize("place", _PLACES)
+@pytest.mark.parametrize("place", _ATTACKED)
 def test_attacks_get_nowhere(place: str) -> None:
     """Each attack ends as its file expects, and an honest submission after it is right."""
     story = _story(place)
     for attack in [name for name in story if f"after {name}" in story]:
-        expected = re.search(r"^Expected: (.+)$", (_HERE.parent / f"hostile/{attack}.py").read_text(), re.MULTILINE)
+        told = next((_HERE.parent / "hostile").rglob(f"{attack}.py")).read_text()
+        expected = re.search(r"^Expected: (.+)$", told, re.MULTILINE)
         assert expected is not None
         assert (attack, story[attack] in expected[1].split(" or ")) == (attack, True), story[attack]
         assert (attack, story[f"after {attack}"]) == (attack, "right")

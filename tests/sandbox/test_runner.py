@@ -6,15 +6,17 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from grader.box.observations import CallSeen
-from grader.box.run import Ending, Limits
+from grader.box.run import Ending, Limits, Run
 from grader.errors import AuthorError, GraderFault
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
+from tests.sandbox.user_story import innermost
 
 
 def _children_of(pid: int) -> list[int]:
@@ -22,11 +24,8 @@ def _children_of(pid: int) -> list[int]:
 
 
 def _innermost(sandbox: Sandbox) -> int:
-    """Return the process that forks the children: the last one down the line while nothing runs."""
-    pid = sandbox._zygote._process.pid
-    while below := _children_of(pid):
-        pid = below[0]
-    return pid
+    """Return the process that forks the children, while none runs."""
+    return innermost(sandbox._zygote._process.pid)
 
 
 def test_an_honest_submission_comes_back_right(sandbox: Sandbox) -> None:
@@ -171,6 +170,66 @@ def test_the_child_is_dead_when_the_run_is_over(sandbox: Sandbox) -> None:
     assert _children_of(_innermost(sandbox)) == []
 
 
+def test_four_hundred_runs_leave_the_zygote_as_it_was(sandbox: Sandbox) -> None:
+    """Its open descriptors are as many as before, and its memory has not grown by as much as a thousandth."""
+    zygote = _innermost(sandbox)
+    _wait_until_idle(zygote)
+    before = _weight(zygote)
+    for _ in range(400):
+        assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+    after = _weight(zygote)
+    assert (_innermost(sandbox), after[0]) == (zygote, before[0])
+    assert after[1] - before[1] <= before[1] // 1000
+
+
+def test_no_child_outlives_its_zygote() -> None:
+    """Whichever of the zygote's two processes is killed, a sleeping child is gone too, and its run is repeated."""
+    with Sandbox() as sandbox:
+        for victim in (_innermost, lambda sandbox: sandbox._zygote._process.pid):
+            lost, forking = sandbox._zygote, _innermost(sandbox)
+            runs: list[Run] = []
+            running = threading.Thread(target=lambda: runs.append(sandbox.run(plan(), _SLEEPER, _SHORT)))  # noqa: B023
+            target = victim(sandbox)
+            running.start()
+            child = _wait_for_child(forking)
+            os.kill(target, signal.SIGKILL)
+            _wait_until(lambda: not Path(f"/proc/{child}").exists())  # noqa: B023
+            running.join(timeout=30)
+            assert [run.ending for run in runs] == [Ending.TIMEOUT]
+            assert sandbox._zygote is not lost
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look into a process that has closed itself")
+def test_the_zygote_has_no_files(sandbox: Sandbox) -> None:
+    """Seen from outside, its root is empty, and of files it holds the empty input and the log alone."""
+    if sandbox.tier != "A":
+        pytest.skip("this system does not grant an empty root")
+    zygote = Path(f"/proc/{_innermost(sandbox)}")
+    assert os.listdir(zygote / "root") == os.listdir(zygote / "cwd") == []
+    opened = [os.readlink(link) for link in (zygote / "fd").iterdir()]
+    assert [name for name in opened if name.startswith("/") and "(deleted)" not in name] == ["/dev/null"]
+
+
+@pytest.mark.parametrize(
+    ("source", "ending", "detail"),
+    [
+        ("while True: pass", Ending.TIMEOUT, "more than 1 s of processor time"),
+        ("import time\ntime.sleep(99)", Ending.TIMEOUT, "more than 1 s"),
+        ("hoard = [bytearray(1 << 20) for _ in range(1 << 20)]", Ending.FINISHED, ""),
+        ("while True: print('x' * 999)", Ending.OUTPUT, "more than 65536 bytes"),
+        ("import os\nwhile True: os.write(4, b'x' * 999)", Ending.PROTOCOL, None),
+    ],
+)
+def test_what_never_ends_is_ended(source: str, ending: Ending, detail: str | None, sandbox: Sandbox) -> None:
+    """Spinning, sleeping, hoarding and flooding each meet their own limit, and memory stays within what was allowed."""
+    limits = Limits(cpu_seconds=1, wall_seconds=1 if "sleep" in source else 20, memory_bytes=512 << 20)
+    run = sandbox.run(plan(), source, limits)
+    assert (run.ending, detail in (None, run.detail)) == (ending, True), run
+    assert run.grown_bytes <= 1.05 * limits.memory_bytes
+    if ending is Ending.FINISHED:
+        assert verdict(run) == "error MemoryError"
+
+
 def test_a_dead_zygote_is_replaced_without_the_student_noticing() -> None:
     """The run that meets a dead zygote is repeated in a new one; a closed sandbox says that it is closed."""
     with Sandbox() as sandbox:
@@ -223,6 +282,34 @@ def test_a_zygote_is_renewed_a_day_later_and_not_before() -> None:
         assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
         assert _renewals() == []
         assert sandbox._zygote is second
+
+
+_SLEEPER, _SHORT = "import time; time.sleep(99)", Limits(cpu_seconds=1, wall_seconds=1)
+
+
+def _weight(pid: int) -> tuple[int, int]:
+    """Return how many descriptors a process has open, and its resident pages."""
+    return len(os.listdir(f"/proc/{pid}/fd")), int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+
+
+def _wait_until_idle(pid: int) -> None:
+    """Wait until a zygote has no child and nothing left to fold, and so waits as well."""
+    asleep = 0
+
+    def stays_asleep() -> bool:
+        nonlocal asleep
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        asleep = asleep + 1 if state == "S" and not _children_of(pid) else 0
+        return asleep > 5
+
+    _wait_until(stays_asleep)
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 def _renewals() -> list[threading.Thread]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,18 +14,22 @@ from pathlib import Path
 import pytest
 
 from grader.errors import SandboxUnavailable
+from grader.sandbox import doctor
 from grader.sandbox.lockdown import landlock, syscalls
+from grader.sandbox.lockdown.walls import Walls
 
 _ROOT = Path(__file__).parents[2]
 
 _PROGRAM = """
 import ctypes, fcntl, json, mmap, os, resource, signal, socket, sys, time
-from grader.sandbox.lockdown import descriptors, kernel, landlock, namespaces, privileges, rlimits, seccomp, syscalls
+from grader.sandbox.lockdown import (
+    descriptors, kernel, landlock, namespaces, privileges, rlimits, root, seccomp, syscalls, walls
+)
 
 def tried(attempt):
     try:
         attempt()
-    except (OSError, ValueError, MemoryError) as error:
+    except (OSError, ValueError, MemoryError, ImportError) as error:
         return type(error).__name__
     return "done"
 
@@ -55,6 +61,11 @@ def landlocked():
 
 def limited():
     rlimits.set_limits(cpu_seconds=1, address_bytes=rlimits.address_space() + (64 << 20))
+
+def rooted():
+    if not namespaces.enter():
+        os._exit(77)
+    root.leave_files()
 
 def a_fork():
     if os.fork() == 0:
@@ -177,6 +188,30 @@ def test_limits_bite(attempt: str, refusal: object) -> None:
     assert (without, behind in (refusal, "OSError")) == ("done", True)
 
 
+@pytest.mark.skipif(doctor.probe().tier != "A", reason="this system does not grant an empty root")
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "lambda: os.close(os.open(sys.executable, os.O_RDONLY))",
+        "lambda: os.stat('/proc')",
+        "lambda: os.stat('/../tmp')",
+        "lambda: os.listdir('/proc/self/fd')",
+        "lambda: os.close(os.open('/tmp', os.O_TMPFILE | os.O_RDWR))",
+        "lambda: __import__('colorsys')",
+    ],
+)
+def test_behind_an_empty_root_there_are_no_files(attempt: str) -> None:
+    """Each path is there without the wall and not behind it; Python's own modules neither."""
+    without, behind = _behind("rooted", attempt)
+    assert (without, behind in ("FileNotFoundError", "ModuleNotFoundError")) == ("done", True)
+
+
+@pytest.mark.skipif(doctor.probe().tier != "A", reason="this system does not grant an empty root")
+def test_an_empty_root_stays_empty() -> None:
+    """Not even its owner can make something in it."""
+    assert _behind("rooted", "lambda: os.rmdir(os.mkdir('/new-folder') or '/new-folder')")[1] == "OSError"
+
+
 def test_only_the_childs_own_descriptors_stay_open() -> None:
     """Everything but the empty input, the prints, the job, the result and the report is closed."""
     attempt = "[n for n in range(300) if tried(lambda: os.fstat(n)) == 'done']"
@@ -201,6 +236,90 @@ def test_an_unknown_processor_is_refused_by_name() -> None:
     """A wrong table would allow wrong calls: without one there is no filter."""
     with pytest.raises(SandboxUnavailable, match="x86_64, aarch64; this one is riscv64"):
         syscalls.architecture("riscv64")
+
+
+_ORDER = """
+standard = [os.dup(n) for n in (1, 1, 1, 1)]
+prepared = walls.prepare(namespaced=False, rooted=False)
+called = []
+
+def note(frame, event, argument):
+    module = frame.f_globals["__name__"]
+    if event == "call" and module.startswith("grader.sandbox.lockdown.") and not module.endswith((".kernel", ".walls")):
+        called.append(frame.f_code.co_name)
+
+if os.fork():
+    os.wait()
+    os._exit(0)
+sys.setprofile(note)
+walls.put_up(prepared, walls.Openings(*standard), cpu_seconds=1, memory_bytes=1 << 30)
+sys.setprofile(None)
+os.write(1, json.dumps(called).encode())
+os._exit(0)
+"""
+
+
+def test_the_walls_go_up_in_their_order() -> None:
+    """Descriptors first, the filter last, and what needs a right before that right is gone."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM + _ORDER], cwd=_ROOT, capture_output=True, text=True, check=True
+    )
+    expected = [
+        *("keep_only", "yield_the_processor", "set_limits", "become_nobody", "drop_capabilities", "die_with"),
+        *("forbid_new_privileges", "become_undumpable", "restrict", "load"),
+    ]
+    if landlock.version() == 0:
+        expected.remove("restrict")
+    assert json.loads(done.stdout) == expected
+
+
+def test_the_zygote_claims_no_tier_that_it_has_not() -> None:
+    """All walls are A; Landlock or all the namespaces, the empty root among them, B; anything less C."""
+    tiers = {
+        (ruleset, home, rooted): Walls(b"", ruleset, home, rooted, zygote=1, mapped=0).tier
+        for ruleset, home, rooted in itertools.product((5, None), (4, None), (True, False))
+    }
+    assert tiers.pop((5, 4, True)) == "A"
+    assert tiers.pop((None, 4, True)) == "B"
+    assert {key: tier for key, tier in tiers.items() if key[0] is not None} == {
+        (5, 4, False): "B", (5, None, True): "B", (5, None, False): "B"
+    }  # fmt: skip
+    assert {tier for key, tier in tiers.items() if key[0] is None} == {"C"}
+
+
+_HEADERS = {
+    "x86_64": ("x86_64-linux-gnu/asm/unistd_64.h", "asm/unistd_64.h"),
+    "aarch64": ("asm-generic/unistd.h",),
+}
+_AUDIT = {"x86_64": ("EM_X86_64", 0xC0000000), "aarch64": ("EM_AARCH64", 0xC0000000)}  # 64 bits, little end first
+
+
+def _defined(machine: str) -> dict[str, int]:
+    """Return the system call numbers in the kernel's header for `machine`."""
+    found = [Path("/usr/include", name) for name in _HEADERS[machine] if Path("/usr/include", name).exists()]
+    if not found:
+        pytest.skip(f"the kernel's headers for {machine} are not installed")
+    lines = re.findall(r"^#define __NR(?:3264)?_(\w+)\s+(\d+)\s*$", found[0].read_text(), re.MULTILINE)
+    return {name: int(number) for name, number in lines}
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_both_tables_hold_the_kernels_numbers(machine: str) -> None:
+    """Each number is the one of the kernel's header; a wrong one would allow another call."""
+    ours, theirs = syscalls.architecture(machine).numbers, _defined(machine)
+    assert dict(ours) == {name: theirs.get(name) for name in ours}
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_both_tables_hold_the_kernels_name_of_their_processor(machine: str) -> None:
+    """The mark by which the filter knows its own ABI is the one of the kernel's header."""
+    header = Path("/usr/include/linux/elf-em.h")
+    if not header.exists():
+        pytest.skip("the kernel's headers are not installed")
+    name, flags = _AUDIT[machine]
+    found = re.search(rf"^#define {name}\s+(\d+)", header.read_text(), re.MULTILINE)
+    assert found is not None
+    assert syscalls.architecture(machine).audit == int(found[1]) | flags
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])

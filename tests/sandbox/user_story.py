@@ -1,12 +1,18 @@
-"""What the sandbox is worth where this runs; a program, started by test_elsewhere, that prints JSON."""
+"""What the sandbox is worth where this runs; a program, started by test_elsewhere, that prints JSON.
+
+Usage: `user_story.py [WORD…]`: `brief` leaves the attacks out, `one-wall` accepts tier C.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
+import sys
 from pathlib import Path
 
-from grader.sandbox import doctor
+from grader.errors import GraderFault
+from grader.sandbox.choice import choose_box
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 
@@ -17,20 +23,47 @@ _ATTACKS = (
 
 
 def main() -> None:
-    """Run the doctor, an honest submission, and some attacks, each followed by an honest submission again."""
+    """Run an honest submission, and some attacks, each followed by an honest submission again."""
     hostile = Path(__file__).resolve().parents[1] / "hostile"
-    tier = doctor.require_floor().tier
-    with Sandbox() as sandbox:
+    sandbox = choose_box(allow_plain=False, allow_one_wall="one-wall" in sys.argv)
+    assert isinstance(sandbox, Sandbox)
+    with sandbox:
         story = {
             "user": os.getuid(),
-            "tier": tier,
+            "tier": sandbox.tier,
             "box": sandbox.name,
             "honest": verdict(sandbox.run(plan(), HONEST, LIMITS)),
         }
-        for attack in _ATTACKS:
-            story[attack] = verdict(sandbox.run(plan(), (hostile / f"{attack}.py").read_text(), LIMITS))
+        for attack in () if "brief" in sys.argv else _ATTACKS:
+            story[attack] = verdict(sandbox.run(plan(), next(hostile.rglob(f"{attack}.py")).read_text(), LIMITS))
             story[f"after {attack}"] = verdict(sandbox.run(plan(), HONEST, LIMITS))
+        if os.getuid() != 0:  # nobody counts root's processes
+            story |= _without_room(sandbox)
     print(json.dumps(story))
+
+
+def _without_room(sandbox: Sandbox) -> dict[str, object]:
+    """Tell what became of two runs for which the kernel gave the zygote no process, and of one afterwards."""
+    zygote = sandbox._zygote
+    forking = innermost(zygote._process.pid)
+    before = resource.prlimit(forking, resource.RLIMIT_NPROC)
+    resource.prlimit(forking, resource.RLIMIT_NPROC, (0, before[1]))
+    faults = []
+    for _ in range(2):
+        try:
+            faults.append(str(sandbox.run(plan(), HONEST, LIMITS)))
+        except GraderFault as fault:
+            faults.append(f"{type(fault).__name__}: {fault}")
+    resource.prlimit(forking, resource.RLIMIT_NPROC, before)
+    after = verdict(sandbox.run(plan(), HONEST, LIMITS))
+    return {"refused": faults, "room again": after, "same zygote": sandbox._zygote is zygote}
+
+
+def innermost(pid: int) -> int:
+    """Return the process that forks the children: the last one down the line while nothing runs."""
+    while below := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        pid = int(below[0])
+    return pid
 
 
 if __name__ == "__main__":
