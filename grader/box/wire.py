@@ -21,16 +21,20 @@ from grader.errors import BadAnswer
 
 __all__ = ["END", "Reader", "pack"]
 
+_LOADING = "loading"
 Member = TypeVar("Member", bound=StrEnum)
 
 
 class Reader:
-    """Reads the stream of one run as it arrives.
+    """Reads the stream of one run as it arrives; how it is cut into pieces changes nothing.
 
-    `finished` is True once the END frame was read; from then on any further byte is a `BadAnswer`.
+    Attributes:
+        events: all that were read so far, those too that came in one piece with the bytes that broke the format.
+        finished: the END frame was read; from then on any further byte is a `BadAnswer`.
     """
 
     def __init__(self, plan: Plan) -> None:
+        self.events: list[Event] = []
         self.finished = False
         self._plan = plan
         self._buffer = bytearray()
@@ -45,7 +49,7 @@ class Reader:
             BadAnswer: the bytes break the format.
         """
         self._buffer += data
-        events: list[Event] = []
+        known = len(self.events)
         while not self.finished and len(self._buffer) >= HEADER.size:
             kind, code, index, length = HEADER.unpack_from(self._buffer)
             self._expect_sane(kind, index, length)
@@ -54,10 +58,10 @@ class Reader:
             body = bytes(self._buffer[HEADER.size : HEADER.size + length])
             del self._buffer[: HEADER.size + length]
             if (event := self._read(Frame(kind), code, index, body)) is not None:
-                events.append(event)
+                self.events.append(event)
         if self.finished and self._buffer:
             raise BadAnswer("the answer went on after its end")
-        return events
+        return self.events[known:]
 
     def _expect_sane(self, kind: int, index: int, length: int) -> None:
         if kind not in Frame.__members__.values():
@@ -79,6 +83,8 @@ class Reader:
         if kind is Frame.END:
             self.finished = True
             return None
+        if _LOADING in self._closed:
+            raise BadAnswer("the file could not be loaded, and yet the answer went on")
         if kind in (Frame.TENSOR, Frame.SEEN):
             self._read_slot(kind, code, index, body)
             return None
@@ -119,7 +125,7 @@ class Reader:
             raise BadAnswer("a mapping of weights is no mapping")
         return BuildSeen(
             name=build.name,
-            mapping={str(key)[:100]: str(place)[:200] for key, place in mapping.items()},
+            mapping={key[:100]: _text(place, 200) for key, place in mapping.items()},
             raised=_raised_in(raised) if raised else None,
             unused=_names(data.get("unused")),
             zeroed=_names(data.get("zeroed")),
@@ -128,7 +134,9 @@ class Reader:
         )
 
     def _close_loading(self, data: dict[str, Any]) -> Raised:
-        self._close("loading")
+        if self._closed or self._open:
+            raise BadAnswer("the file could not be loaded, and yet something of it was run")
+        self._close(_LOADING)
         raised = _raised_in(data)
         if raised.stage is not Stage.LOAD:
             raise BadAnswer(f"the file was loaded, and yet the error is from the stage `{raised.stage}`")
@@ -174,8 +182,8 @@ def _seen_in(code: int, data: dict[str, Any]) -> Seen:
     return Seen(
         PRESENCES[code],
         shape=tuple(shape),
-        dtype=str(data.get("dtype", ""))[:40],
-        what=str(data.get("what", ""))[:200],
+        dtype=_text(data.get("dtype", ""), 40),
+        what=_text(data.get("what", ""), 200),
     )
 
 
@@ -186,17 +194,25 @@ def _raised_in(data: Any) -> Raised:
     return Raised(
         stage=_member(Stage, data.get("stage")),
         blame=_member(Blame, data.get("blame")),
-        type=str(data.get("type", ""))[:100],
-        message=str(data.get("message", ""))[:2000],
+        type=_text(data.get("type", ""), 100),
+        message=_text(data.get("message", ""), 2000),
         line=line if type(line) is int and 0 < line < 1_000_000 else None,
     )
 
 
 def _member(kind: type[Member], value: Any) -> Member:
+    name = _text(value, 40)
     try:
-        return kind(value)
+        return kind(name)
     except ValueError as error:
-        raise BadAnswer(f"{str(value)[:40]!r} is no {kind.__name__.lower()}") from error
+        raise BadAnswer(f"{name!r} is no {kind.__name__.lower()}") from error
+
+
+def _text(value: Any, limit: int) -> str:
+    """Return a string, or a number in words, cut; never the words for something nested, which may have no bottom."""
+    if isinstance(value, list | dict):
+        raise BadAnswer("a text is a list or an object")
+    return str(value)[:limit]
 
 
 def _size(data: Any) -> int | None:
@@ -211,10 +227,10 @@ def _moments(data: Any) -> dict[str, tuple[float, float]]:
     pairs = [pair for pair in data.values() if isinstance(pair, list) and [type(x) for x in pair] == [float, float]]
     if len(pairs) < len(data) or not all(math.isfinite(x) for pair in pairs for x in pair):
         raise BadAnswer("the moments of a weight are no two numbers")
-    return {str(name)[:100]: (pair[0], pair[1]) for name, pair in zip(data, pairs, strict=True)}
+    return {name[:100]: (pair[0], pair[1]) for name, pair in zip(data, pairs, strict=True)}
 
 
 def _names(data: Any) -> tuple[str, ...]:
     if not isinstance(data, list) or len(data) > 100:
         raise BadAnswer("a list of names is none, or too long")
-    return tuple(str(name)[:200] for name in data)
+    return tuple(_text(name, 200) for name in data)

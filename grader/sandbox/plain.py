@@ -20,7 +20,7 @@ from typing import IO
 
 from grader.box.codec import encode_job
 from grader.box.leash import Leash
-from grader.box.observations import CallSeen, Event, Observations
+from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire import Reader
@@ -77,7 +77,6 @@ class _Errand:
         self._limits = limits
         self._progress = progress
         self._reader = Reader(plan)
-        self._events: list[Event] = []
         self._output = bytearray()
         self._open = 2
         self._broken = ""
@@ -99,7 +98,7 @@ class _Errand:
         self._process.wait()
         ending, detail = self._ending(late)
         return Run(
-            observations=Observations.of(self._events),
+            observations=Observations.of(self._reader.events),
             ending=ending,
             detail=detail,
             output=self._text(),
@@ -138,13 +137,12 @@ class _Errand:
             return
         if self._broken:
             return
+        known = len(self._reader.events)
         try:
-            events = self._reader.feed(piece.data)
+            self._reader.feed(piece.data)
         except BadAnswer as error:
             self._broken = str(error)
-            return
-        self._events += events
-        for event in events:
+        for event in self._reader.events[known:]:  # what came before the break counts, in one piece with it or not
             if self._progress is not None and isinstance(event, CallSeen):
                 self._progress(event)
 

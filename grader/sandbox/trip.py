@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.box.leash import Leash
-from grader.box.observations import CallSeen, Event, Observations
+from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.box.wire import Reader
@@ -32,8 +32,6 @@ class Trip:
         self._progress = progress
         self._leash = leash or Leash()
         self._reader = Reader(plan)
-        self._most_events = len(plan.calls) + len(plan.builds) + 1
-        self._events: list[Event] = []
         self._output = bytearray()
         self._broken = ""
         self._late = False
@@ -61,7 +59,7 @@ class Trip:
         facts = self._facts(child, end)
         ending, detail = outcome.ending(facts, self._limits)
         return Run(
-            observations=Observations.of(self._events),
+            observations=Observations.of(self._reader.events),
             ending=ending,
             detail=detail,
             output=self._text(),
@@ -130,15 +128,12 @@ class Trip:
         chunk = os.read(descriptor, _CHUNK)
         if not chunk or self._broken:
             return not chunk
+        known = len(self._reader.events)
         try:
-            events = self._reader.feed(chunk)
+            self._reader.feed(chunk)
         except BadAnswer as error:
             self._broken = str(error)
-            return False
-        self._events += events
-        if len(self._events) > self._most_events:
-            self._broken = f"the answer holds more than the {self._most_events} events that the plan can give"
-        for event in events:
+        for event in self._reader.events[known:]:  # what came before the break counts, in one piece with it or not
             if self._progress is not None and isinstance(event, CallSeen):
                 self._progress(event)
         return False
