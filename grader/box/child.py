@@ -8,24 +8,60 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from types import ModuleType
+from typing import Any
 
 from grader.box import traps
 from grader.box.codec import decode_job
 from grader.box.frames import END
+from grader.box.observations import Event
 from grader.box.observe import observe
 from grader.box.packing import pack
+from grader.box.plan import Plan
 from grader.box.source import execute
+from grader.box.witness import Witness
 
 
 def main(job: int, result: int) -> None:
     """Read a job from descriptor `job` up to its end, run it, and write its frames to descriptor `result`."""
     plan, source = decode_job(_read_all(job))
-    traps.install(plan.forbidden)
+    outlet = _Outlet(result, plan)
+    witness = Witness(outlet.send)
+    traps.install(plan.forbidden, witness.saw)
     _withdraw()
-    for event in observe(plan, lambda: execute(source)):
-        _write_all(result, pack(event, plan))
-    _write_all(result, END)
+
+    def load() -> Mapping[str, Any]:
+        namespace = execute(source)
+        witness.loading = False
+        return namespace
+
+    for event in observe(plan, load):
+        outlet.send(event)
+        witness.begin_anew()
+    outlet.end()
+
+
+class _Outlet:
+    """The way out for events, one whole one after the other: a trap may spring while another is being written."""
+
+    def __init__(self, result: int, plan: Plan) -> None:
+        self._result = result
+        self._plan = plan
+        self._waiting: list[Event] = []
+        self._busy = False
+
+    def send(self, event: Event) -> None:
+        self._waiting.append(event)
+        if self._busy:  # a finalizer of the student's, in the middle of our own writing
+            return
+        self._busy = True
+        while self._waiting:
+            _write_all(self._result, pack(self._waiting.pop(0), self._plan))
+        self._busy = False
+
+    def end(self) -> None:
+        _write_all(self._result, END)
 
 
 def _withdraw() -> None:

@@ -9,6 +9,7 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
     CALLED   body: JSON.                               ends a call: its exception, what it modified
     BUILT    body: JSON.                               one construction
     LOADING  body: JSON.                               the error that ended it all
+    TOUCHED  body: JSON.                               code: 1 while the file is loaded; an operation that was trapped
     END      no body.                                  the last frame
 
 `packing` writes them, in the child; `wire` reads them, in the parent, as if written by an enemy.
@@ -25,6 +26,7 @@ from grader.box.plan import DTYPES
 HEADER = struct.Struct("<BBHI")
 SLOT = struct.Struct("<H")
 TEXT_LIMIT = 64 << 10  # bytes of one JSON body
+TOUCHES = 4  # frames of that kind between two events; the child sends no more
 DTYPE_NAMES = tuple(DTYPES)
 PRESENCES = tuple(Presence)
 
@@ -38,6 +40,7 @@ class Frame(IntEnum):
     BUILT = 4
     LOADING = 5
     END = 6
+    TOUCHED = 7
 
 
 END = HEADER.pack(Frame.END, 0, 0, 0)

@@ -7,11 +7,13 @@ shapes, exceptions. Whether a fact is right is decided elsewhere.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from torch import Tensor
+
+from grader.errors import ForbiddenCall
 
 LOSSES = "output:losses"  # the slot in which a call that trains tells its losses
 
@@ -117,23 +119,70 @@ class BuildSeen:
     initial: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
-Event = Raised | BuildSeen | CallSeen
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A forbidden operation that was called and trapped, whatever the code did about the exception.
+
+    Attributes:
+        what: the operation, as a student knows it.
+        line: of the submission, the innermost one (1-based); None where no line of it led there.
+        function: which that line is in, `Attention.forward`; empty for none.
+        loading: it happened while the file was loaded.
+    """
+
+    what: str
+    line: int | None = None
+    function: str = ""
+    loading: bool = False
+
+
+Event = Raised | BuildSeen | CallSeen | Touch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observations:
-    """All that was seen, by name; a call that was never reached is absent. `loading` is the error that ended it all."""
+    """All that was seen, by name; a call that was never reached is absent. `loading` is the error that ended it all.
+
+    A call or a construction in which a trap sprang counts as ended by it, even if the code went on: see `of`.
+    """
 
     calls: Mapping[str, CallSeen] = field(default_factory=dict)
     builds: Mapping[str, BuildSeen] = field(default_factory=dict)
     loading: Raised | None = None
+    touches: tuple[Touch, ...] = ()
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Observations:
-        """Collect the events of one run, in whatever order they came."""
-        found = list(events)
+        """Collect the events of one run; a touch belongs to the call or construction that comes next."""
+        all_of_them = list(events)
+        found = list(_ended_by_touches(all_of_them))
         return cls(
             calls={event.name: event for event in found if isinstance(event, CallSeen)},
             builds={event.name: event for event in found if isinstance(event, BuildSeen)},
             loading=next((event for event in found if isinstance(event, Raised)), None),
+            touches=tuple(event for event in all_of_them if isinstance(event, Touch)),
         )
+
+
+def _ended_by_touches(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events but for the touches, each one that was touched as ended by the first touch."""
+    first: Touch | None = None
+    for event in events:
+        if isinstance(event, Touch):
+            first = first or (None if event.loading else event)
+            continue
+        if first is not None and isinstance(event, CallSeen | BuildSeen):
+            yield _ended(event, first)
+        else:
+            yield event
+        first = None
+
+
+def _ended(event: CallSeen | BuildSeen, touch: Touch) -> CallSeen | BuildSeen:
+    """Return `event` as it would have been, had the code not caught the exception."""
+    if event.raised is not None and event.raised.blame is Blame.FORBIDDEN:
+        return event
+    stage = Stage.CALL if isinstance(event, CallSeen) else Stage.CONSTRUCT
+    error = ForbiddenCall(touch.what)
+    raised = Raised(stage, Blame.FORBIDDEN, type(error).__name__, str(error), touch.line)
+    return CallSeen(event.name, raised=raised) if isinstance(event, CallSeen) else BuildSeen(event.name, raised=raised)

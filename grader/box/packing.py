@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from grader.box.frames import DTYPE_NAMES, HEADER, PRESENCES, SLOT, Frame
-from grader.box.observations import BuildSeen, CallSeen, Event, Raised, Seen
+from grader.box.observations import BuildSeen, CallSeen, Event, Raised, Seen, Touch
 from grader.box.plan import Plan
 
 
@@ -20,6 +20,9 @@ def pack(event: Event, plan: Plan) -> bytes:
     if isinstance(event, BuildSeen):
         index = next(i for i, build in enumerate(plan.builds) if build.name == event.name)
         return _text(Frame.BUILT, 0, index, _build_out(event))
+    if isinstance(event, Touch):
+        touched = {"what": event.what[:200], "line": event.line, "function": event.function[:200]}
+        return _text(Frame.TOUCHED, int(event.loading), 0, touched)
     return _text(Frame.LOADING, 0, 0, _raised_out(event))
 
 

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import torch
 
-from grader.box.frames import DTYPE_NAMES, END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, Frame
-from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Presence, Raised, Seen, Stage
+from grader.box.frames import DTYPE_NAMES, END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
+from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Presence, Raised, Seen, Stage, Touch
 from grader.box.packing import pack
 from grader.box.plan import DTYPES, Plan, Slot
 from grader.errors import BadAnswer
@@ -40,6 +40,7 @@ class Reader:
         self._buffer = bytearray()
         self._open: dict[int, dict[str, Seen]] = {}
         self._closed: set[str] = set()
+        self._touches = 0
         self._slots = [plan.slots(call) for call in plan.calls]
 
     def feed(self, data: bytes) -> list[Event]:
@@ -89,6 +90,9 @@ class Reader:
             self._read_slot(kind, code, index, body)
             return None
         data = _parse(body)
+        if kind is Frame.TOUCHED:
+            return self._read_touch(code, data)
+        self._touches = 0
         if kind is Frame.CALLED:
             return self._close_call(index, data)
         if kind is Frame.BUILT:
@@ -104,6 +108,13 @@ class Reader:
         if slot.key in found or self._plan.calls[index].name in self._closed:
             raise BadAnswer(f"`{slot.key}` was sent twice")
         found[slot.key] = _tensor_in(slot, code, rest) if kind is Frame.TENSOR else _seen_in(code, _parse(rest))
+
+    def _read_touch(self, code: int, data: dict[str, Any]) -> Touch:
+        self._touches += 1
+        if code > 1 or self._touches > TOUCHES:
+            raise BadAnswer("a trapped operation is reported in no way, or too often")
+        what, function = _text(data.get("what", ""), 200), _text(data.get("function", ""), 200)
+        return Touch(what, _line(data.get("line")), function, loading=code == 1)
 
     def _close_call(self, index: int, data: dict[str, Any]) -> CallSeen:
         self._slots_of(index)
@@ -190,14 +201,17 @@ def _seen_in(code: int, data: dict[str, Any]) -> Seen:
 def _raised_in(data: Any) -> Raised:
     if not isinstance(data, dict):
         raise BadAnswer("an exception is no object")
-    line = data.get("line")
     return Raised(
         stage=_member(Stage, data.get("stage")),
         blame=_member(Blame, data.get("blame")),
         type=_text(data.get("type", ""), 100),
         message=_text(data.get("message", ""), 2000),
-        line=line if type(line) is int and 0 < line < 1_000_000 else None,
+        line=_line(data.get("line")),
     )
+
+
+def _line(data: Any) -> int | None:
+    return data if type(data) is int and 0 < data < 1_000_000 else None
 
 
 def _member(kind: type[Member], value: Any) -> Member:

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from grader.box import traps
+
 # Standard library and torch modules that submissions import, and those that torch imports at its first use.
 _MODULES = (
     "abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses", "decimal", "enum",
@@ -37,6 +39,7 @@ def warm_up() -> None:
         _attend(dtype)
     _transform()
     _raise_and_format()
+    traps.prepare()  # after all that was run above, which needs what they forbid
 
 
 def _attend(dtype: torch.dtype) -> None:

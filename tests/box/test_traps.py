@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from grader.box import traps
+from grader.errors import AuthorError
 from tests.box import trap_routes
 
 _ROOT = Path(__file__).parents[2]
@@ -70,7 +71,7 @@ def test_traps_make_no_noise_and_reach_modules_that_come_late() -> None:
 
 def test_an_unknown_group_is_the_authors_mistake() -> None:
     """A group that does not exist is named, with those that do."""
-    with pytest.raises(traps.AuthorError, match="`convolution`; there are attention, softmax, dropout"):
+    with pytest.raises(AuthorError, match="`convolution`; there are attention, softmax, dropout"):
         traps.install(("convolution",))
 
 

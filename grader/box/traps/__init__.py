@@ -1,0 +1,76 @@
+"""Traps for ready-made operations: in an exercise about attention, calling attention ends the call.
+
+The traps sit in torch's dispatcher, below Python, in the place of every kernel that an operation has, so that
+`getattr`, `torch.ops`, a saved reference or a profiler's detour reach them too. Where a ready-made answer is itself
+composed of harmless operations, the code of the Python function is exchanged, so that whoever kept the function keeps a
+trap. They hold for the life of the process; only a process that runs one submission installs them.
+
+Code in this process can undo anything in this process. The traps raise the price; they are no wall.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from grader.box.traps.alarm import Alarm as Alarm
+from grader.box.traps.alarm import Told as Told
+from grader.box.traps.functions import Functions
+from grader.box.traps.groups import GROUPS as GROUPS
+from grader.box.traps.groups import Group as Group
+from grader.box.traps.groups import check as check
+from grader.box.traps.groups import complete
+from grader.box.traps.operators import Operators
+
+_USUAL = "attention"  # forbidden in nearly every exercise, so it is trapped before the fork
+
+
+def prepare() -> None:
+    """Do in the zygote what every child would have to do: trap the usual group, and find what the others need."""
+    _armoury().arm(_USUAL)
+
+
+def install(groups: tuple[str, ...], told: Told | None = None) -> None:
+    """Trap every operation of `groups` in this process, for good; a trapped call raises `ForbiddenCall`.
+
+    Args:
+        groups: by name.
+        told: is called with the operation's name just before that.
+
+    Raises:
+        AuthorError: there is no such group.
+    """
+    _armoury().keep(complete(groups), told)
+
+
+class _Armoury:
+    """The traps of this process: those that are up, and all that is needed to put up or take down one more."""
+
+    def __init__(self) -> None:
+        self._alarm = Alarm()
+        self._operators = {name: Operators(group.operators) for name, group in GROUPS.items()}
+        self._functions = Functions.find(GROUPS)
+        self._armed: set[str] = set()
+
+    def arm(self, name: str) -> None:
+        if name not in self._armed:
+            self._operators[name].arm(self._alarm)
+            self._functions[name].arm(self._alarm)
+            self._armed.add(name)
+
+    def keep(self, names: frozenset[str], told: Told | None) -> None:
+        """Have the traps of `names` up, no others, and nothing left that could lift them."""
+        for name in sorted(names):
+            self.arm(name)
+        for name in self._armed - names:
+            self._operators[name].lift()
+            self._functions[name].lift()
+        for name in names:
+            self._operators[name].settle()
+            self._functions[name].settle()
+        if told is not None:
+            self._alarm.told = told
+
+
+@functools.cache  # one for the process, as the dispatcher is
+def _armoury() -> _Armoury:
+    return _Armoury()

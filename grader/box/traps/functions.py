@@ -1,0 +1,120 @@
+"""Traps in Python functions that are composed of harmless operations, so that the dispatcher cannot tell them apart."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import types
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn
+
+from grader.box.traps.alarm import Alarm
+from grader.box.traps.groups import Group
+from grader.box.traps.hiding import found, hide
+from grader.errors import ForbiddenCall
+
+_METHODS = ("__init__", "forward")  # of a trapped class
+
+
+class Functions:
+    """The Python functions of one group, in every copy that is about; and the modules that would bring more."""
+
+    def __init__(self, functions: list[tuple[types.FunctionType, str]], modules: tuple[str, ...]) -> None:
+        """Take the functions, each with what a student calls it, and the names of modules that come late."""
+        self._functions = functions
+        self._late = [name for name in modules if name not in sys.modules]
+        self._before: list[tuple[types.FunctionType, int]] = []
+
+    @classmethod
+    def find(cls, groups: Mapping[str, Group]) -> dict[str, Functions]:
+        """Return those of each group.
+
+        Decorators leave a function in several copies, and tables refer to some of them, so all functions of this
+        process are gone through, and those of the same name taken.
+        """
+        copies: dict[tuple[str | None, str], list[types.FunctionType]] = {}
+        for thing in gc.get_objects():
+            if type(thing) is types.FunctionType:
+                copies.setdefault((thing.__module__, thing.__qualname__), []).append(thing)
+        return {
+            name: cls(
+                [
+                    (copy, called)
+                    for function, called in _listed(group)
+                    for copy in [function, *copies.get((function.__module__, function.__qualname__), [])]
+                ],
+                group.modules,
+            )
+            for name, group in groups.items()
+        }
+
+    def arm(self, alarm: Alarm) -> None:
+        """Exchange the code inside each function: whoever kept a reference to it, keeps a trap."""
+        for function, called in self._functions:
+            self._before.append((function, hide(function.__code__)))
+            function.__code__ = _code(alarm, called, function.__code__)
+        for name in self._late:
+            sys.modules[name] = _TrappedModule(name, alarm)
+
+    def lift(self) -> None:
+        """Put their own code back."""
+        for function, address in reversed(self._before):
+            function.__code__ = found(address)
+        for name in self._late:
+            sys.modules.pop(name, None)
+        self.settle()
+
+    def settle(self) -> None:
+        """Forget what was there before, so that nobody finds it."""
+        self._before.clear()
+
+
+def _listed(group: Group) -> Iterable[tuple[types.FunctionType, str]]:
+    """Yield the functions of a group that are loaded, and the methods of its classes."""
+    for path in group.functions:
+        if isinstance(function := _at(path), types.FunctionType):
+            yield function, path
+    for path in group.classes:
+        own = vars(_at(path) or object)
+        yield from ((own[name], path) for name in _METHODS if isinstance(own.get(name), types.FunctionType))
+
+
+def _at(path: str) -> Any:
+    """Return what is found at a dotted path, None where nothing is loaded."""
+    names = path.split(".")
+    place = next((size for size in range(len(names), 0, -1) if ".".join(names[:size]) in sys.modules), 0)
+    thing: Any = sys.modules.get(".".join(names[:place]))
+    for name in names[place:]:
+        thing = vars(thing).get(name) if thing is not None else None
+    return thing
+
+
+def _code(alarm: Alarm, called: str, code: types.CodeType) -> types.CodeType:
+    """Return code that takes anything and springs the trap, for a function that has `code` now."""
+    return _template().replace(co_consts=(None, alarm.trap(called)), co_freevars=code.co_freevars)
+
+
+def _template() -> types.CodeType:
+    """Return the code of a function that calls its second constant, the first being its missing docstring."""
+
+    def trapped(*_arguments: object, **_options: object) -> object:
+        spring = ()
+        return spring(*_arguments, **_options)  # type: ignore[operator]  # the constant is put in later
+
+    assert trapped.__code__.co_consts == (None, ())
+    return trapped.__code__
+
+
+class _TrappedModule(types.ModuleType):
+    """A module from which nothing can be taken; names that Python itself looks up are simply absent."""
+
+    def __init__(self, name: str, alarm: Alarm) -> None:
+        super().__init__(name)
+        vars(self)["__alarm__"] = alarm
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        called = f"{self.__name__}.{name}"
+        vars(self)["__alarm__"].told(called)
+        raise ForbiddenCall(called)

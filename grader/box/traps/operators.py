@@ -1,0 +1,74 @@
+"""Traps in torch's dispatcher: every kernel of an operation that could give numbers is covered by one that raises."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from grader.box.traps.alarm import Alarm
+from grader.box.traps.hiding import found, hide
+
+# These end at another kernel of the same operation, or give no numbers.
+_HARMLESS = ("Meta", "Autocast", "ADInplaceOrView", "Functionalize", "NestedTensorHPU", "NestedTensorMeta")
+
+
+class Operators:
+    """The operations of one group: names in the dispatcher's `aten`, or elsewhere with the place before `::`."""
+
+    def __init__(self, operators: Mapping[str, str]) -> None:
+        """Look up which kernels there are of `operators`; each comes with what a student calls it."""
+        self._called = operators
+        self._kernels = _kernels(operators)
+        self._libraries: list[int] = []
+
+    def arm(self, alarm: Alarm) -> None:
+        """Cover the kernels."""
+        import torch  # here and not above: whoever reads a specification needs the names of the groups only
+
+        libraries: dict[str, Any] = {}
+        traps = {name: alarm.trap(called) for name, called in self._called.items()}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch warns that a kernel is overridden: that is the point
+            for name, key in self._kernels:
+                space, _, operator = name.rpartition("::")
+                if space not in libraries:
+                    libraries[space] = torch._C._dispatch_library("IMPL", space or "aten", "", "", 0)
+                libraries[space].impl(operator, key, traps[name])
+        self._libraries += map(hide, libraries.values())
+
+    def lift(self) -> None:
+        """Uncover them."""
+        for address in self._libraries:
+            found(address).reset()
+        self.settle()
+
+    def settle(self) -> None:
+        """Forget the registrations; they are immortal, so there is no object whose end would undo them."""
+        self._libraries.clear()
+
+
+def _kernels(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the operations with the dispatch keys at which they have a kernel of their own that matters."""
+    import torch
+
+    exists = frozenset(torch._C._dispatch_get_all_op_names())
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    full = {name: name if "::" in name else f"aten::{name}" for name in names}
+    keys = _keys()
+    return [(name, key) for name in full if full[name] in exists for key in keys if has_kernel(full[name], key)]
+
+
+def _keys() -> list[str]:
+    """Return the dispatch keys that kernels are registered at, aliases too."""
+    import torch
+
+    keys = []
+    for key in torch._C.DispatchKey.__members__:
+        if not key.startswith(_HARMLESS):
+            try:
+                torch._C._dispatch_has_kernel_for_dispatch_key("aten::relu", key)
+            except RuntimeError:  # the name of a class of keys, and no key
+                continue
+            keys.append(key)
+    return keys
