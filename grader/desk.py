@@ -10,17 +10,19 @@ import difflib
 import re
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Self
 
 from grader.box.run import Box, Limits
 from grader.errors import SubmissionFault
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
+from grader.exercise.spec import Device
 from grader.sandbox.choice import BoxToCome
 
 SEED = 0  # public: at every desk the same tensors
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
 
-Device = Literal["cpu", "cuda"]
+if TYPE_CHECKING:  # they bring torch
+    from grader.judge.panels import Place
 
 
 class WrongUse(SubmissionFault):
@@ -73,12 +75,15 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-def check_device(device: Device) -> Device:
-    """Return `device` if this machine has it.
+def check_device(device: Device, exercise: Exercise) -> Device:
+    """Return `device` if this machine has it, and the exercise is meant for it.
 
     Raises:
-        WrongUse: torch finds no GPU.
+        WrongUse: torch finds no GPU, or the exercise is for the CPU alone.
     """
+    if device not in exercise.spec.devices:
+        meant = ", ".join(exercise.spec.devices)
+        raise WrongUse(f"`{exercise.id}` runs on {meant} only, so there is nothing to compare; leave out --device")
     if device == "cuda":
         import torch  # here: the processor is there without asking
 
@@ -91,11 +96,25 @@ class Desk:
     """A desk with a box that is on its way from now on; `box` waits for it, and leaving the desk closes it."""
 
     def __init__(self, device: Device = "cpu") -> None:
-        self._coming = BoxToCome() if device == "cpu" else None  # the sandbox has no door to a driver
+        self._device = device
+        self._coming = BoxToCome()
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Where a file is run beside the verdict: nowhere, or on the CPU and the GPU with the same precision.
+
+        One's own file needs no walls, so the GPU's box is a plain subprocess.
+        """
+        if self._device == "cpu":
+            return ()
+        from grader.judge.panels import PANEL_DTYPE, Place
+        from grader.sandbox.plain import PlainBox
+
+        return Place("cpu", PANEL_DTYPE, self.box), Place(self._device, PANEL_DTYPE, PlainBox(), apart=True)
 
     @cached_property
     def box(self) -> Box:
-        """The sandbox, or a plain subprocess where this machine has none or a GPU is wanted.
+        """The sandbox, or a plain subprocess where this machine has none.
 
         Raises:
             GraderFault: the sandbox did not start.
@@ -104,16 +123,11 @@ class Desk:
         import torch.fx.experimental.symbolic_shapes  # the first backward pass would, but now the box is not warm yet
 
         torch.set_num_threads(1)  # the tensors are small; more threads only get into each other's way
-        if self._coming is not None:
-            return self._coming.wait(allow_plain=True)
-        from grader.sandbox.plain import PlainBox
-
-        return PlainBox()
+        return self._coming.wait(allow_plain=True)
 
     def close(self) -> None:
         """Close the box, or end what is on its way."""
-        if self._coming is not None:
-            self._coming.close()
+        self._coming.close()
         close = getattr(self.__dict__.get("box"), "close", None)  # a plain subprocess has nothing to close
         if close is not None:
             close()

@@ -30,6 +30,7 @@ class Settings:
         host, port: where the page is served.
         allowed_hosts: the names under which browsers may ask for it, `*.example.org` for all below; empty for any.
         slots: how many submissions are graded at once on the CPU.
+        gpu_slots: how many submissions are run at once on a GPU, where there is one; 0 for none.
         class_code: what somebody who registers has to know; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
         allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
@@ -45,6 +46,7 @@ class Settings:
     port: int = 7860
     allowed_hosts: tuple[str, ...] = ()
     slots: int = 1
+    gpu_slots: int = 1
     class_code: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
     allow_one_wall: bool = False
@@ -78,6 +80,7 @@ class Settings:
             port=read("PORT", "an integer from 1 to 65535", _integer(1, 65535), default=7860),
             allowed_hosts=read("ALLOWED_HOSTS", "names such as gym.example.org, *.example.org", _hosts, default=()),
             slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
+            gpu_slots=read("GPU_SLOTS", "an integer from 0 to 16", _integer(0, 16), default=1),
             class_code=read("CLASS_CODE", "4 characters or more", _longer_than(3), default=None),
             secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
             allow_one_wall=read("ALLOW_ONE_WALL", "yes or no", _word, default=False),

@@ -34,6 +34,7 @@ KEYS = {
     "checks": list,
     "diagnosis": list,
     "advice": list,
+    "panels": list,
     "mapping": dict,
     "reason": str,
     "output": str,
@@ -234,7 +235,7 @@ def test_a_plain_subprocess_is_announced(capsys: pytest.CaptureFixture[str]) -> 
     said = capsys.readouterr()
 
     assert said.out == ""
-    assert "No sandbox on this machine" in said.err
+    assert "No sandbox here" in said.err
 
 
 def test_start_writes_the_starter_once(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

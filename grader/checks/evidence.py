@@ -124,6 +124,10 @@ class Evidence:
         """Return the expected tensor in float64, None where the reference gives none (no gradient)."""
         return self.expected.calls[call.name].slots[key].tensor
 
+    def scale(self, call: Call, key: str) -> float:
+        """Return the magnitude that differences of this tensor are relative to."""
+        return self._scales[call.name][key]
+
     def bound(self, call: Call, key: str) -> float:
         """Return by how much an element may differ, in absolute terms."""
         truth = self.truth(call, key)

@@ -39,6 +39,8 @@ def _hint(raised: Raised) -> str:
         return "after a transpose, call `.contiguous()` first or use `.reshape`"
     if raised.stage is Stage.BACKWARD and "modified by an inplace operation" in message:
         return "a tensor that the backward pass needs was overwritten; make a new one instead"
+    if "same device" in message or "device type tensor" in message:
+        return "make new tensors where the input is: `device=x.device`, or register them as buffers of the module"
     if "without overflow" in message:
         return 'that number does not fit into half precision; float("-inf") and torch.finfo(dtype).min do'
     return ""

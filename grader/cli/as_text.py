@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.checks.finding import Verdict
-from grader.judge.report import CheckResult, Diagnosis, Points, Property, Report, Status
+from grader.judge.report import CheckResult, Diagnosis, Panel, Points, Property, Report, Status
 from grader.judge.text import clean
 
 BAR = 24  # characters
@@ -46,6 +46,7 @@ def remarks(report: Report) -> Iterator[Text]:
     for place, likely in enumerate(report.diagnosis):
         yield from _diagnosis(likely, PLACES[place] if len(report.diagnosis) == len(PLACES) else "")
     yield from _section("Advice (costs no points)", [f"- {line}" for line in report.advice])
+    yield from _panels(report.panels)
     yield from _section("Weights found", [f"{name}: {place}" for name, place in report.mapping.items()])
     yield from _section("Your code printed", report.output.splitlines(), keep=True)
 
@@ -92,6 +93,23 @@ def _diagnosis(likely: Diagnosis, place: str) -> Iterator[Text]:
     yield Text()
     yield Text(f"{sure}: ", "bold cyan") + Text(likely.title, "bold")
     yield from (Text(f"    {line}") for line in _wrap(likely.message))
+
+
+def _panels(panels: Sequence[Panel]) -> Iterator[Text]:
+    """Yield a table for each device: how far each output and gradient strays, and what it may."""
+    if not panels:
+        return
+    yield Text()
+    yield Text("Other devices (cost no points)", "bold")
+    for panel in panels:
+        mark = Verdict.PASSED if panel.within else Verdict.FAILED
+        head = f"{panel.device}, {panel.dtype}"
+        yield Text(f"    {MARKS[mark]} ", STYLES[mark]) + Text(head, "default") + Text(f"  {panel.box}", "dim")
+        yield from (Text(f"      {line}") for line in _wrap(panel.note))
+        for reading in panel.readings:
+            error = "nothing to compare" if reading.error is None else f"{reading.error:.1e} of {reading.bound:.1e}"
+            style = "default" if reading.within else "red"
+            yield Text(f"      {reading.name:28} {error}", style) + Text(f"  ({reading.case})", "dim")
 
 
 def _section(title: str, lines: list[str], keep: bool = False) -> Iterator[Text]:

@@ -11,7 +11,8 @@ import typer
 from grader import desk
 from grader.box.run import Box
 from grader.cli import as_json, as_text
-from grader.desk import Desk, Device, WrongUse
+from grader.desk import Desk, WrongUse
+from grader.exercise.spec import Device
 from grader.judge.text import clean
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 BANNER = """\
 -----------------------------------------------------------------------------
- No sandbox on this machine: your file runs as an ordinary program, and can do
+ No sandbox here: your file runs as an ordinary program, and can do
  what you can do. Grade only files that you would run yourself.
  `python -m grader doctor` says what is missing.
 -----------------------------------------------------------------------------
@@ -35,23 +36,23 @@ def grade_files(
     exercise: Annotated[str, typer.Argument(help="The exercise's id, such as causal_attention.")],
     files: Annotated[list[Path], typer.Argument(help="One or more .py files with your answer.")],
     seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
-    device: Annotated[Device, typer.Option(help="Where your code runs.")] = "cpu",
+    device: Annotated[Device, typer.Option(help="Where your code runs too, beside the verdict on the CPU.")] = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Write one JSON object per file and line.")] = False,
     plots: Annotated[Path | None, typer.Option(help="Write the pictures of each report into this folder.")] = None,
 ) -> None:
     """Grade files, each by itself; exits with 0 whatever the scores are."""
     found = desk.find_exercise(exercise)
     desk.check_seed(seed)
-    desk.check_device(device)
+    desk.check_device(device, found)
     sources = [(path, desk.read_file(path)) for path in files]
     tell = as_json.tell if json else as_text.tell
     with Desk(device) as own:
         # Here and not above: the judge brings torch, and the box imports it at the same time.
         from grader.judge.grade import grade
 
-        warn_without_walls(own.box)
+        warn_without_walls(own.box, *(place.box for place in own.places))
         for path, source in sources:
-            report = grade(found, source, seed=seed, box=own.box, device=device)
+            report = grade(found, source, seed=seed, box=own.box, places=own.places)
             tell(path, found.title, report)
             if plots is not None:
                 # JSON has standard output for itself.
@@ -76,7 +77,7 @@ def _draw(report: Report, folder: Path, path: Path, said: TextIO) -> None:
         said.write(f"wrote {clean(str(picture))}\n")
 
 
-def warn_without_walls(box: Box) -> None:
-    """Write a banner to standard error if the code about to run can do what its owner can do."""
-    if not desk.has_walls(box):
+def warn_without_walls(*boxes: Box) -> None:
+    """Write a banner to standard error if the code about to run can do what its owner can do in any of the boxes."""
+    if not all(desk.has_walls(box) for box in boxes):
         sys.stderr.write(BANNER)

@@ -20,6 +20,7 @@ from grader.errors import AuthorError
 from grader.exercise.coherence import strangers
 
 Sizes = dict[str, int | list[int]]
+Device = Literal["cpu", "cuda"]
 
 
 class Dimension(StrEnum):
@@ -182,7 +183,10 @@ class LimitsSpec(_Frozen):
 
 
 class Spec(PartSpec):
-    """A whole `exercise.toml`; `parts` are further entry points that the file must define."""
+    """A whole `exercise.toml`; `parts` are further entry points that the file must define.
+
+    `devices` are those that a submission may ask for; the verdict is the CPU's on any of them.
+    """
 
     format_version: Literal[1]
     title: str
@@ -199,6 +203,7 @@ class Spec(PartSpec):
     cases: tuple[CaseSpec, ...] = Field(min_length=1)
     checks: tuple[CheckSpec, ...] = Field(min_length=1)
     limits: LimitsSpec = LimitsSpec()
+    devices: tuple[Device, ...] = ("cpu",)
 
     def part_of(self, case: CaseSpec) -> PartSpec:
         """Return the entry point that `case` is about."""
@@ -226,6 +231,12 @@ class Spec(PartSpec):
     def _forbidden_is_known(self) -> Self:
         if unknown := set(self.forbidden) - set(GROUPS):
             raise ValueError(f"`forbidden` knows {', '.join(GROUPS)}; not {', '.join(sorted(unknown))}")
+        return self
+
+    @model_validator(mode="after")
+    def _the_cpu_is_there(self) -> Self:
+        if "cpu" not in self.devices or len(set(self.devices)) < len(self.devices):
+            raise ValueError("`devices` must name `cpu`, where the verdict is reached, and each device once")
         return self
 
     @model_validator(mode="after")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,18 +11,21 @@ from grader.box.inline import observe_all
 from grader.box.leash import Leash
 from grader.box.observations import BuildSeen, CallSeen, Observations
 from grader.box.plan import Plan
-from grader.box.run import Box, Limits, Progress
+from grader.box.run import Box, Ending, Limits, Progress, Run
 from grader.checks.evidence import misfit
 from grader.checks.trouble import explain
-from grader.errors import AuthorError, Rejected
+from grader.errors import AuthorError, GraderFault, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.diagnosis import diagnose
 from grader.judge.extras import Extras
-from grader.judge.report import Diagnosis, Figures, Report, Status
+from grader.judge.panels import Place, Runner, panels
+from grader.judge.report import Diagnosis, Figures, Panel, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
+
+_GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
 
 
 def grade(
@@ -31,12 +34,13 @@ def grade(
     *,
     seed: int,
     box: Box,
-    device: str = "cpu",
+    places: Sequence[Place] = (),
     progress: Progress | None = None,
     leash: Leash | None = None,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
+    The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
     Whatever the submission does is told in the report. `progress` is called with each finished call;
     pulling `leash` kills the run, and what then comes back is of no use.
 
@@ -44,6 +48,7 @@ def grade(
         GraderFault: something of ours failed; nothing was decided.
     """
     start = time.perf_counter()
+    device = places[-1].device if places else "cpu"
     blank = Report(exercise.id, Status.REJECTED, 0.0, seed, device, 0.0, box=box.name)
     try:
         text = read_source(source, limit_bytes=Limits().source_bytes)
@@ -51,10 +56,12 @@ def grade(
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
     limits = Limits(**exercise.spec.limits.model_dump())
     run = partial(box.run, source=text, limits=limits, progress=progress, leash=leash)
-    outcome = attempt(draw_up(exercise, seed).on(device), text, run, partial(observe_reference, exercise))
+    outcome = attempt(draw_up(exercise, seed), text, run, partial(observe_reference, exercise))
     report = tell(blank, outcome)
     if report.checks:
         report = _with_extras(exercise, report, outcome)
+        again = partial(_run_in, text=text, limits=limits, leash=leash)
+        report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
 
@@ -71,6 +78,40 @@ def _with_extras(exercise: Exercise, report: Report, outcome: Outcome) -> Report
         Figures(),
     )
     return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *extras.missing))
+
+
+def _with_panels(
+    exercise: Exercise, report: Report, outcome: Outcome, *, places: Sequence[Place], run: Runner
+) -> Report:
+    """Return `report` with its panels; a device that fails us costs them, never the verdict."""
+    extras, none = Extras(), ()
+    reference = partial(_reference_in, exercise)
+    found: tuple[Panel, ...] = extras.make(
+        "the panels of other devices are",
+        lambda: panels(outcome.evidence, report.box, places, run=run, reference=reference),
+        none,
+    )
+    return replace(report, panels=found, advice=(*report.advice, *extras.missing))
+
+
+def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, leash: Leash | None) -> Run:
+    return box.run(plan, text, limits, leash=leash)
+
+
+def _reference_in(exercise: Exercise, place: Place, plan: Plan) -> Observations:
+    """Return what the reference gives in `place`.
+
+    Raises:
+        GraderFault: it does not come to its end there.
+    """
+    if not place.apart:
+        return observe_all(plan, exercise.reference())
+    done = place.box.run(plan, exercise.reference_path.read_text(encoding="utf-8"), _GENEROUS)
+    if done.ending is not Ending.FINISHED or done.observations.loading is not None:
+        raise GraderFault(
+            f"the reference of `{exercise.id}` does not run on {place.device}: {done.ending} {done.detail}"
+        )
+    return done.observations
 
 
 def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:

@@ -173,13 +173,54 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """How far one output or gradient strays in a panel, in the case where it strays furthest.
+
+    Attributes:
+        name: `context`, or `gradient of x`.
+        error: the largest difference from the truth, relative to the truth's scale; None where there is nothing to
+            compare, or something that is not finite.
+        bound: what it may be, from the reference's own error there.
+        within: whether it is.
+        case: the name of the case.
+    """
+
+    name: str
+    error: float | None
+    bound: float
+    within: bool
+    case: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The same answer on one device and in one precision; beside the verdict, and without points.
+
+    `note` says why something is missing. The verdict's own run is the first panel.
+    """
+
+    device: str
+    dtype: str
+    box: str
+    readings: tuple[Reading, ...] = ()
+    note: str = ""
+
+    @property
+    def within(self) -> bool:
+        """Whether all of it is there and within its bounds."""
+        return not self.note and bool(self.readings) and all(reading.within for reading in self.readings)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The whole verdict on one submission.
 
     Attributes:
         score: 0 to 100, two decimals; exactly 100 only if every check passed.
+        device: where the student wanted it run as well; the verdict is always the CPU's.
         reason: for any status but `graded`, what happened, in words to the student.
         advice: remarks that cost nothing.
+        panels: the same answer on other devices, where that was asked for.
         mapping: where each weight of the contract was found in the student's module.
         output: what the code printed, cleaned of control characters.
         box: which sandbox it ran in.
@@ -202,6 +243,7 @@ class Report:
     properties: tuple[Property, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
     advice: tuple[str, ...] = ()
+    panels: tuple[Panel, ...] = ()
     mapping: Mapping[str, str] = field(default_factory=dict)
     figures: Figures = Figures()
     reason: str = ""

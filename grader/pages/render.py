@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
-from grader.judge.report import CheckResult, Diagnosis, Dimension, Points, Property, Report, Status, Verdict
+from grader.judge.report import CheckResult, Diagnosis, Dimension, Panel, Points, Property, Report, Status, Verdict
 from grader.pages.pictures import curve_view, gradients_view, map_view
 from grader.pages.wording import View, clean, number
 
@@ -18,6 +18,7 @@ NAMES = {
     Dimension.MEMORY: "Memory",
     Dimension.LEARNING: "Learning",
 }
+DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 _TITLES = {
     Status.GRADED: "Not accepted yet",
     Status.REJECTED: "Your code could not be run",
@@ -57,6 +58,7 @@ def report_view(report: Report | None, *, number_of_attempt: int = 0, best: floa
         "bars_of_gradients": gradients_view(report.figures.gradients),
         "gradients_note": clean(report.figures.gradients_note, 400),
         "advice": [clean(text, 600) for text in report.advice],
+        "panels": [panel_of_device(panel) for panel in report.panels],
         "mapping": [[clean(name, 80), clean(place, 120)] for name, place in report.mapping.items()],
         "output": clean(report.output, 20000),
         "facts": clean(_facts(report), 300),
@@ -188,6 +190,27 @@ def _check(same: list[CheckResult]) -> View:
         "status": same[0].status.value,
         "message": clean(same[0].message, 1200),
         "points": f"{number(earned)}/{number(possible)}",
+    }
+
+
+def panel_of_device(panel: Panel) -> View:
+    """Return one device's panel: how far each output and gradient strays, relative to its scale, and what it may."""
+    return {
+        "title": DEVICES.get(panel.device, panel.device),
+        "dtype": panel.dtype,
+        "box": clean(panel.box, 120),
+        "within": panel.within,
+        "note": sentence(clean(panel.note, 600)),
+        "rows": [
+            {
+                "name": clean(reading.name, 80),
+                "error": "none" if reading.error is None else f"{reading.error:.1e}",
+                "bound": f"{reading.bound:.1e}",
+                "within": reading.within,
+                "where": clean(reading.case, 80),
+            }
+            for reading in panel.readings
+        ],
     }
 
 

@@ -138,6 +138,20 @@
           h("span", { class: "gym-check-text" }, gym.rich(check.message)),
           h("span", { class: "gym-count" }, check.points)))));
 
+  /* One device beside the other: how far the same answer strays on each. */
+  const panels = (list) =>
+    h("section", { class: "gym-card-box gym-devices" }, h("h3", {}, "The same code on each device"),
+      h("p", { class: "gym-sub" }, "The largest error, relative to the size of the numbers, and what the reference's own rounding there allows. This costs no points."),
+      h("div", { class: "gym-device-list" }, list.map((one) =>
+        h("section", { class: "gym-device", "aria-label": `${one.title}, ${one.dtype}` },
+          h("h4", { class: one.within ? "gym-passed" : "gym-failed" }, h("i", { class: "gym-mark", role: "img", "aria-label": one.within ? "within bounds" : "out of bounds" }, one.within ? MARK.passed : MARK.failed), ` ${one.title} `, h("small", {}, one.dtype)),
+          h("p", { class: "gym-sub" }, one.box),
+          one.note && h("p", { class: "gym-seen" }, gym.rich(one.note)),
+          one.rows.length ? h("table", {},
+            h("thead", {}, h("tr", {}, ["tensor", "error", "allowed", "worst case"].map((name) => h("th", { scope: "col" }, name)))),
+            h("tbody", {}, one.rows.map((row) => h("tr", { class: row.within ? "" : "gym-out" },
+              h("th", { scope: "row" }, row.name), h("td", {}, row.error), h("td", {}, row.bound), h("td", {}, row.where))))) : null))));
+
   const fold = (title, ...inside) => h("details", { class: "gym-card-box gym-fold" }, h("summary", {}, h("strong", {}, title)), inside);
 
   gym.parts.report = (view) => {
@@ -152,6 +166,7 @@
       view.properties.length ? properties(view.properties) : null,
       view.groups.map(group),
       figures(view),
+      view.panels.length ? panels(view.panels) : null,
       view.advice.length ? h("section", { class: "gym-card-box gym-advice" }, h("h3", {}, "Good to know"), h("ul", {}, view.advice.map((text) => h("li", {}, gym.rich(text))))) : null,
       view.mapping.length ? fold("Which weights were found where", h("table", { class: "gym-mapping" },
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "weight"), h("th", { scope: "col" }, "found in your module"))),
