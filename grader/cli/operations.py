@@ -13,7 +13,7 @@ import typer
 from grader.desk import WrongUse
 from grader.exercise.catalog import Catalog
 from grader.sandbox import doctor
-from grader.settings import Settings
+from grader.settings import PREFIX, Settings
 
 _DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA's, AMD's, and what Windows lends to its Linux
 
@@ -43,9 +43,11 @@ def examine() -> None:
     for line in (*found.lines(), *_machine()):
         typer.echo(line)
     if found.tier == "C" and settings.allow_one_wall:
-        typer.echo("the settings allow to serve with one wall")
+        typer.echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall around it")
     elif found.tier not in ("A", "B"):
         typer.echo("the service would refuse to start; grading at the desk works, without a sandbox")
+        if found.tier == "C":
+            typer.echo(f"{PREFIX}ALLOW_ONE_WALL=yes would start it all the same, with one wall around strangers' code")
         raise typer.Exit(1)
 
 

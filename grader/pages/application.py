@@ -49,7 +49,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)
-    app.add_middleware(Shield, head=head())
+    app.add_middleware(Shield, head=head(service.box_name))
     return app
 
 

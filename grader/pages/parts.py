@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,11 +35,12 @@ def part(name: str, *, elem_id: str | None = None, events: Sequence[str] = (), v
     )
 
 
-def head() -> str:
-    """Return the markup that brings our stylesheet and scripts into a page's head."""
+def head(box_name: str) -> str:
+    """Return the markup that brings our stylesheet, our scripts and the footer's words into a page's head."""
     version = max(int(path.stat().st_mtime) for path in ASSETS.iterdir())
     scripts = "".join(f'<script src="/gym/{name}?{version}"></script>' for name in SCRIPTS)
-    return f'<link rel="stylesheet" href="/gym/gym.css?{version}">{scripts}'
+    box = f'<meta name="gym-box" content="{html.escape(box_name)}">'
+    return f'<link rel="stylesheet" href="/gym/gym.css?{version}">{box}{scripts}'
 
 
 def theme() -> gr.themes.Base:

@@ -318,3 +318,9 @@ def test_a_rejected_file_costs_nothing_and_says_why(open_page, person):
     expect(page.get_by_label("Result")).to_contain_text("No attempt was used.")
     expect(page.locator("#report")).to_contain_text("SyntaxError")
     expect(page.get_by_role("img", name="of 100 points")).to_have_count(0)
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in"])
+def test_every_page_says_what_submissions_run_in(path, open_page, site):
+    """The footer names the box and its tier, and so also where somebody has accepted one wall."""
+    expect(open_page(path).get_by_role("contentinfo")).to_have_text(f"Submissions run in a {site.service.box_name}.")

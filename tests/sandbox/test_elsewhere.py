@@ -96,3 +96,18 @@ def test_a_kernel_without_landlock_is_refused_in_one_line() -> None:
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("grader.errors.SandboxUnavailable: no sandbox on this machine: the wall `landlock` does not")
     assert "Linux 5.13" in last
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "last"),
+    [
+        ("", 1, "ATTENTION_GYM_ALLOW_ONE_WALL=yes would start it all the same, with one wall around strangers' code"),
+        ("yes", 0, "the settings accept this: ATTENTION_GYM_ALLOW_ONE_WALL is on, and strangers' code has one wall"),
+    ],
+)
+def test_the_doctor_says_what_the_settings_make_of_one_wall(given: str, code: int, last: str) -> None:
+    """Without the setting the exit code is that of a machine that may not serve; with it, the line says what it costs."""
+    command = [sys.executable, str(_HERE / "contained.py"), "unshare,landlock_create_ruleset", "grader", "doctor"]
+    environment = {**os.environ, "ATTENTION_GYM_ALLOW_ONE_WALL": given}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout.splitlines()[-1].startswith(last)) == (code, True), done.stdout

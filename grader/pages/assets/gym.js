@@ -96,6 +96,12 @@
         h("button", { type: "button", class: "gym-plain gym-flip", "aria-label": "Switch between light and dark", click: gym.flip }, "◐"), person));
   };
 
+  /* ---- the footer of every page: what submissions run in, said where a wall is missing too ---- */
+  document.addEventListener("DOMContentLoaded", () => {
+    const box = document.querySelector('meta[name="gym-box"]');
+    if (box) document.body.append(h("footer", { class: "gym-footer" }, `Submissions run in a ${box.content}.`));
+  });
+
   gym.skip = (event, target) => {
     event.preventDefault();
     const place = document.getElementById(target);
