@@ -43,7 +43,7 @@ def examine() -> None:
     for line in (*found.lines(), *_machine()):
         typer.echo(line)
     if found.tier == "C" and settings.allow_one_wall:
-        typer.echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall around it")
+        typer.echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall")
     elif found.tier not in ("A", "B"):
         typer.echo("the service would refuse to start; grading at the desk works, without a sandbox")
         if found.tier == "C":

@@ -106,7 +106,7 @@ def test_a_kernel_without_landlock_is_refused_in_one_line() -> None:
     ],
 )
 def test_the_doctor_says_what_the_settings_make_of_one_wall(given: str, code: int, last: str) -> None:
-    """Without the setting the exit code is that of a machine that may not serve; with it, the line says what it costs."""
+    """Without the setting the exit code is that of a machine that may not serve; with it, a line says what it costs."""
     command = [sys.executable, str(_HERE / "contained.py"), "unshare,landlock_create_ruleset", "grader", "doctor"]
     environment = {**os.environ, "ATTENTION_GYM_ALLOW_ONE_WALL": given}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
