@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import typer
 
+from benchmarks.fuzz import fuzz
 from benchmarks.grades import grades
 from benchmarks.latency import latency
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 app.command()(latency)
 app.command()(grades)
+app.command()(fuzz)
 
 
 if __name__ == "__main__":
