@@ -53,9 +53,8 @@ class Memory:
             return failed("the sizes of your tensors could not be measured: your code switched off what measures them")
         if largest < call.below:
             return PASSED
-        factors = " x ".join(_counted(name.strip(), item) for name in item.spec.below.split("*"))
         return failed(
-            f"no tensor of the forward pass may have as many as {factors} = {call.below} elements; your largest has "
+            f"no tensor of the forward pass may have as many as {_sum(item)} = {call.below} elements; your largest has "
             f"{largest}. A view counts with all of the memory behind it"
         )
 
@@ -69,6 +68,12 @@ def bound_of(item: Item) -> int:
 def _given(case: Case) -> int:
     inputs = [value.numel() for value in case.arguments.values() if isinstance(value, Tensor)]
     return max(inputs + [math.prod(slot.shape) for slot in case.outputs])
+
+
+def _sum(item: Item) -> str:
+    """Return `below` with its sizes: `350 (time) x 350 (time) + 7`."""
+    terms = (term.split("*") for term in item.spec.below.split("+"))
+    return " + ".join(" x ".join(_counted(name.strip(), item) for name in term) for term in terms)
 
 
 def _counted(name: str, item: Item) -> str:

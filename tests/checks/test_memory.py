@@ -124,6 +124,15 @@ def test_a_table_costs_the_points_of_memory_alone(exercise: Exercise) -> None:
     assert report.diagnosis[0].certain
 
 
+def test_a_bound_may_be_a_sum(tmp_path: Path) -> None:
+    """The message has each of its parts."""
+    sums = build(tmp_path, change(_TOML, ('below = "time*time"', 'below = "time*width + 7*time"')), _RIGHT, _MISTAKES)
+
+    found = line(grade_here(sums, _TABLE), "long: largest tensor")
+
+    assert "as many as 50 (time) x 3 (width) + 7 x 50 (time) = 500 elements; your largest has 2500" in found.message
+
+
 def test_a_table_does_not_hide_another_mistake(exercise: Exercise) -> None:
     """What else is wrong is named all the same; memory counts only where nothing else is wrong."""
     assert _named(grade_here(exercise, _TABLE.replace("@ x\n", "@ x * 2\n"))) == ["twice"]

@@ -16,7 +16,7 @@ from grader.errors import GraderFault
 from grader.jobs import claims
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Tracker, virtual_deadline
-from grader.judge.report import Report
+from grader.judge.report import CheckResult, Dimension, Report, Verdict
 from grader.store import boards, submissions
 from grader.store.engine import Database
 from grader.store.records import State, Submission, SubmissionId
@@ -133,6 +133,31 @@ def test_the_last_fault_breaks_it_with_an_incident(
     assert found.report.incident in found.report.reason
     told = [record for record in caplog.records if found.report.incident in record.getMessage()]
     assert ["a bug of ours" in record.getMessage() for record in told] == [True]
+
+
+@pytest.mark.parametrize("bad_tries", [1, 9])
+def test_a_report_that_was_left_open_is_tried_again(database: Database, engine: Make, bad_tries: int) -> None:
+    """A try that does better replaces it; where none does, its points count and no attempt is used."""
+    tries = iter(range(9))
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        whole, check = full_marks(submission, tracker), CheckResult("c", Dimension.SHAPES, Verdict.PASSED, 40.0, 40.0)
+        if next(tries) >= bad_tries:
+            return whole
+        broken = CheckResult("d", Dimension.SHAPES, Verdict.BROKEN, 0.0, 60.0)
+        return replace(whole, score=40.0, checks=(check, broken), incident="0a1b2c3d", reason="ours")
+
+    one = engine(grade)
+    one.run({"cpu": 1})
+    stored = hand_in(database, one, "s1")
+    until(finished(database), "at an end")
+    with database.read() as session:
+        best = boards.best(session, stored.user)
+        used = session.execute(text("SELECT used FROM bests")).scalars().all()
+
+    open_ended = bad_tries == 9
+    assert states(database) == {"s1": State.BROKEN if open_ended else State.DONE}
+    assert (best, used) == ({"softmax": 40.0 if open_ended else 100.0}, [0 if open_ended else 1])
 
 
 def test_what_kills_every_worker_is_given_up(database: Database, engine: Make) -> None:

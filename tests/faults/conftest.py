@@ -1,0 +1,168 @@
+"""A service to take things away from, and what a student and an operator see of it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.exercise.catalog import ROOT
+from grader.judge.report import Report
+from grader.store.records import SubmissionId
+from tests.faults.victim import Refused, serve
+
+PATIENCE_SECONDS = 60.0
+RIGHT = (ROOT / "reference" / "softmax.py").read_text(encoding="utf-8")
+WRONG = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum()\n"
+
+
+def slow(seconds: float) -> str:
+    """Return a right answer that takes its time."""
+    return f"{RIGHT}\nimport time\ntime.sleep({seconds})\n"
+
+
+@dataclass
+class Victim:
+    """The service, and one student of it."""
+
+    process: BaseProcess
+    line: Connection
+    own_disk: bool
+    name: str = ""
+    names: Iterator[int] = field(default_factory=count)
+
+    def ask(self, what: str, *arguments: Any) -> Any:
+        """Return what the service answers."""
+        self.line.send((what, *arguments))
+        assert self.line.poll(PATIENCE_SECONDS), f"no answer to {what}"
+        return self.line.recv()
+
+    def enter(self) -> None:
+        """Be a new student."""
+        self.name = f"student {next(self.names)}"
+        assert self.ask("enter", self.name) is None
+
+    def submit(self, source: str = RIGHT, exercise: str = "softmax") -> Any:
+        """Hand something in; return its id, or `Refused`."""
+        return self.ask("submit", self.name, exercise, source)
+
+    def end(self, id: SubmissionId) -> tuple[str, Report]:
+        """Return the final state and the report of a submission."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while (state := self.ask("outcome", self.name, id))[1] is None:
+            assert time.monotonic() < until, f"still {state[0]}: {self.ask('logged')}"
+            time.sleep(0.02)
+        return state[0], Report.from_json(state[1])
+
+    def state(self, id: SubmissionId) -> str:
+        """Return how far a submission is."""
+        return str(self.ask("outcome", self.name, id)[0])
+
+    def reaches(self, id: SubmissionId, state: str) -> None:
+        """Wait until a submission is that far."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while self.state(id) != state:
+            assert time.monotonic() < until, f"never {state}"
+            time.sleep(0.005)
+
+    def has_logged(self, *texts: str) -> None:
+        """Wait until the log says all of that, from now on."""
+        self.ask("forget")
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not all(text in self.ask("logged") for text in texts):
+            assert time.monotonic() < until, self.ask("logged")
+            time.sleep(0.02)
+
+    def zygotes(self) -> list[int]:
+        """Return the processes that this one has started, the sandbox's."""
+        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for file in children for pid in file.read_text().split()]
+
+    def kill_zygotes(self) -> None:
+        """Kill what there is of the sandbox."""
+        for pid in self.zygotes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+    def expect_right(self) -> None:
+        """An honest answer of somebody new gets full marks."""
+        self.enter()
+        state, report = self.end(self.submit())
+        assert (state, report.score, report.incident) == ("done", 100.0, "")
+
+    def expect_apology(self, id: SubmissionId, exercise: str = "softmax") -> str:
+        """A submission ends as ours: with an id that the log has, no attempt used, and the way free; return the id."""
+        state, report = self.end(id)
+        assert (state, report.score) == ("broken", 0.0)
+        assert report.incident
+        assert report.incident in report.reason
+        assert f"incident {report.incident}" in self.ask("logged")
+        assert self.ask("used", self.name) == {}
+        assert self.ask("unfinished", self.name, exercise) is None
+        return report.incident
+
+    def expect_refusal(self, answer: Any) -> None:
+        """Something could not be handed in, by our fault, and nothing of it is stored."""
+        assert isinstance(answer, Refused)
+        assert answer.family == "GraderFault"
+        assert self.ask("stored", self.name) == 0
+        assert self.ask("unfinished", self.name, "softmax") is None
+
+
+def copy_exercise(root: Path, name: str, **changes: Callable[[str], str]) -> None:
+    """Put the softmax exercise below `root` as `name`, its files changed; `reference` is one of them."""
+    shutil.copytree(ROOT / "exercises" / "softmax", root / "exercises" / name)
+    (root / "reference").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "reference" / "softmax.py", root / "reference" / f"{name}.py")
+    for what, change in changes.items():
+        ending = "toml" if what == "exercise" else "py"
+        own = root / "exercises" / name / f"{what}.{ending}"
+        file = root / "reference" / f"{name}.py" if what == "reference" else own
+        file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def begin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Victim]]:
+    """Give a function that starts a service over the exercises below a folder."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.faults.victim"])
+    started: list[Victim] = []
+
+    def start(root: Path, *, disk: bool = False) -> Victim:
+        ours, theirs = context.Pipe()
+        folder = tmp_path_factory.mktemp("data")
+        process = context.Process(target=serve, args=(folder, root, disk, theirs))
+        process.start()
+        theirs.close()
+        assert ours.poll(PATIENCE_SECONDS)
+        started.append(Victim(process, ours, own_disk=ours.recv()))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.line.send(None)
+        one.process.join(10)
+        one.process.kill()
+        one.line.close()
+
+
+@pytest.fixture(scope="module")
+def plain_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with the softmax exercise and nothing else."""
+    root = tmp_path_factory.mktemp("root")
+    for name in ("softmax", "again", "more"):
+        copy_exercise(root, name)
+    return root

@@ -1,0 +1,84 @@
+"""What the service stands on is taken away while it grades: never the student's fault, and all is well afterwards."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.conftest import RIGHT, Victim, slow
+
+
+@pytest.fixture(scope="module")
+def service(begin: Callable[..., Victim], plain_root: Path) -> Victim:
+    """Give one service for all of these tests."""
+    return begin(plain_root)
+
+
+@pytest.fixture
+def victim(service: Victim) -> Iterator[Victim]:
+    """Give the service, and see that it grades as before when the test is over."""
+    service.enter()
+    yield service
+    service.expect_right()
+
+
+def test_a_zygote_that_dies_under_a_run_is_replaced(victim: Victim) -> None:
+    """The run is repeated, and nothing is put down to the student."""
+    before = set(victim.zygotes())
+    id = victim.submit(slow(0.5))
+    victim.reaches(id, "running")
+    time.sleep(0.1)
+    victim.kill_zygotes()
+    state, report = victim.end(id)
+
+    assert (state, report.score, report.incident) == ("done", 100.0, ""), (report.status, report.reason)
+    assert not before & set(victim.zygotes())
+
+
+def test_zygotes_that_die_again_and_again_are_our_fault(victim: Victim) -> None:
+    """After all tries the submission is broken, with an incident and no attempt used; the next finds a new zygote."""
+    over = threading.Event()
+
+    def kill() -> None:
+        while not over.wait(0.01):
+            victim.kill_zygotes()
+
+    id = victim.submit()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        victim.expect_apology(id)
+    finally:
+        over.set()
+        killer.join()
+
+
+def test_a_process_without_descriptors_apologises(victim: Victim) -> None:
+    """What could not be opened is never the student's; once there is room, the same student is graded."""
+    victim.ask("take_descriptors")
+    answer = victim.submit()
+    if isinstance(answer, str):
+        victim.expect_apology(answer)
+    victim.ask("give_back")
+    _, report = victim.end(victim.submit())
+
+    assert report.score == 100.0
+
+
+def test_a_process_without_memory_apologises(victim: Victim) -> None:
+    """What could not be held is never the student's; once there is memory, the same student is graded."""
+    id = victim.submit(slow(0.3) + "#" * 200_000)
+    victim.reaches(id, "running")
+    victim.ask("take_memory")
+    time.sleep(0.6)
+    victim.ask("give_back")
+    state, report = victim.end(id)
+
+    assert state in ("done", "broken")
+    assert report.score == 100.0 if state == "done" else report.incident
+    _, again = victim.end(victim.submit(RIGHT))
+    assert again.score == 100.0
