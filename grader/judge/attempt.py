@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from grader.box.observations import Blame, Observations
 from grader.box.plan import Plan
@@ -15,7 +16,9 @@ from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence
 from grader.checks.trouble import explain
 from grader.judge import advice, scoring
+from grader.judge.clues import Clue
 from grader.judge.extras import Extras
+from grader.judge.inspection import find_clues
 from grader.judge.report import Property, Report, Status
 from grader.judge.sheet import Sheet
 from grader.judge.source import names_single_precision
@@ -51,6 +54,7 @@ class Outcome:
     evidence: Evidence
     judged: tuple[Judged, ...]
     single: bool = False
+    clues: Callable[[], tuple[Clue, ...]] = tuple  # looked for when the report is written
 
     @property
     def score(self) -> float:
@@ -64,7 +68,7 @@ def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth) -> Outcome:
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
         single = replace(_once(sheet.in_dtype("float32"), run, truth), single=True)
         outcome = single if single.score > outcome.score else outcome
-    return outcome
+    return replace(outcome, clues=partial(find_clues, text, sheet.plan, outcome.run.observations))
 
 
 def _once(sheet: Sheet, run: Runner, truth: Truth) -> Outcome:
@@ -81,12 +85,12 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     run, observed = outcome.run, outcome.run.observations
     output = clean(run.output)
     status, reason = _status(run)
-    blank = replace(
-        blank, status=status, reason=reason, output=output, dtype="float32" if outcome.single else "float64"
-    )
+    extras, judged = Extras(), outcome.judged
+    clues: tuple[Clue, ...] = extras.make("what your code reaches for is", outcome.clues, ())
+    dtype = "float32" if outcome.single else "float64"
+    blank = replace(blank, status=status, reason=reason, output=output, dtype=dtype, clues=clues)
     if status in (Status.REJECTED, Status.UNGRADABLE):
         return blank
-    extras, judged = Extras(), outcome.judged
     properties: tuple[Property, ...] = ()
     properties = extras.make("the properties of your answer are", lambda: scoring.properties(judged), properties)
     remarks: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from grader.checks.finding import Verdict as Verdict
 from grader.exercise.spec import Dimension as Dimension
+from grader.judge.clues import Clue, Flag, flag_of
 
 
 class Status(StrEnum):
@@ -220,6 +221,7 @@ class Report:
         device: where the student wanted it run as well; the verdict is always the CPU's.
         reason: for any status but `graded`, what happened, in words to the student.
         advice: remarks that cost nothing.
+        clues: where the code reaches for what the exercise forbids, or for what no answer needs.
         panels: the same answer on other devices, where that was asked for.
         mapping: where each weight of the contract was found in the student's module.
         output: what the code printed, cleaned of control characters.
@@ -243,6 +245,7 @@ class Report:
     properties: tuple[Property, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
     advice: tuple[str, ...] = ()
+    clues: tuple[Clue, ...] = ()
     panels: tuple[Panel, ...] = ()
     mapping: Mapping[str, str] = field(default_factory=dict)
     figures: Figures = Figures()
@@ -262,6 +265,11 @@ class Report:
     def faulty(self) -> bool:
         """Whether a fault of ours shows in the verdict, which another try may do without."""
         return bool(self.incident) or any(check.status is Verdict.BROKEN for check in self.checks)
+
+    @property
+    def flag(self) -> Flag:
+        """What its clues come to."""
+        return flag_of(self.clues)
 
     def bare(self) -> Report:
         """Return the verdict with its reasons, and nothing that no point depends on."""

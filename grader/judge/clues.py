@@ -1,0 +1,54 @@
+"""What a report says of code that reaches for something ready-made: where, what, and how it was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Sight(StrEnum):
+    """How something was seen."""
+
+    TRAPPED = "trapped"  # a forbidden operation: it was called while the code ran, and stopped
+    READ = "read"  # a forbidden operation: it stands in the source, where the answer leads to it
+    UNUSUAL = "unusual"  # it stands in the source, and no answer needs it
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """A place where the code reached for what the exercise forbids, or for what no answer needs.
+
+    Attributes:
+        sight: which of them, and how it was seen.
+        what: the operation, or whatever stands there.
+        line: in the source, from 1; None where no single line led there.
+        function: the one that the line is in, `Attention.forward`; empty for none.
+    """
+
+    sight: Sight
+    what: str
+    line: int | None = None
+    function: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it is, in words; empty where that is not known."""
+        function = f", in `{self.function}`" if self.function else ""
+        return f"line {self.line}{function}" if self.line else ""
+
+
+class Flag(StrEnum):
+    """What an instructor's list says about a submission; students are shown the clues instead."""
+
+    NONE = ""
+    LOOK = "look"  # it holds something that no answer needs
+    READY_MADE = "ready-made"  # it reaches for a forbidden operation
+
+
+def flag_of(clues: Iterable[Clue]) -> Flag:
+    """Return what clues come to, for whoever has many submissions to look through."""
+    sights = {clue.sight for clue in clues}
+    if sights & {Sight.TRAPPED, Sight.READ}:
+        return Flag.READY_MADE
+    return Flag.LOOK if sights else Flag.NONE

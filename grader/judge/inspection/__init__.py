@@ -1,0 +1,101 @@
+"""Reads a source text for ready-made operations, without ever running it, and before anybody is asked to look.
+
+Plain code is seen here even where it was never run; code that hides is seen by the traps, or not at all. Comments,
+docstrings, tests and demonstrations that the answer does not use are passed over: to compare one's answer with torch's
+is a good habit.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from grader.box.observations import Observations, Touch
+from grader.box.plan import Plan
+from grader.judge.clues import Clue, Sight
+from grader.judge.inspection.forbidden import Forbidden
+from grader.judge.inspection.likeness import MANY, runs_in_common
+from grader.judge.inspection.names import Names
+from grader.judge.inspection.reach import reached
+from grader.judge.inspection.unusual import WORDS, unusual
+from grader.judge.text import clean
+
+_WORD = re.compile(r"[^\W\d]\w*")
+MOST = 20  # clues of a report
+_LONG = 3000  # characters; a copy of torch's attention is much longer
+_TOO_LONG = 64 << 10  # characters; to go through more takes too long beside everybody else's grades
+_TORCHS = "lines that go as in PyTorch's own multi-head attention"
+_UNREAD = "a file that is too long to be read"
+_NOT_COMPILED = frozenset(
+    {"SyntaxError", "IndentationError", "TabError", "ValueError", "RecursionError", "MemoryError"}
+)
+
+
+def find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...]:
+    """Return what was trapped while the code ran, and what stands in its source, each place once.
+
+    The source is read only if the box could compile it: no parser is to meet here what it has not survived there.
+    """
+    trapped = [_trapped(touch) for touch in observed.touches]
+    entries = [plan.entry.name, *(entry.name for entry in plan.parts.values())]
+    stands = read(text, plan.forbidden, entries) if _was_compiled(observed) else ()
+    lines = {clue.line for clue in trapped}
+    clues = dict.fromkeys([*trapped, *(clue for clue in stands if clue.line is None or clue.line not in lines)])
+    return tuple(clues)[:MOST]
+
+
+def _trapped(touch: Touch) -> Clue:
+    return Clue(Sight.TRAPPED, clean(touch.what, limit=200), touch.line, clean(touch.function, limit=200))
+
+
+def _was_compiled(observed: Observations) -> bool:
+    if observed.loading is not None:
+        return observed.loading.type not in _NOT_COMPILED
+    return bool(observed.calls or observed.builds or observed.touches)
+
+
+def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue, ...]:
+    """Return what stands in `text` that an exercise which forbids `groups` has no use for.
+
+    Args:
+        text: the source.
+        groups: names of groups of forbidden operations.
+        entries: what the exercise asks for; only what they lead to is read.
+    """
+    if not groups:
+        return ()
+    if len(text) > _TOO_LONG:
+        return (Clue(Sight.UNUSUAL, _UNREAD),)
+    forbidden = Forbidden.of(groups)
+    clues: set[Clue] = set()
+    if not forbidden.names.isdisjoint(words := set(_WORD.findall(text))) or not words.isdisjoint(WORDS):
+        clues |= _named(text, forbidden, entries)
+    if "attention" in groups and len(text) >= _LONG and runs_in_common(text) >= MANY:
+        clues.add(Clue(Sight.UNUSUAL, _TORCHS))
+    return tuple(sorted(clues, key=lambda clue: (clue.line or 0, clue.what)))
+
+
+def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]:
+    """Return what is named in code that is run; of each line the weightiest."""
+    found: list[Clue] = []
+    try:
+        tree = ast.parse(text)
+        names = Names.of(tree)
+        found += [
+            Clue(Sight.READ, path, node.lineno)
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom)
+            for path in forbidden.handed_in(node, entries)
+        ]
+        for node, function in reached(tree, entries):
+            if called := forbidden.operation(node, names):
+                found.append(Clue(Sight.READ, called, node.lineno, function))
+            elif what := unusual(node, names):
+                found.append(Clue(Sight.UNUSUAL, what, node.lineno, function))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    best: dict[int | None, Clue] = {}
+    for clue in found:
+        best[clue.line] = max(best.get(clue.line, clue), clue, key=lambda one: (one.sight is Sight.READ, len(one.what)))
+    return set(best.values())
