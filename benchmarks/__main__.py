@@ -5,13 +5,17 @@ from __future__ import annotations
 import typer
 
 from benchmarks.fuzz import fuzz
+from benchmarks.gpu import gpu
 from benchmarks.grades import grades
 from benchmarks.latency import latency
+from benchmarks.walls import walls
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 app.command()(latency)
 app.command()(grades)
 app.command()(fuzz)
+app.command()(gpu)
+app.command()(walls)
 
 
 if __name__ == "__main__":

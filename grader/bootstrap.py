@@ -92,7 +92,7 @@ def assemble(
         engine,
         watching=Watching(database, engine.live),
         rules=rules_of(settings, with_gpu=gpu is not None),
-        box_name=box.name,
+        box_name=f"{box.name}; on request beside it a {gpu.name}" if gpu else box.name,
         closing=lambda: _close(box, gpu),
     )
 

@@ -66,8 +66,25 @@ class Desk:
             *self._records(user, exercise),
         )
 
+    def open_with_devices(self, request: gr.Request) -> Parts:
+        """Fill the page where the installation has more than one device to choose from.
+
+        Returns:
+            those of `open`, and the choice
+        """
+        devices = self.service.devices_for(self._exercise(request.query_params.get("ex", "")).id)
+        return *self.open(request), gr.update(value=devices[0], visible=len(devices) > 1)
+
     def submit(self, exercise: object, source: object, request: gr.Request) -> Parts:
-        """Store the code for grading.
+        """Store the code for grading on the CPU.
+
+        Returns:
+            submission, panel
+        """
+        return self.submit_to(exercise, source, "cpu", request)
+
+    def submit_to(self, exercise: object, source: object, device: object, request: gr.Request) -> Parts:
+        """Store the code for grading, with panels for the device that was chosen.
 
         Returns:
             submission, panel
@@ -75,10 +92,10 @@ class Desk:
         user = self.identity.user(request)
         if user is None:
             return "", pack(panel.guest_view())
-        if not isinstance(exercise, str) or not isinstance(source, str):
+        if not isinstance(exercise, str) or not isinstance(source, str) or not isinstance(device, str):
             return "", pack(panel.refused_view("That is no code."))
         try:
-            return self.service.submit(user, exercise, source), gr.skip()
+            return self.service.submit(user, exercise, source, device), gr.skip()
         except NotAllowed as refusal:
             # One that still runs is shown on; a second tab may have sent it.
             return self.service.unfinished(user, exercise) or "", pack(panel.refused_view(str(refusal)))

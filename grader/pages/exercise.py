@@ -10,8 +10,16 @@ from grader.pages.desk import Desk
 from grader.pages.panel import idle_view
 from grader.pages.parts import FORMULAS, part
 from grader.pages.wording import pack
+from grader.sandbox.gpu.names import NAMES
 
-SOURCE = "(exercise, source) => [exercise, window.gym.source() ?? source]"  # the editor's text as it is right now
+# The editor's text as it is right now.
+SOURCE = "(exercise, source) => [exercise, window.gym.source() ?? source]"
+SOURCE_FOR = "(exercise, source, device) => [exercise, window.gym.source() ?? source, device]"
+DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and beside it the {NAMES['cuda']}"}
+WEAKER = (
+    "On the GPU your code runs in a process of its own behind weaker walls than the sandbox's. "
+    "Points come from the CPU either way."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,7 @@ class Right:
     cancel: gr.Button
     panel: gr.HTML
     report: gr.HTML
+    device: gr.Radio | None = None  # where there is a choice
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +60,7 @@ def lay_out_exercise(blocks: gr.Blocks, desk: Desk) -> None:
         with gr.Column(scale=5, elem_id="left"):
             left = _left()
         with gr.Column(scale=7, elem_id="right"):
-            right = _right()
+            right = _right(desk.service.devices)
     part("bottom", value="{}")
     hidden = _hidden()
     _connect_opening(blocks, desk, header=header, title=title, left=left, right=right, hidden=hidden)
@@ -71,7 +80,7 @@ def _left() -> Left:
     return Left(statement, hints, attempts, board)
 
 
-def _right() -> Right:
+def _right(devices: tuple[str, ...]) -> Right:
     editor = gr.Code(
         language="python",
         label="attention.py",
@@ -89,10 +98,17 @@ def _right() -> Right:
         load = gr.Button("Load a .py file", elem_id="load")
     reset.click(None, js="() => { window.gym.reset(); }", api_visibility="private")
     load.click(None, js="() => { window.gym.pick(); }", api_visibility="private")
+    device = _choice(devices) if len(devices) > 1 else None
     with gr.Column(elem_id="result"):
         panel = part("panel", value=pack(idle_view()))
         report = part("report")
-    return Right(editor, run, cancel, panel, report)
+    return Right(editor, run, cancel, panel, report, device)
+
+
+def _choice(devices: tuple[str, ...]) -> gr.Radio:
+    """Return the choice of where to run; the exercise decides whether it is shown."""
+    choices = [(DEVICES.get(device, device), device) for device in devices]
+    return gr.Radio(choices, value=devices[0], label="Where to run", info=WEAKER, elem_id="device", visible=False)
 
 
 def _hidden() -> Hidden:
@@ -108,9 +124,9 @@ def _connect_opening(
 ) -> None:
     texts = [header, title, left.statement, left.hints]
     state = [hidden.paper, hidden.exercise, hidden.submission]
-    opened = blocks.load(
-        desk.open, None, [*texts, *state, left.attempts, left.board], api_name="open", show_progress="hidden"
-    )
+    filled = [*texts, *state, left.attempts, left.board]
+    fill, parts = (desk.open_with_devices, [*filled, right.device]) if right.device else (desk.open, filled)
+    opened = blocks.load(fill, None, parts, api_name="open", show_progress="hidden")
     # A submission that was on its way when the page was closed is watched again.
     opened.then(
         desk.watch,
@@ -131,11 +147,13 @@ def _connect_opening(
 
 
 def _connect_running(desk: Desk, *, title: gr.HTML, left: Left, right: Right, hidden: Hidden) -> None:
+    sent = [hidden.exercise, right.editor]
+    send, fields = (desk.submit_to, [*sent, right.device]) if right.device else (desk.submit, sent)
     submitted = right.run.click(
-        desk.submit,
-        [hidden.exercise, right.editor],
+        send,
+        fields,
         [hidden.submission, right.panel],
-        js=SOURCE,
+        js=SOURCE_FOR if right.device else SOURCE,
         api_name="submit",
         show_progress="hidden",
     )

@@ -112,6 +112,10 @@ class Service:
         """The devices on which this installation grades."""
         return tuple(self._rules.slots)
 
+    def devices_for(self, exercise: str) -> tuple[str, ...]:
+        """Return the devices that a submission to `exercise` may choose from here; of one, there is no choice."""
+        return tuple(device for device in self.catalog[exercise].spec.devices if device in self._rules.slots)
+
     def start(self) -> None:
         """Begin to grade, first of all what a former run has left behind."""
         self._engine.run(self._rules.slots)
@@ -257,6 +261,8 @@ class Service:
             raise NotAllowed(f"There is no exercise called {exercise[:64]!r}.")
         if device not in self._rules.slots:
             raise NotAllowed(f"Nothing is graded on {device!r} here; choose one of: {', '.join(self.devices)}.")
+        if device not in self.devices_for(exercise):
+            raise NotAllowed(f"This exercise is not meant for {device!r}; leave the device at cpu.")
         limit = self._rules.source_bytes
         if len(raw) > limit:
             raise NotAllowed(

@@ -11,12 +11,11 @@ from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.errors import SandboxUnavailable
 from grader.sandbox.gpu import nvml
+from grader.sandbox.gpu.names import NAMES
 from grader.sandbox.gpu.pool import RESERVE_BYTES, Pool
 from grader.sandbox.gpu.watch import Meter, Watch
 from grader.sandbox.keeper import ZygoteLost
 from grader.sandbox.trip import Trip
-
-NAMES = {"cuda": "GPU worker (weaker walls)", "cpu": "CPU worker (weaker walls)"}
 
 
 class DeviceBox:
