@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -57,6 +60,17 @@ def test_zygotes_that_die_again_and_again_are_our_fault(victim: Victim) -> None:
         killer.join()
 
 
+def test_a_child_that_cannot_be_forked_is_our_fault(victim: Victim) -> None:
+    """With no process left to be had: tried again, then an apology; the zygote lives on, and grades afterwards."""
+    zygote = innermost(victim.zygotes()[0])
+    with no_process_left(zygote):
+        victim.expect_apology(victim.submit())
+    assert "NotStarted" in victim.ask("logged")
+    victim.expect_right()
+
+    assert innermost(victim.zygotes()[0]) == zygote
+
+
 def test_a_process_without_descriptors_apologises(victim: Victim) -> None:
     """What could not be opened is never the student's; once there is room, the same student is graded."""
     victim.ask("take_descriptors")
@@ -82,3 +96,35 @@ def test_a_process_without_memory_apologises(victim: Victim) -> None:
     assert report.score == 100.0 if state == "done" else report.incident
     _, again = victim.end(victim.submit(RIGHT))
     assert again.score == 100.0
+
+
+def innermost(pid: int) -> int:
+    """Return the process that forks the children: the last one down the line while nothing runs."""
+    while below := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        pid = int(below[0])
+    return pid
+
+
+@contextmanager
+def no_process_left(pid: int) -> Iterator[None]:
+    """Let the kernel refuse every fork of that process; root's it counts in control groups only."""
+    if os.getuid():
+        before = resource.prlimit(pid, resource.RLIMIT_NPROC)
+        resource.prlimit(pid, resource.RLIMIT_NPROC, (0, before[1]))
+        yield
+        resource.prlimit(pid, resource.RLIMIT_NPROC, before)
+        return
+    lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    here = next((line.split(":")[2] for line in lines if ":pids:" in line), "")
+    group = Path(f"/sys/fs/cgroup/pids{here}") / f"faults-{pid}"
+    try:
+        group.mkdir()
+    except OSError:
+        pytest.skip("this system grants root no control group to count processes in")
+    try:
+        (group / "pids.max").write_text("1")
+        (group / "cgroup.procs").write_text(str(pid))
+        yield
+    finally:
+        (group.parent / "cgroup.procs").write_text(str(pid))
+        group.rmdir()
