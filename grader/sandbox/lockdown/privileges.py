@@ -15,7 +15,8 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
-_CAPABILITY_VERSION_3 = 0x20080522
+_OURSELVES = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3 of the layout; made once, since types of arrays are dear
+_NO_CAPABILITIES = (ctypes.c_uint32 * 6)()
 _CAPABILITIES = 64
 
 
@@ -52,8 +53,7 @@ def drop_capabilities() -> None:
 
     Stops mounting, tracing, raw sockets and changing limits.
     """
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    kernel.capset(header, (ctypes.c_uint32 * 6)())
+    kernel.capset(_OURSELVES, _NO_CAPABILITIES)
 
 
 def forbid_new_privileges() -> None:
