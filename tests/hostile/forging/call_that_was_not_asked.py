@@ -1,0 +1,12 @@
+"""Answer a call that is not in the plan.
+
+Expected: protocol
+Stopped by: protocol
+Own: yes
+"""
+
+import os
+import struct
+
+os.write(4, struct.pack("<BBHIH", 1, 0, 7, 2 + 192, 0) + bytes(192))
+os._exit(0)

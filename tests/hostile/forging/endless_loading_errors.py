@@ -1,0 +1,12 @@
+"""Send small well-formed frames without end, to fill the grader's memory.
+
+Expected: protocol
+Stopped by: protocol
+"""
+
+import os
+import struct
+
+ERROR = b'{"stage": "load", "blame": "error", "type": "E", "message": "", "line": null}'
+while True:
+    os.write(4, struct.pack("<BBHI", 5, 0, 0, len(ERROR)) + ERROR)

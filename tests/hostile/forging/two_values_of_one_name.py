@@ -1,0 +1,13 @@
+"""Send an object that names its error twice, a mild one and a grave one: readers differ in which they take.
+
+Expected: protocol
+Stopped by: protocol
+Own: yes
+"""
+
+import os
+import struct
+
+text = b'{"stage": "call", "stage": "load", "blame": "error", "blame": "none", "type": "E", "message": "", "line": 1}'
+os.write(4, struct.pack("<BBHI", 5, 0, 0, len(text)) + text)
+os._exit(0)

@@ -1,9 +1,0 @@
-"""Ask for more memory than any machine has, at once.
-
-Expected: error RuntimeError
-Stopped by: address space limit
-"""
-
-import torch
-
-torch.ones(1 << 40)

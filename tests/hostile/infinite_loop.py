@@ -1,8 +1,0 @@
-"""Compute for ever.
-
-Expected: timeout
-Stopped by: processor time limit
-"""
-
-while True:
-    pass

@@ -1,0 +1,9 @@
+"""Import the reference solution.
+
+Expected: error ModuleNotFoundError
+Stopped by: system call filter, Landlock, namespaces
+"""
+
+import reference.causal_attention
+
+raise SystemExit(f"through: {reference.causal_attention.__file__}")

@@ -1,0 +1,29 @@
+"""Look for an earlier submission in memory that is free by now, byte by byte, asking the kernel what is mapped.
+
+Expected: right
+Stopped by: clean start, own fork
+Without walls: refused
+"""
+
+import ctypes
+
+import torch
+
+libc = ctypes.CDLL(None)
+libc.sbrk.restype = ctypes.c_void_p
+end = libc.sbrk(0)
+word = b"kes" + b"trel, said " + b"the submission before"
+own, seen = bytes(1000) + b"the own nee" + b"dle", False
+for page in range(end - (16 << 20), end, 4096):
+    if libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(4096), 0):
+        continue
+    found = ctypes.string_at(page, 4096)
+    seen = seen or own[-14:] in found
+    if word in found:
+        raise SystemExit("through: an earlier submission")
+if not seen:
+    raise LookupError("this search is blind")
+
+
+def attend(q, k, v):
+    return torch.softmax(q @ k.mT / 2, dim=-1) @ v

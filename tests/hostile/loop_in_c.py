@@ -1,7 +1,0 @@
-"""Compute for ever in C, where no Python signal handler runs.
-
-Expected: timeout
-Stopped by: hard processor time limit
-"""
-
-attempt = 7 ** (10**9)

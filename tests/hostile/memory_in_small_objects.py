@@ -1,9 +1,0 @@
-"""Allocate small Python objects until nothing is left.
-
-Expected: error MemoryError or memory
-Stopped by: address space limit
-"""
-
-kept = [()]
-while True:
-    kept.append((kept[-1], "x" * 100, len(kept)))

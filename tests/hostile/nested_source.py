@@ -1,7 +1,0 @@
-"""Nest brackets so deep that the compiler gives up.
-
-Expected: error SyntaxError or error MemoryError or error RecursionError or crashed
-Stopped by: a process of its own
-"""
-
-attend = eval("(" * 50_000 + ")" * 50_000)

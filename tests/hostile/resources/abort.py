@@ -1,0 +1,9 @@
+"""Abort the interpreter.
+
+Expected: crashed
+Stopped by: own fork
+"""
+
+import os
+
+os.abort()

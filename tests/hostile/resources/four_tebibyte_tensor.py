@@ -1,0 +1,9 @@
+"""Ask for more memory than any machine has, at once.
+
+Expected: error RuntimeError
+Stopped by: limits
+"""
+
+import torch
+
+torch.ones(1 << 40)

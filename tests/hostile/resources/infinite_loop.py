@@ -1,0 +1,8 @@
+"""Compute for ever.
+
+Expected: timeout
+Stopped by: limits
+"""
+
+while True:
+    pass

@@ -1,0 +1,9 @@
+"""Allocate small Python objects until nothing is left.
+
+Expected: error MemoryError or memory
+Stopped by: limits
+"""
+
+kept = [()]
+while True:
+    kept.append((kept[-1], "x" * 100, len(kept)))

@@ -1,0 +1,30 @@
+"""Become an instructor: send a role along when registering, name other users in events, claim it in headers.
+
+Expected: a student, who is refused below /teach
+Stopped by: the service (roles are given on the command line), route dependency
+"""
+
+from tests.pages.conftest import CODE, PASSWORD
+
+CLAIMS = {"X-User": "Prof Watchful", "X-Forwarded-User": "Prof Watchful", "Remote-User": "1", "X-Role": "instructor",
+          "Authorization": "Bearer instructor", "X-Original-URL": "/teach/", "X-Rewrite-URL": "/teach/config"}  # fmt: skip
+
+
+def control(world):
+    assert world.client(world.prof).get("/teach/config").status_code == 200
+
+
+def attack(world):
+    more = {"role": "instructor", "is_admin": "1", "user_id": "1", "user[role]": "instructor", "role_id": "1"}
+    client = world.client()
+    form = {"name": "Max Mass", "password": PASSWORD, "class_code": CODE, **more}
+    assert client.post("/register?role=instructor", data=form).status_code == 303
+    assert client.get("/teach/config").status_code == 401
+    me = world.service.user_of(client.cookies["attention_gym"])
+    assert me.role.value == "student"
+    sent = {"data": [], "username": "instructor 1", "user": 1, "request": {"cookies": {"attention_gym": world.prof.token}}}
+    for headers in ({}, CLAIMS):
+        assert client.get("/teach/config", headers=headers).status_code == 401
+        answer = client.post("/teach/gradio_api/call/open", json=sent, headers=headers)
+        assert answer.status_code == 401
+        assert "Gradebook" not in world.followed(client, "work", client.post("/gradio_api/call/work", json=sent)).text

@@ -1,0 +1,38 @@
+"""Read our sources through the address of our scripts: dots, escapes, double escapes, backslashes, zeros.
+
+Expected: 404
+Stopped by: route allow-list, the static route's own check
+"""
+
+from grader.pages.parts import ASSETS
+
+WAYS = [
+    b"/gym/../parts.py",
+    b"/gym/..%2fparts.py",
+    b"/gym/%2e%2e/parts.py",
+    b"/gym/%2e%2e%2fparts.py",
+    b"/gym/%252e%252e%252fparts.py",
+    b"/gym/..\\parts.py",
+    b"/gym/..%5cparts.py",
+    b"/gym//etc/passwd",
+    b"/gym/%2fetc/passwd",
+    b"/gym/gym.js%00.py",
+    b"/gym/....//parts.py",
+    b"/gym/%c0%ae%c0%ae/parts.py",
+    b"/assets/../../../../routes.py",
+    b"/assets/%2e%2e/%2e%2e/%2e%2e/%2e%2e/routes.py",
+    b"/static/..%2f..%2f..%2froutes.py",
+    b"http://127.0.0.1/gym/../parts.py",
+]
+
+
+def control(world):
+    assert b"def part(" in (ASSETS / "../parts.py").read_bytes()  # what a join of the two would open
+
+
+def attack(world):
+    for way in WAYS:
+        answer = world.raw(b"GET " + way + b" HTTP/1.1\r\nHost: gym.example\r\nConnection: close\r\n\r\n")
+        assert answer.split(b" ", 2)[1] in (b"404", b"400"), way
+        assert b"def part(" not in answer
+        assert b"root:" not in answer

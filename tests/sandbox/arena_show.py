@@ -1,0 +1,119 @@
+"""Runs the corpus on the stage in one mode and prints what came of it as JSON; started by `arena`.
+
+A mode is a place and a set of walls: `nothing`, `alone WALL`, or `tier A|B|B-docker`, and who serves.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import struct
+import sys
+import time
+from pathlib import Path
+
+from grader.errors import GraderFault
+from grader.sandbox import keeper
+from grader.sandbox.lockdown import privileges, seccomp
+from grader.sandbox.runner import Sandbox
+from tests.sandbox import arena, docker
+from tests.sandbox.arena_corpus import Attack, corpus
+from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
+
+_ENTRY = (
+    "import sys; sys.path.insert(0, {{root!r}}); from tests.sandbox.arena_walls import main;"
+    " main({walls!r}, {{descriptor}})"
+)
+_FOLDING_SECONDS = 1.0  # in which an idle zygote folds itself into huge pages; hundreds of runs after it are cheaper
+_SECRET = {"GRADER_SECRET": "the seed of all seeds"}
+
+
+def main() -> None:
+    """Show the corpus in the mode that the arguments name."""
+    mode = json.loads(sys.argv[1])
+    before = arena.state()
+    if mode["walls"] is not None:
+        _replace_the_zygote(mode["walls"])
+    else:
+        _move_to(mode["place"], as_root=mode["root"])
+    with Sandbox() as sandbox:
+        show = _Show(sandbox, honest_after=mode["walls"] is None)
+        attacks = [a for a in corpus() if a.runs_here and (mode["walls"] is None or a.is_probe)]
+        for attack in attacks:
+            if mode["slow"] or not attack.is_slow:
+                show.run(attack)
+        story = {"box": sandbox.name, "user": os.geteuid(), **show.story()}
+    victim = Path(f"/proc/{os.environ['GRADER_STAGE_VICTIM']}/stat").read_text().rpartition(")")[2].split()[0]
+    story["harm"] = {
+        "victim": victim != "S",
+        "files": os.geteuid() in (0, arena.ordinary()) and arena.state() != before,
+    }
+    print(json.dumps(story))
+
+
+def _replace_the_zygote(walls: list[str]) -> None:
+    """Have the keeper start the zygote of `arena_walls`, in an environment that is not clean unless that is asked."""
+    keeper._ENTRY = _ENTRY.format(walls=walls)
+    if "clean start" not in walls:
+        clean = keeper._environment
+        keeper._environment = lambda scratch: {**clean(scratch), **_SECRET}
+
+
+def _move_to(place: str, *, as_root: bool) -> None:
+    """Become what serves in this place."""
+    if not as_root and os.geteuid() == 0:
+        user = arena.ordinary()
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    if place == "docker":
+        docker.confine()
+    elif place == "without namespaces":
+        _refuse_namespaces()
+
+
+def _refuse_namespaces() -> None:
+    numbers = {"x86_64": (272, 308), "aarch64": (97, 268)}[os.uname().machine]  # unshare and setns
+    program = struct.pack("=HBBI", 0x20, 0, 0, 0)
+    for number in numbers:
+        program += struct.pack("=HBBI", 0x15, 0, 1, number) + struct.pack("=HBBI", 0x06, 0, 0, 0x00050001)
+    privileges.forbid_new_privileges()
+    seccomp.load(program + struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000))
+
+
+class _Show:
+    """Runs attacks one after the other and keeps what they came to."""
+
+    def __init__(self, sandbox: Sandbox, *, honest_after: bool) -> None:
+        self._sandbox = sandbox
+        self._honest_after = honest_after
+        self._verdicts: dict[str, str] = {}
+        self._after: dict[str, str] = {}
+        self._seconds: list[float] = []
+        time.sleep(_FOLDING_SECONDS)
+        self._idle = [self._honest()[1] for _ in range(12)][2:]
+
+    def run(self, attack: Attack) -> None:
+        """Run one attack, and an honest submission after it where there are walls."""
+        try:
+            self._verdicts[attack.name] = verdict(self._sandbox.run(plan(), attack.source, LIMITS))
+        except GraderFault:  # it took the zygote down, twice
+            self._verdicts[attack.name] = "zygote lost"
+        if self._honest_after:
+            self._after[attack.name], seconds = self._honest()
+            self._seconds.append(seconds)
+
+    def story(self) -> dict[str, object]:
+        """Return the verdicts, and how long honest submissions took, before and between the attacks, in seconds."""
+        idle, after = statistics.median(self._idle), statistics.median(self._seconds or [0.0])
+        return {"verdicts": self._verdicts, "after": self._after, "idle": idle, "between": after}
+
+    def _honest(self) -> tuple[str, float]:
+        started = time.perf_counter()
+        run = self._sandbox.run(plan(), HONEST, LIMITS)
+        return verdict(run), time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()
