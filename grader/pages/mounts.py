@@ -5,14 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 import gradio as gr
 from fastapi import FastAPI, Request
 
 from grader.pages.envelope import Events
 from grader.pages.parts import theme
+from grader.pages.sessions import Tabs
 
-EVENTS_AT_ONCE = 400  # each open run panel takes one while it waits
+EVENTS_AT_ONCE = 10_000  # each open run panel takes one while it waits
 ANALYTICS = 100  # Gradio summarises its last events after each event; by default 10,000 of them, after every one
 QUEUES = 20_000  # sessions with unread answers; of 2,000 Gradio would throw the oldest away, whoever waits for it
 
@@ -46,8 +48,9 @@ class Mounted:
 
 def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Mounted:
     """Mount `blocks` below `path` for whom `who` names."""
-    blocks.max_threads = EVENTS_AT_ONCE  # before `queue`, which reads it
     blocks.queue(default_concurrency_limit=None, api_open=False)
+    # Not `max_threads`, which would allow as many threads: who waits takes an event, and no thread.
+    blocks._queue.max_thread_count = EVENTS_AT_ONCE
     with warnings.catch_warnings():
         # Gradio warns that it renders several pages in the browser only, which is what `ssr_mode=False` asks for.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
@@ -67,6 +70,9 @@ def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Mounted:
             mcp_server=False,
             theme=theme(),
         )
+    tabs = Tabs()
+    tabs.set_blocks(blocks)
+    cast("Any", app.routes[-1]).app.state_holder = tabs  # of the application that was mounted just now
     blocks._queue.ANALYTICS_MAX_EVENTS = ANALYTICS
     blocks._queue.ANAYLTICS_CACHE_FREQUENCY = 10**9
     blocks._queue.pending_messages_per_session.max_size = QUEUES
