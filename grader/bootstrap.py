@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import logging
+import socket
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
-from functools import cache
+from dataclasses import fields
+from functools import cache, partial
+from pathlib import Path
 
 import torch
 
-from grader.box.run import Box
-from grader.errors import GraderFault
-from grader.exercise.catalog import Catalog
+from grader.box.leash import Leash
+from grader.box.plan import Plan
+from grader.box.run import Box, Limits, Progress, Run
+from grader.errors import GraderFault, SandboxUnavailable
+from grader.exercise.catalog import ROOT, Catalog
+from grader.jobs.crew import Crew
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Grade, Tracker
+from grader.jobs.relay import Relay, obey, send, settle_in
 from grader.jobs.slot import Retries
 from grader.jobs.watching import Watching
 from grader.judge.grade import grade
@@ -31,18 +43,76 @@ from grader.store.engine import PATIENCE_SECONDS, Database
 from grader.store.records import Submission
 
 LOG = logging.getLogger(__name__)
+ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
 WORKERS_A_RUN = 2  # the submission's and the reference's, side by side
 
 
 def build(settings: Settings) -> Service:
-    """Return the service, with its database up to date and its sandbox warm; it grades once it is started.
+    """Return the service, with its database up to date and its grading processes warm; it grades once it is started.
 
     Raises:
         SandboxUnavailable: this machine has no sandbox for strangers' code.
         AuthorError: an exercise is written wrongly.
     """
+    database, catalog = opened(settings), Catalog.load()
+    crew = Crew(database, partial(start_grading, settings), settings.slots)
+    hello = crew.wait()
+    return Service(
+        database,
+        catalog,
+        crew,
+        watching=Watching(database, crew.live),
+        rules=rules_of(settings, with_gpu=hello["gpu"]),
+        box_name=hello["ready"],
+    )
+
+
+def opened(settings: Settings, patience: float = PATIENCE_SECONDS) -> Database:
+    """Return the database, up to date; a write waits for others for `patience` seconds."""
+    database = Database(settings.database_url or settings.file_url, patience=patience)
+    migrate.upgrade(database)
+    return database
+
+
+def start_grading(settings: Settings, connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
+    """Start a grading process that talks over `connection`; the settings, which hold secrets, go into its input."""
+    chosen = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENTRY.format(root=str(ROOT), descriptor=connection.fileno())],
+        pass_fds=[connection.fileno()],
+        stdin=subprocess.PIPE,
+        start_new_session=True,  # the terminal's Ctrl+C is for the pages' process, which lets this one finish
+    )
+    assert process.stdin is not None
+    with process.stdin as pipe:
+        pipe.write(json.dumps([{**chosen, "data": str(settings.data)}, place]).encode())
+    return process
+
+
+def work(descriptor: int) -> None:
+    """Be a grading process, up to the end of the conversation on `descriptor`; the first one has the GPU."""
+    settle_in()
+    connection = socket.socket(fileno=descriptor)
+    chosen, place = json.loads(sys.stdin.buffer.read())
+    settings = Settings(**{**chosen, "data": Path(chosen["data"])})
     torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
-    return assemble(settings, Catalog.load(), choose(settings), gpu=choose_gpu(settings))
+    try:
+        catalog, box = Catalog.load(), choose(settings)
+    except SandboxUnavailable as reason:
+        send(connection, {"unavailable": str(reason)})
+        return
+    gpu = choose_gpu(settings) if place == 0 else None
+    relay = Relay(connection)
+    threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
+    database = Database(settings.database_url or settings.file_url)
+    engine = EmbeddedEngine(database, grade_with(catalog, box, gpu), workers=settings.data / "workers", live=relay)
+    gc.collect()
+    gc.freeze()  # no need to look at torch's objects again and again
+    send(connection, {"ready": _name(box, gpu), "gpu": gpu is not None})
+    try:
+        obey(connection, engine)
+    finally:
+        _close(box, gpu)
 
 
 def choose(settings: Settings) -> Box:
@@ -82,9 +152,8 @@ def assemble(
     retries: Retries | None = None,
     patience: float = PATIENCE_SECONDS,
 ) -> Service:
-    """Return the service over these exercises and boxes; `retries` and `patience` for whoever cannot wait long."""
-    database = Database(settings.database_url or settings.file_url, patience=patience)
-    migrate.upgrade(database)
+    """Return a service that grades in this process and these boxes; the rest is for whoever cannot wait long."""
+    database = opened(settings, patience)
     engine = EmbeddedEngine(database, grade_with(catalog, box, gpu), workers=settings.data / "workers", retries=retries)
     return Service(
         database,
@@ -92,9 +161,13 @@ def assemble(
         engine,
         watching=Watching(database, engine.live),
         rules=rules_of(settings, with_gpu=gpu is not None),
-        box_name=f"{box.name}; on request beside it a {gpu.name}" if gpu else box.name,
+        box_name=_name(box, gpu),
         closing=lambda: _close(box, gpu),
     )
+
+
+def _name(box: Box, gpu: DeviceBox | None) -> str:
+    return f"{box.name}; on request beside it a {gpu.name}" if gpu else box.name
 
 
 def _close(*boxes: Box | None) -> None:
@@ -115,6 +188,29 @@ def rules_of(settings: Settings, *, with_gpu: bool = False) -> Rules:
     )
 
 
+class Checking:
+    """A box after whose runs nothing goes on if nobody waits for that grading: what was killed is not judged."""
+
+    def __init__(self, box: Box, tracker: Tracker) -> None:
+        """Run in `box`, and ask `tracker` after each run."""
+        self.name = box.name
+        self._box = box
+        self._tracker = tracker
+
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
+        """Run `plan` in the box.
+
+        Raises:
+            Withdrawn: the submission was cancelled meanwhile.
+            Overtaken: it has to let others go first.
+        """
+        done = self._box.run(plan, source, limits, progress, leash=leash)
+        self._tracker.check()
+        return done
+
+
 def grade_with(catalog: Catalog, box: Box, gpu: DeviceBox | None = None) -> Grade:
     """Return the function that the engine grades with; whoever chose the GPU gets panels beside the verdict."""
     steps_of = _counter(catalog)
@@ -128,7 +224,7 @@ def grade_with(catalog: Catalog, box: Box, gpu: DeviceBox | None = None) -> Grad
             catalog[submission.exercise],
             submission.raw,
             seed=submission.seed,
-            box=box,
+            box=Checking(box, tracker),
             places=() if submission.device == "cpu" else beside,
             progress=tracker,
             leash=tracker.leash,

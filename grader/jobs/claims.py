@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, Update, func, select, update
+from sqlalchemy import CursorResult, Update, func, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
@@ -20,6 +20,14 @@ from grader.store.submissions import UNFINISHED
 from grader.store.tables import ReportRow, SubmissionRow
 
 QUEUED, RUNNING = State.QUEUED.value, State.RUNNING.value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a waiting job stands: how many are taken before it, and whether a try of it had to let others go first."""
+
+    ahead: int
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +108,11 @@ def put_back(session: Session, claim: Claim, *, ready: float) -> bool:
     return _change(session, _held(claim).values(**values)) == 1
 
 
+def step_back(session: Session, claim: Claim, *, priority: int) -> bool:
+    """Queue a try that others overtook again, behind them."""
+    return _change(session, _held(claim).values(state=QUEUED, worker=None, claim=None, priority=priority)) == 1
+
+
 def withdraw(session: Session, id: SubmissionId, *, now: float) -> bool:
     """Cancel an unfinished job; a try under way keeps running but finds its claim gone."""
     open_row = update(SubmissionRow).where(SubmissionRow.id == id, SubmissionRow.state.in_(UNFINISHED))
@@ -141,16 +154,26 @@ def depth(session: Session, *, ready: float | None = None) -> dict[str, int]:
     return {str(queue): count for queue, count in session.execute(query)}
 
 
-def positions(session: Session) -> dict[SubmissionId, int]:
-    """Return for each waiting job how many will be taken before it."""
+def newcomers(session: Session) -> set[str]:
+    """Return the queues in which a job waits that was never taken."""
     row = SubmissionRow
-    query = select(row.id, row.queue).where(row.state == QUEUED).order_by(row.queue, row.priority, row.id)
-    ahead: dict[SubmissionId, int] = {}
-    seen: dict[str | None, int] = {}
-    for id, queue in session.execute(query):
-        ahead[SubmissionId(id)] = seen.get(queue, 0)
-        seen[queue] = seen.get(queue, 0) + 1
-    return ahead
+    return {
+        str(queue) for queue in session.scalars(select(row.queue).distinct().where(row.state == QUEUED, row.tries == 0))
+    }
+
+
+def place(session: Session, id: SubmissionId) -> Place | None:
+    """Return where a job stands in its queue; None if it does not wait."""
+    row = SubmissionRow
+    again = row.tries > row.faults
+    mine = session.execute(
+        select(row.queue, row.priority, again).where(row.id == id, row.state == QUEUED)
+    ).one_or_none()
+    if mine is None:
+        return None
+    earlier = tuple_(row.priority, row.id) < tuple_(mine[1], id)
+    ahead = session.scalar(select(func.count()).where(row.state == QUEUED, row.queue == mine[0], earlier))
+    return Place(ahead or 0, bool(mine[2]))
 
 
 def _row(id: SubmissionId, state: str) -> Update:

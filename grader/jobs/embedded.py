@@ -87,6 +87,10 @@ class EmbeddedEngine:
         for thread in self._threads:
             thread.start()
 
+    def ring(self, queue: str) -> None:
+        """Wake a slot: another process has put something into the queue."""
+        self._bell(queue).ring()
+
     def cancel(self, id: SubmissionId) -> bool:
         """Take an unfinished submission back; False if it is finished already."""
         with self._database.write() as session:
@@ -174,11 +178,14 @@ class EmbeddedEngine:
         with self._database.read() as session:
             held = claims.holders(session)
             ready = claims.depth(session, ready=self._clock())
+            newcomers = claims.newcomers(session)
         if any(self._lost(worker, tokens) for worker, tokens in held.items()):
             self.reconcile()
         for queue, number in ready.items():
             self._bell(queue).ring(number)
-        self.live.settle()
+        for slot in self._slots:
+            if slot.queue in newcomers:
+                slot.give_way()
 
     def _lost(self, worker: str, tokens: set[str]) -> bool:
         presence = self._presence

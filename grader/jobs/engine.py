@@ -24,13 +24,18 @@ class Withdrawn(GraderFault):
     """The submission was cancelled while it was being graded; nobody waits for its result."""
 
 
+class Overtaken(GraderFault):
+    """The submission has run for long while others wait; it is put behind them and begun anew."""
+
+
 class Tracker(Protocol):
     """Takes the steps of one grading as they are done.
 
-    `leash` is pulled when the submission is cancelled.
+    `leash` is pulled when the submission is cancelled, or has to let others go first.
 
     Raises:
         Withdrawn: at any call after the submission was cancelled.
+        Overtaken: at any call after others were let go first.
     """
 
     leash: Leash
@@ -41,6 +46,10 @@ class Tracker(Protocol):
 
     def expect(self, total: int) -> None:
         """Say how many steps there will be."""
+        ...
+
+    def check(self) -> None:
+        """Go on, unless nobody waits for this try any more."""
         ...
 
 

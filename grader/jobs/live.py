@@ -17,13 +17,14 @@ from dataclasses import dataclass, replace
 
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen
-from grader.jobs.engine import Withdrawn
+from grader.jobs.engine import Overtaken, Withdrawn
 from grader.store.records import SubmissionId
 
 RECENT = 50  # gradings whose median length foretells the next one's
 POINTS = 10  # of the losses of one call, so many are shown while it runs
 LONGEST_CURVE = 1000  # points; a watcher is sent all of them again with every call
-CALM = 0.2  # seconds; those who only wait are told at most this often that the queue has moved
+CALM = 0.2  # seconds; one who only waits looks at most this often whether the queue has moved
+LOOKS = 25  # a second, of all who only wait together: the page must stay quick when a whole class does
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class LiveTracker:
         self._id = id
         self.steps = Steps()
         self.withdrawn = False
+        self.overtaken = False
         self.leash = Leash()
 
     def __call__(self, seen: CallSeen) -> None:
@@ -68,13 +70,30 @@ class LiveTracker:
 
         Raises:
             Withdrawn: the submission was cancelled meanwhile.
+            Overtaken: it has to let others go first.
         """
-        if self.withdrawn:
-            raise Withdrawn(f"submission {self._id} was cancelled while it was being graded")
+        self.check()
         done = self.steps.done + 1
         total = max(done, self.steps.total) if self.steps.total else 0
         self.steps = Steps(seen.name, done, total, self._curve(seen))
         self._live.changed(self._id)
+
+    def check(self) -> None:
+        """Go on, unless nobody waits for this try any more.
+
+        Raises:
+            Withdrawn: the submission was cancelled meanwhile.
+            Overtaken: it has to let others go first.
+        """
+        if self.withdrawn:
+            raise Withdrawn(f"submission {self._id} was cancelled while it was being graded")
+        if self.overtaken:
+            raise Overtaken(f"submission {self._id} lets others go first")
+
+    def overtake(self) -> None:
+        """End this try, so that others can go first."""
+        self.overtaken = True
+        self.leash.pull()
 
     def expect(self, total: int) -> None:
         """Say how many steps there will be."""
@@ -96,12 +115,10 @@ class Live:
         """Start with nobody."""
         self._lock = threading.Lock()
         self._trackers: dict[SubmissionId, LiveTracker] = {}
+        self._far: dict[SubmissionId, Steps] = {}  # of gradings in other processes
         self._ears: set[Ear] = set()
-        self._told = 0.0
-        self._untold = False
         self._lengths: deque[float] = deque(maxlen=RECENT)
         self.slots = 1  # how many gradings this process runs at once
-        self.turn = 0  # grows whenever the queue has moved
 
     @contextmanager
     def grading(self, id: SubmissionId) -> Iterator[LiveTracker]:
@@ -113,11 +130,16 @@ class Live:
             yield tracker
         finally:
             with self._lock:
-                if not tracker.withdrawn:
-                    self._lengths.append(time.monotonic() - start)
                 # A second try may have taken the place already, after this one was cancelled or released.
                 if self._trackers.get(id) is tracker:
                     del self._trackers[id]
+            if not tracker.withdrawn:
+                self.took(time.monotonic() - start)
+
+    def took(self, seconds: float) -> None:
+        """Note how long a grading took."""
+        with self._lock:
+            self._lengths.append(seconds)
 
     def eta(self, ahead: int) -> int | None:
         """Return in about how many seconds one with `ahead` before it in the queue will have its report.
@@ -131,11 +153,26 @@ class Live:
             typical = statistics.median(self._lengths)
         return math.ceil(typical * ((ahead + 1) / max(self.slots, 1) + 1))
 
+    @property
+    def pace(self) -> float:
+        """In how many seconds one who waits should look again: seldom when many wait."""
+        return max(CALM, len(self._ears) / LOOKS)
+
     def steps(self, id: SubmissionId) -> Steps:
         """Return how far a grading is."""
         with self._lock:
             tracker = self._trackers.get(id)
-        return tracker.steps if tracker else Steps()
+            return tracker.steps if tracker else self._far.get(id, Steps())
+
+    def running(self, id: SubmissionId) -> bool:
+        """Tell whether it is being graded in this process."""
+        return id in self._trackers
+
+    def advance(self, id: SubmissionId, steps: Steps) -> None:
+        """Note how far a grading in another process is."""
+        with self._lock:
+            self._far[id] = steps
+        self.changed(id)
 
     def withdraw(self, id: SubmissionId) -> None:
         """End a grading under way."""
@@ -153,23 +190,10 @@ class Live:
             ear.ring()
 
     def moved(self, id: SubmissionId) -> None:
-        """Say that this submission entered, left or ended its wait: its watchers at once, the others soon."""
+        """Say that this submission entered, left or ended its wait."""
         with self._lock:
-            self.turn += 1
-            self._untold = True
+            self._far.pop(id, None)
         self.changed(id)
-        self.settle()
-
-    def settle(self) -> None:
-        """Wake everybody if the queue has moved and they were not told for a while."""
-        with self._lock:
-            now = time.monotonic()
-            if not self._untold or now - self._told < CALM:
-                return
-            self._untold, self._told = False, now
-            ears = list(self._ears)
-        for ear in ears:
-            ear.ring()
 
     @contextmanager
     def listening(self, id: SubmissionId) -> Iterator[asyncio.Event]:

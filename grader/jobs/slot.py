@@ -19,7 +19,7 @@ from grader.errors import record
 from grader.jobs import claims
 from grader.jobs.bell import Bell
 from grader.jobs.claims import Claim
-from grader.jobs.engine import Grade, Withdrawn
+from grader.jobs.engine import Grade, Overtaken, Withdrawn, virtual_deadline
 from grader.jobs.live import Live, LiveTracker
 from grader.judge.report import Report, Status
 from grader.store import submissions
@@ -27,6 +27,8 @@ from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import State
 
 LOG = logging.getLogger(__name__)
+QUICK_SECONDS = 1.0  # what a first try has before others go first; each further try has twice as long
+TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken
 APOLOGY = (
     "Something of ours broke while this was being graded; your code is not to blame, and no attempt is used up. "
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
@@ -63,6 +65,7 @@ class Slot:
     retries: Retries
     clock: Callable[[], float]
     token: str = ""
+    held: tuple[Claim, LiveTracker] | None = None
 
     def serve(self) -> None:
         """Work until `stop` is set; sleep while there is nothing to do."""
@@ -82,6 +85,13 @@ class Slot:
             if claim is None and not self.stop.is_set():
                 self.token = ""
                 self.bell.wait(rings)
+
+    def give_way(self) -> None:
+        """End the try in hand if it has had its time; it is put behind those who wait, and begun anew."""
+        if self.held is not None:
+            claim, tracker = self.held
+            if self.clock() - claim.started > QUICK_SECONDS * 2.0 ** (claim.tries - 1):
+                tracker.overtake()
 
     def _rest(self, fault: Exception, stumbles: int) -> None:
         seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
@@ -103,16 +113,25 @@ class Slot:
             return
         with self.live.grading(claim.id) as tracker:
             self.live.moved(claim.id)
+            self.held = (claim, tracker)
             try:
                 self._settle(claim, self._graded(claim, tracker))
             except Withdrawn:
                 LOG.info("submission %s was cancelled while it ran", claim.id)
+            except Overtaken:
+                self._step_back(claim)
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
                 if not tracker.withdrawn:
                     self._excuse(claim, fault)
+            finally:
+                self.held = None
         self.live.moved(claim.id)
+
+    def _step_back(self, claim: Claim) -> None:
+        with self.database.write() as session:
+            claims.step_back(session, claim, priority=virtual_deadline(self.clock(), TURNS_BACK))
 
     def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
         """Return the report; None if the submission was deleted together with its owner."""

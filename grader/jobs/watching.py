@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
@@ -27,20 +26,17 @@ class Watching:
         self._database = database
         self._live = live
         self._clock = clock
-        self._lock = threading.Lock()
-        self._positions: dict[SubmissionId, int] = {}
-        self._turn = -1
-        self._read = 0.0
 
     async def watch(self, id: SubmissionId) -> AsyncIterator[Watch]:
-        """Yield at once and then at each change, up to a final state; waits for a database that is gone for a while.
+        """Yield at once and at each change, up to a final state; of the queue's moving on, only now and then.
+
+        A database that is gone for a while is waited for.
 
         Raises:
             StoreUnavailable: it is gone already at the beginning.
         """
         last: Watch | None = None
-        with self._database.read() as session:
-            created = submissions.created(session, id)
+        created = await asyncio.to_thread(self._created, id)
         with self._live.listening(id) as event:
             while last is None or not last.state.final:
                 event.clear()
@@ -48,38 +44,34 @@ class Watching:
                     seen = await asyncio.to_thread(self._look, id, created)
                 except StoreUnavailable as fault:
                     LOG.warning("a watcher of %s is kept waiting: %s", id, fault)
-                    await _heard(event)
+                    await _heard(event, LOOK_SECONDS)
                     continue
                 if last is None or replace(seen, elapsed=last.elapsed) != last:
                     last = seen
                     yield seen
                 if not last.state.final:
-                    await _heard(event)
+                    await _heard(event, self._live.pace if last.state is State.QUEUED else LOOK_SECONDS)
+
+    def _created(self, id: SubmissionId) -> float:
+        with self._database.read() as session:
+            return submissions.created(session, id)
 
     def _look(self, id: SubmissionId, created: float) -> Watch:
-        ahead = self._ahead(id)
-        if ahead is not None:
-            return Watch(State.QUEUED, ahead=ahead, elapsed=self._clock() - created, eta=self._live.eta(ahead))
-        steps = self._live.steps(id)
         with self._database.read() as session:
+            place = claims.place(session, id)
+            if place is not None:
+                elapsed, eta = self._clock() - created, self._live.eta(place.ahead)
+                return Watch(State.QUEUED, ahead=place.ahead, elapsed=elapsed, eta=eta, again=place.again)
+            steps = self._live.steps(id)
             state, finished, report = submissions.outcome(session, id)
         end = self._clock() if finished is None else finished
         elapsed = end - created
         return Watch(state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, report=report, curve=steps.curve)
 
-    def _ahead(self, id: SubmissionId) -> int | None:
-        with self._lock:
-            turn, now = self._live.turn, time.monotonic()
-            if turn != self._turn or now - self._read > LOOK_SECONDS:
-                with self._database.read() as session:
-                    self._positions = claims.positions(session)
-                self._turn, self._read = turn, now
-            return self._positions.get(id)
 
-
-async def _heard(event: asyncio.Event) -> None:
+async def _heard(event: asyncio.Event, seconds: float) -> None:
     try:
-        async with asyncio.timeout(LOOK_SECONDS):
+        async with asyncio.timeout(seconds):
             await event.wait()
     except TimeoutError:
         pass  # look again

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import uvicorn
 
 from grader.bootstrap import build
@@ -21,6 +23,9 @@ def serve(settings: Settings) -> None:
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(f"The class code for registering is {service.class_code}. Stop with Ctrl+C.", flush=True)
     raise_limit()
+    # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
+    gc.collect()
+    gc.freeze()
     uvicorn.run(
         app,
         http=Impatient,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -120,6 +121,7 @@ class Zygote:
                 stderr=self._log,
                 start_new_session=True,
             )
+        _as_nice_as_we_are(self._process.pid)
 
     def wait(self) -> Self:
         """Return this zygote once it is warm.
@@ -174,6 +176,13 @@ class Zygote:
             self._process.wait()
         self._log.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
+
+
+def _as_nice_as_we_are(pid: int) -> None:
+    """Let a fresh session stand back as far as ours, where the kernel shares the cores out among sessions."""
+    with contextlib.suppress(OSError, ValueError):  # most servers' kernels do not
+        nice = Path("/proc/self/autogroup").read_text().rpartition(" ")[2]
+        Path(f"/proc/{pid}/autogroup").write_text(nice)
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -114,7 +114,8 @@ class Watch:
 
     `ahead` counts submissions that will be taken before it; `step` names the case being run, `done` of `total` calls.
     `eta` is in about how many seconds from now a waiting one will have its report; None if there is nothing to go by.
-    `curve` holds the losses so far of what is being trained.
+    `curve` holds the losses so far of what is being trained. `again` says of a waiting one that it took so
+    long that others were let go first.
     """
 
     state: State
@@ -126,3 +127,4 @@ class Watch:
     report: Report | None = None
     eta: int | None = None
     curve: tuple[float, ...] = ()
+    again: bool = False

@@ -1,0 +1,207 @@
+"""The engine whose grading slots are in processes of their own, so that pages never wait for a grading.
+
+Python runs one thread of a process at a time. With the slots in the pages' process, a page event waits for the
+references, the judging and the diagnoses of everybody else; here it waits for other page events only. Each grading
+process is an `EmbeddedEngine` on the same database. One that dies is replaced, and what it held is graded again.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from sqlalchemy import event
+from sqlalchemy.orm import Session
+
+from grader.errors import GraderFault, SandboxUnavailable
+from grader.jobs import claims
+from grader.jobs.live import Live, Steps
+from grader.jobs.relay import Message, received, send
+from grader.store.engine import Database
+from grader.store.records import SubmissionId
+
+LOG = logging.getLogger(__name__)
+SLOTS_EACH = 2  # in one process; Python's part of a grade is about half of it
+START_SECONDS = 120.0
+PAUSE_SECONDS = 1.0  # before a grading process that died is replaced
+GRACE_SECONDS = 10.0  # for closing down after a drain
+
+Start = Callable[[socket.socket, int], subprocess.Popen[bytes]]  # its end of the conversation, and its place
+
+
+class Hand:
+    """One grading process."""
+
+    def __init__(self, start: Start, place: int) -> None:
+        """Start it; it warms up until `wait` returns."""
+        self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = start(theirs, place)
+
+    def wait(self) -> Message:
+        """Return what it says of itself once it can grade; `ready` is what it grades in, in words.
+
+        Raises:
+            SandboxUnavailable: this machine has no sandbox for strangers' code.
+            GraderFault: it did not start.
+        """
+        self._ours.settimeout(START_SECONDS)
+        hello = next(received(self._ours), {})
+        self._ours.settimeout(None)
+        if "unavailable" in hello:
+            raise SandboxUnavailable(hello["unavailable"])
+        if "ready" not in hello:
+            raise GraderFault(f"a grading process did not start: {hello.get('fault', 'it ended at once')}")
+        return hello
+
+    def tell(self, message: Message) -> None:
+        """Say something to it."""
+        send(self._ours, message)
+
+    def listen(self, heed: Callable[[Message], None]) -> None:
+        """Pass on what it says, up to its end."""
+        for message in received(self._ours):
+            heed(message)
+
+    def end(self, seconds: float) -> None:
+        """Wait for its end, and bring it about after `seconds`."""
+        try:
+            self._process.wait(max(0.0, seconds))
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._ours.close()
+
+
+class Crew:
+    """Delivers the jobs of one database file to grading processes; they warm up from now on.
+
+    Args:
+        database: where the submissions are.
+        start: starts a grading process.
+        slots: how many submissions are graded at once on the CPU; there are as many processes as that takes.
+        clock: gives the seconds since the epoch.
+    """
+
+    def __init__(self, database: Database, start: Start, slots: int, *, clock: Callable[[], float] = time.time) -> None:
+        """Start the processes."""
+        self.live = Live()
+        self._database = database
+        self._start = start
+        self._clock = clock
+        self._leaving = threading.Event()
+        self._shares: list[dict[str, int]] = []
+        self._hands = [Hand(start, place) for place in range(math.ceil(slots / SLOTS_EACH))]
+        self._threads: list[threading.Thread] = []
+
+    def wait(self) -> Message:
+        """Return what the first process says of itself, once every one is warm.
+
+        Raises:
+            SandboxUnavailable: this machine has no sandbox for strangers' code.
+            GraderFault: a process did not start.
+        """
+        try:
+            hellos = [hand.wait() for hand in self._hands]
+        except GraderFault:
+            for hand in self._hands:
+                hand.end(0.0)
+            raise
+        return hellos[0]
+
+    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
+        """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
+        claims.hand_over(session, id, queue=queue, priority=priority)
+
+        def announce(_session: Session) -> None:
+            self.live.moved(id)
+            self._tell({"ring": queue})
+
+        event.listen(session, "after_commit", announce, once=True)
+
+    def run(self, slots: Mapping[str, int]) -> None:
+        """Start that many slots for each queue and return."""
+        self._leaving.clear()
+        self._shares = shared_out(slots, len(self._hands))
+        self.live.slots = sum(slots.values())
+        self._threads = [
+            threading.Thread(target=self._follow, args=(place,), daemon=True, name="grading process")
+            for place in range(len(self._hands))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def cancel(self, id: SubmissionId) -> bool:
+        """Take an unfinished submission back; False if it is finished already."""
+        with self._database.write() as session:
+            withdrawn = claims.withdraw(session, id, now=self._clock())
+        if withdrawn:
+            self._tell({"withdraw": id})
+            self.live.moved(id)
+        return withdrawn
+
+    def depth(self) -> dict[str, int]:
+        """Count the waiting submissions of each queue."""
+        with self._database.read() as session:
+            return claims.depth(session)
+
+    def reconcile(self) -> int:
+        """Hand over again what was stored but never reached a queue; what a dead process held, the others find."""
+        with self._database.write() as session:
+            return claims.adopt(session)
+
+    def drain(self, seconds: float) -> bool:
+        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
+        self._leaving.set()
+        self._tell({"drain": seconds})
+        end = time.monotonic() + seconds + GRACE_SECONDS
+        for hand in self._hands:
+            hand.end(end - time.monotonic())
+        for thread in self._threads:
+            thread.join()
+        with self._database.read() as session:
+            return not claims.holders(session)
+
+    def _tell(self, message: Message) -> None:
+        for hand in self._hands:
+            hand.tell(message)
+
+    def _follow(self, place: int) -> None:
+        """Heed one process, and its successor when it dies, as long as this engine runs."""
+        while not self._leaving.is_set():
+            hand = self._hands[place]
+            hand.tell({"run": self._shares[place]})
+            hand.listen(self._heed)
+            if not self._leaving.wait(PAUSE_SECONDS):
+                LOG.error("a grading process ended; another one takes over what it held")
+                self._replace(place)
+
+    def _replace(self, place: int) -> None:
+        self._hands[place].end(0.0)
+        self._hands[place] = fresh = Hand(self._start, place)
+        try:
+            fresh.wait()
+        except GraderFault as fault:
+            LOG.error("it did not start either: %s", fault)
+
+    def _heed(self, message: Message) -> None:
+        match message:
+            case {"moved": id}:
+                self.live.moved(SubmissionId(id))
+            case {"took": seconds}:
+                self.live.took(seconds)
+            case {"step": id, **steps}:
+                self.live.advance(SubmissionId(id), Steps(**{**steps, "curve": tuple(steps["curve"])}))
+
+
+def shared_out(slots: Mapping[str, int], processes: int) -> list[dict[str, int]]:
+    """Return the slots of each process: those of the CPU in equal parts, those of a device all in the first."""
+    cpu = slots.get("cpu", 0)
+    shares = [{"cpu": (cpu + place) // processes} for place in range(processes)]
+    shares[0] |= {queue: number for queue, number in slots.items() if queue != "cpu"}
+    return shares
