@@ -8,6 +8,7 @@ from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
 from benchmarks.latency import latency
+from benchmarks.storm import storm
 from benchmarks.walls import walls
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
@@ -16,6 +17,7 @@ app.command()(grades)
 app.command()(fuzz)
 app.command()(gpu)
 app.command()(walls)
+app.command()(storm)
 
 
 if __name__ == "__main__":
