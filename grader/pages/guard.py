@@ -9,7 +9,6 @@ somebody else's events. It does not decide what a person may see.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -18,10 +17,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from grader.pages.crowd import Crowd, Who
 from grader.pages.envelope import SESSION, Events, check_event, parse
+from grader.pages.messages import overheard, replay
 from grader.pages.refusal import Refusal
 
 GRADIO_ROUTES = ("call/", "heartbeat/")
@@ -117,7 +117,9 @@ class Guard:
             with visit.stream:
                 await self._app(visit.scope, visit.receive, visit.send)
         except Refusal as refusal:
-            await PlainTextResponse(refusal.text, refusal.status)(scope, receive, send)
+            # What is left of the request is not read, so nothing else can come over this connection.
+            answer = PlainTextResponse(refusal.text, refusal.status, {"Connection": "close"})
+            await answer(scope, receive, send)
 
     async def _checked(self, scope: Scope, receive: Receive, send: Send) -> Visit:
         headers = Headers(scope=scope)
@@ -135,7 +137,7 @@ class Guard:
         body = await self._body(headers, receive)
         if is_gradio(scope["path"]) and body:
             send = self._event(who, scope, body, send=send)
-        return Visit(plain, _replay(body, receive), send, nullcontext())
+        return Visit(plain, replay(body, receive), send, nullcontext())
 
     def _event(self, who: Who, scope: Scope, body: bytes, *, send: Send) -> Send:
         """Check an event, and return what its answer is to be sent through."""
@@ -147,7 +149,7 @@ class Guard:
             self._claim(who, mount, session, known=route == "cancel")
         if not route.startswith("call/"):
             return send
-        return _overheard(send, lambda event: self._note(who, mount, event))
+        return overheard(send, lambda event: self._note(who, mount, event))
 
     def _stream(self, who: Who, scope: Scope) -> AbstractContextManager[None]:
         """Return the context in which a reading request is answered; only the streams of Gradio's sessions have one."""
@@ -237,13 +239,15 @@ def is_known(path: str) -> bool:
 
 
 def check_address(path: str, headers: Headers) -> None:
-    """Refuse a path that no page of ours uses, and a host that is no name.
+    """Refuse a path that no page of ours uses, a host that is no name, and a body of two lengths.
 
     Raises:
         Refusal: it is one of these.
     """
     if not is_known(path):
         raise Refusal(404, "There is nothing here.")
+    if "content-length" in headers and "transfer-encoding" in headers:
+        raise Refusal(400, "A body has one length.")  # else two readers may see two requests
     if "host" in headers and not HOST.fullmatch(headers["host"]):
         raise Refusal(400, "That is no name of a host.")
 
@@ -260,38 +264,3 @@ def check_origin(headers: Headers) -> None:
         raise Refusal(403, "This request came from another site.")
     if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
         raise Refusal(403, "This request came from another site.")
-
-
-def _overheard(send: Send, note: Callable[[str], None]) -> Send:
-    """Return a way to send that tells `note` the event that an answer names."""
-
-    async def told(message: Message) -> None:
-        if message["type"] == "http.response.body":
-            event = _event_of(message.get("body", b""))
-            if event is not None:
-                note(event)
-        await send(message)
-
-    return told
-
-
-def _event_of(body: bytes) -> str | None:
-    try:
-        answer = json.loads(body)
-    except ValueError:
-        return None
-    event = answer.get("event_id") if isinstance(answer, dict) else None
-    return event if isinstance(event, str) else None
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    sent = False
-
-    async def again() -> Message:
-        nonlocal sent
-        if sent:
-            return await receive()
-        sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
