@@ -35,13 +35,14 @@ AREAS = ("files", "network", "processes", "kernel", "resources", "forging", "lea
 GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)
 
 
-def gpu(rounds: int = 10, attacks: int = 10, exercises: int = 100, device: str = "cuda") -> None:
+def gpu(rounds: int = 10, attacks: int = 5, exercises: int = 100, answers: int = 1, device: str = "cuda") -> None:
     """Print the tables: costs in turn, panels of every exercise that allows a GPU, attacks on a worker's walls.
 
     Args:
         rounds: how often each way is timed.
         attacks: how many of each area of the corpus are tried.
         exercises: of how many exercises the panels are made.
+        answers: how many right answers of each, beside its reference; each takes two workers.
         device: `cuda`; `cpu` rehearses.
     """
     torch.set_num_threads(1)
@@ -52,7 +53,7 @@ def gpu(rounds: int = 10, attacks: int = 10, exercises: int = 100, device: str =
         box.pool.wait()
         sandbox = choose_box(allow_plain=False)
         _costs(box, sandbox, rounds)
-        _panels(box, sandbox, exercises)
+        _panels(box, sandbox, exercises, answers)
         _walls(box, attacks)
 
 
@@ -95,12 +96,12 @@ def _crowd(box: DeviceBox, job: object, source: str, *, count: int) -> None:
         list(threads.map(lambda _: _finished(partial(box.run, job, source, GENEROUS)), range(count)))
 
 
-def _panels(box: DeviceBox, sandbox: Box, count: int) -> None:
+def _panels(box: DeviceBox, sandbox: Box, count: int, answers: int) -> None:
     allowed = [one for one in Catalog.load().values() if "cuda" in one.spec.devices][:count]
     typer.echo(f"\npanels of {len(allowed)} exercises: the worst error, as a share of its bound (1: at the bound)")
     typer.echo(f"{'exercise':<34}{'verdict':>10}{'CPU f32':>10}{box.device + ' f32':>10}{'right answers within':>24}")
     for exercise in allowed:
-        right = [example.path for example in read_examples(exercise.id) if example.loses is None]
+        right = [example.path for example in read_examples(exercise.id) if example.loses is None][:answers]
         own = _panels_of(exercise, exercise.reference_path, box, sandbox)
         others = [_panels_of(exercise, path, box, sandbox)[-1:] for path in right]
         within = sum(bool(panels) and panels[0].within for panels in others)

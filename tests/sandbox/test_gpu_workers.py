@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import typer
 
+from benchmarks.gpu import NO_GPU, gpu
 from grader.box.run import Ending, Limits
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.sandbox import doctor
 from grader.sandbox.gpu.box import DeviceBox, find_meter
+from grader.sandbox.gpu.found import there_is_a_gpu
 from grader.sandbox.gpu.keeper import Worker
 from grader.sandbox.gpu.launch import environment
 from grader.sandbox.gpu.pool import Pool
+from tests.sandbox import ordinary_user
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 
 
@@ -84,20 +91,52 @@ for name, attempt in attempts.items():
         continue
     done.append(name)
 torch.left_behind = True
-print(json.dumps([done, os.getuid(), sorted(os.environ)]))
+print(json.dumps([done, sorted(os.environ)]))
 {HONEST}
 """
 
 
 def test_a_worker_is_closed_in(workers: DeviceBox) -> None:
-    """No file, socket, process, thread, signal or new descriptor; nobody's user; an environment without secrets."""
+    """No file, socket, process, thread, signal or new descriptor, and an environment without secrets."""
     run = workers.run(plan(), ATTEMPTS, LIMITS)
 
+    opened, names = json.loads(run.output)
     assert verdict(run) == "right"
-    opened, user, names = eval(run.output)  # JSON of three plain values, by our own code above
     assert opened == []
-    assert user != 0
     assert set(names) <= set(environment("cpu", "")) | {"LC_CTYPE"}
+
+
+def test_every_thread_of_a_waiting_worker_has_its_walls(workers: DeviceBox) -> None:
+    """Seen from outside: a filter, no new privileges, no capabilities, not root, and pipes alone that are open."""
+    workers.pool.wait()
+    process = Path(f"/proc/{workers.pool._coming[0].result().pid}")
+
+    for thread in (process / "task").iterdir():
+        facts = dict(line.split(":", 1) for line in (thread / "status").read_text().splitlines())
+        assert (facts["Seccomp"].strip(), facts["NoNewPrivs"].strip()) == ("2", "1")
+        assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == 0
+        assert "0" not in facts["Uid"].split()
+    if os.geteuid() == 0:  # nobody else may look
+        targets = {os.readlink(file).partition(":")[0] for file in (process / "fd").iterdir()}
+        assert targets <= {"pipe", "socket", "/dev/null"}
+
+
+@pytest.mark.parametrize(
+    ("place", "apart"), [("ordinary_user.py", True), ("contained.py unshare,setns", False)], ids=["user", "container"]
+)
+def test_a_worker_holds_elsewhere_too(place: str, apart: bool) -> None:
+    """As an ordinary user, and where a container forbids namespaces: it says so, and nothing more is possible."""
+    program, *arguments = place.split()
+    here = Path(__file__).parent
+    command = [sys.executable, str(here / program), *arguments, "tests.sandbox.worker_story"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode == ordinary_user.NOT_POSSIBLE:
+        pytest.skip(f"root cannot lend its Python to another user here: {done.stderr.strip()}")
+
+    assert done.returncode == 0, done.stderr
+    story = json.loads(done.stdout)
+    assert (story["verdict"], story["opened"]) == ("right", [])
+    assert story["apart"] <= apart  # where root has no namespaces either, nobody has
 
 
 def test_each_run_has_a_worker_of_its_own(workers: DeviceBox) -> None:
@@ -160,3 +199,13 @@ def test_a_worker_that_does_not_get_ready_is_our_fault() -> None:
 def test_a_box_without_a_meter_says_nothing_of_device_memory() -> None:
     """On the CPU there is none to measure."""
     assert find_meter("cpu")(os.getpid()) is None
+
+
+@pytest.mark.skipif(there_is_a_gpu(), reason="there is a GPU here, which would be measured for minutes")
+def test_the_benchmark_says_in_one_line_that_there_is_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    """With an exit code of its own, so that a script can tell it from a failure."""
+    with pytest.raises(typer.Exit) as ended:
+        gpu()
+
+    assert ended.value.exit_code == NO_GPU
+    assert capsys.readouterr().out == "no GPU that torch can use here, so nothing was measured\n"
