@@ -84,7 +84,9 @@ def _finished(watch: Watch, report: Report) -> View:
     if watch.state is State.BROKEN or report.incident:
         phase, text = "broken", "Something broke on our side. This costs you nothing; please try again."
     elif report.accepted:
-        phase, text = "passed", f"Done: all {count(passed, 'check')} passed"
+        ours = len(report.checks) - passed
+        rest = f"; {ours} broke by our fault, the points are yours" if ours else ""
+        phase, text = "passed", f"Done: {'' if ours else 'all '}{count(passed, 'check')} passed{rest}"
     elif report.status is Status.GRADED:
         phase, text = "failed", f"Done: {passed} of {len(report.checks)} checks passed"
     else:

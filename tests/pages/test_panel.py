@@ -1,8 +1,10 @@
 """The run panel says in one sentence what is happening."""
 
+from dataclasses import replace
+
 import pytest
 
-from grader.judge.report import Status
+from grader.judge.report import CheckResult, Dimension, Status, Verdict
 from grader.pages.panel import idle_view, not_taken_view, watch_view
 from grader.store.records import State, Watch
 from tests.pages.samples import accepted_report, ended_report, failed_report
@@ -33,6 +35,19 @@ def test_each_state_has_its_sentence(watch, phase, text):
 def test_nothing_is_busy_before_the_first_run():
     """The idle panel offers Run, not Cancel."""
     assert idle_view()["busy"] is False
+
+
+def test_a_check_that_broke_by_our_fault_is_said_beside_those_that_passed():
+    """Where its points are given, the run still counts as passed, and nobody reads that all passed."""
+    whole = accepted_report()
+    broken = CheckResult("small: rows", Dimension.NUMERICS, Verdict.BROKEN, 5.0, 5.0)
+    view = watch_view(Watch(State.DONE, report=replace(whole, checks=(*whole.checks, broken))))
+
+    assert (view["phase"], view["text"]) == (
+        "passed",
+        "Done: 1 check passed; 1 broke by our fault, the points are yours",
+    )
+    assert [chip["state"] for chip in view["chips"]][:2] == ["passed", "broken"]
 
 
 def test_what_could_not_be_taken_is_our_fault_with_an_id():
