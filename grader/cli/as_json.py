@@ -28,6 +28,7 @@ def to_line(path: Path, report: Report) -> str:
         "checks": [asdict(check) for check in report.checks],
         "diagnosis": [_diagnosis(likely) for likely in report.diagnosis],
         "advice": report.advice,
+        "clues": [asdict(clue) for clue in report.clues],
         "panels": [{**asdict(panel), "within": panel.within} for panel in report.panels],
         "mapping": dict(report.mapping),
         "output": report.output,

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.checks.finding import Verdict
+from grader.judge.clues import WHY, Flag
 from grader.judge.report import CheckResult, Diagnosis, Panel, Points, Property, Report, Status
 from grader.judge.text import clean
 
@@ -45,6 +46,10 @@ def remarks(report: Report) -> Iterator[Text]:
     """Yield what a report says beside its checks: diagnosis, advice, mapping, and what the code printed."""
     for place, likely in enumerate(report.diagnosis):
         yield from _diagnosis(likely, PLACES[place] if len(report.diagnosis) == len(PLACES) else "")
+    why = [WHY] if report.flag is Flag.READY_MADE else []
+    yield from _section(
+        "Ready-made steps" if why else "Seen in your code", [*why, *(f"- {c.text}" for c in report.clues)]
+    )
     yield from _section("Advice (costs no points)", [f"- {line}" for line in report.advice])
     yield from _panels(report.panels)
     yield from _section("Weights found", [f"{name}: {place}" for name, place in report.mapping.items()])

@@ -92,6 +92,7 @@ def finish(session: Session, claim: Claim, report: Report, *, body: str, state: 
             score=report.score,
             created=now,
             body=body,
+            flag=report.flag.value,
         )
     )
     session.flush()

@@ -32,10 +32,21 @@ class Clue:
     function: str = ""
 
     @property
-    def place(self) -> str:
-        """Where it is, in words; empty where that is not known."""
+    def text(self) -> str:
+        """What it is and where, in words to the student."""
+        what = {
+            Sight.TRAPPED: f"`{self.what}` was called, and stopped",
+            Sight.READ: f"`{self.what}` stands in your code",
+            Sight.UNUSUAL: f"`{self.what}`, which no answer here needs; it costs nothing",
+        }[self.sight]
         function = f", in `{self.function}`" if self.function else ""
-        return f"line {self.line}{function}" if self.line else ""
+        return f"line {self.line}{function}: {what}" if self.line else what
+
+
+WHY = (
+    "This exercise is about writing a step yourself, so PyTorch's own version of it is switched off here: a case in "
+    "which it is called earns nothing, even where your code goes on without it."
+)
 
 
 class Flag(StrEnum):

@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.exercise.catalog import Catalog
+from grader.judge.clues import Flag
 from grader.pages import lists
 from grader.pages.identity import shown_name
 from grader.pages.wording import View, clean, count
-from grader.store.records import Attempt, Submission, SubmissionId, User, UserId
+from grader.store.records import Attempt, Flagged, Submission, SubmissionId, User, UserId
 from grader.store.roster import CommonMistake, Student
 
 MOST = 5  # mistakes shown per exercise
+FLAGS = {"any": (Flag.LOOK, Flag.READY_MADE), Flag.LOOK.value: (Flag.LOOK,), Flag.READY_MADE.value: (Flag.READY_MADE,)}
+WORDS = {Flag.READY_MADE: "reaches for a ready-made step", Flag.LOOK: "holds something unusual"}
 BACK: View = {"href": "/teach/", "text": "Gradebook"}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -79,11 +82,41 @@ def student_address(id: UserId) -> str:
     return f"/teach/?student={id}"
 
 
-def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog) -> View:
-    """Return everything that a student has handed in; each line leads to code and report."""
-    rows = [{**lists.work_line(attempt, catalog), "href": submission_address(attempt.id)} for attempt in attempts]
-    text = "Nothing handed in yet."
-    return {"wide": True, "title": shown_name(student), "rows": rows, "text": text, "back": BACK}
+def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, shown: str = "") -> View:
+    """Return what a student has handed in, all of it or what is flagged as `shown` says; lines lead to the code."""
+    flags = FLAGS.get(shown, tuple(Flag))
+    rows = [_line(attempt, catalog) for attempt in attempts if attempt.flag in flags]
+    text = "Nothing handed in yet." if not shown else "Nothing of this kind."
+    choices = _choices(f"{student_address(student.id)}&flag=", shown, whole=True)
+    title = shown_name(student)
+    return {"wide": True, "title": title, "rows": rows, "text": text, "back": BACK, "choices": choices}
+
+
+def flagged_view(found: Sequence[Flagged], catalog: Catalog, shown: str) -> View:
+    """Return the class's submissions that are flagged as `shown` says; each line leads to code and report."""
+    rows = []
+    for one in found:
+        line = _line(one.attempt, catalog)
+        rows.append({**line, "title": f"{clean(one.name, 64)}: {line['title']}"})
+    choices = _choices("/teach/?flag=", shown)
+    text = "Nothing of this kind."
+    return {"wide": True, "title": "Worth a look", "rows": rows, "text": text, "back": BACK, "choices": choices}
+
+
+def _line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
+    line = lists.work_line(attempt, catalog)
+    flag = f" · {WORDS[attempt.flag]}" if attempt.flag else ""
+    return {**line, "text": f"{line['text']}{flag}", "href": submission_address(attempt.id)}
+
+
+def _choices(address: str, shown: str, *, whole: bool = False) -> list[View]:
+    """Return what a list may be narrowed to; with `whole`, not at all."""
+    names = {"any": "All that is flagged", **{flag.value: words.capitalize() for flag, words in WORDS.items()}}
+    names = {"": "Everything", **names} if whole else names
+    choices: list[View] = [
+        {"text": text, "href": address + name, "here": name == shown} for name, text in names.items()
+    ]
+    return [{"name": "", "choices": choices}]
 
 
 def submission_address(id: SubmissionId) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
+from grader.judge.clues import WHY, Sight
 from grader.judge.report import CheckResult, Diagnosis, Dimension, Panel, Points, Property, Report, Status, Verdict
 from grader.pages.pictures import curve_view, gradients_view, map_view
 from grader.pages.wording import View, clean, number
@@ -57,12 +58,21 @@ def report_view(report: Report | None, *, number_of_attempt: int = 0, best: floa
         "curves": [curve_view(curve) for curve in report.figures.curves],
         "bars_of_gradients": gradients_view(report.figures.gradients),
         "gradients_note": clean(report.figures.gradients_note, 400),
+        "clues": clues(report),
         "advice": [clean(text, 600) for text in report.advice],
         "panels": [panel_of_device(panel) for panel in report.panels],
         "mapping": [[clean(name, 80), clean(place, 120)] for name, place in report.mapping.items()],
         "output": clean(report.output, 20000),
         "facts": clean(_facts(report), 300),
     }
+
+
+def clues(report: Report) -> View:
+    """Return where the code reaches for something ready-made, and what that is about; None for nowhere."""
+    forbidden = [clue for clue in report.clues if clue.sight is not Sight.UNUSUAL]
+    lines = [sentence(clean(clue.text, 600)) for clue in report.clues]
+    title = "A step that this exercise asks you to write" if forbidden else "Seen in your code"
+    return {"title": title, "text": WHY if forbidden else "", "lines": lines} if lines else None
 
 
 def title(report: Report) -> str:

@@ -71,12 +71,15 @@ class Desk:
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
     def _body(self, user: User, asked: dict[str, str]) -> Parts:
-        student, submission = asked.get("student", ""), asked.get("submission", "")
+        student, submission, flag = (asked.get(name, "") for name in ("student", "submission", "flag"))
         try:
             if submission:
                 return self._submission(user, SubmissionId(submission))
             if student.isdecimal() and len(student) < 10:
-                return self._student(user, UserId(int(student)))
+                return self._student(user, UserId(int(student)), flag)
+            if flag in gradebook.FLAGS:
+                found = self.identity.service.office.flagged(user, gradebook.FLAGS[flag])
+                return "", pack(gradebook.flagged_view(found, self.identity.service.catalog, flag)), "", ""
         except NotAllowed as refusal:
             return "", pack(gradebook.refusal_view(str(refusal))), "", ""
         return self._gradebook(user)
@@ -86,11 +89,11 @@ class Desk:
         students, mistakes = service.office.students(user), service.office.common_mistakes(user)
         return pack(gradebook.gradebook_view(service.catalog, students, mistakes)), "", "", ""
 
-    def _student(self, user: User, id: UserId) -> Parts:
+    def _student(self, user: User, id: UserId, flag: str) -> Parts:
         service = self.identity.service
         student = service.office.student(user, id)
         attempts = service.office.attempts(user, id)
-        return "", pack(gradebook.student_view(student, attempts, service.catalog)), "", ""
+        return "", pack(gradebook.student_view(student, attempts, service.catalog, flag)), "", ""
 
     def _submission(self, user: User, id: SubmissionId) -> Parts:
         service = self.identity.service

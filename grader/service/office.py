@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from grader.errors import NotAllowed
+from grader.judge.clues import Flag
 from grader.store import roster, submissions
 from grader.store.engine import Database
-from grader.store.records import Attempt, Role, User, UserId
+from grader.store.records import Attempt, Flagged, Role, User, UserId
 from grader.store.roster import CommonMistake, Student
 
 INSTRUCTORS_ONLY = "This is for instructors only."
+MOST_FLAGGED = 300
 
 
 class Office:
@@ -50,6 +54,16 @@ class Office:
         _check(user)
         with self._database.read() as session:
             return submissions.attempts(session, student)
+
+    def flagged(self, user: User, flags: Collection[Flag]) -> list[Flagged]:
+        """Return students' submissions with one of `flags`, newest first, the last few hundred of them.
+
+        Raises:
+            NotAllowed: it is no instructor who asks.
+        """
+        _check(user)
+        with self._database.read() as session:
+            return submissions.flagged(session, flags, most=MOST_FLAGGED)
 
     def common_mistakes(self, user: User) -> list[CommonMistake]:
         """Return the mistakes that students made, on each exercise those of most students first.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
+from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 
 UserId = NewType("UserId", int)
@@ -80,7 +81,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A line of *My attempts*."""
+    """A line of *My attempts*; `flag` is for instructors only."""
 
     id: SubmissionId
     exercise: str
@@ -89,6 +90,16 @@ class Attempt:
     state: State
     status: Status | None
     score: float | None
+    flag: Flag = Flag.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Flagged:
+    """A submission that an instructor should look at, and whose it is."""
+
+    attempt: Attempt
+    user: UserId
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

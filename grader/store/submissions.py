@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.errors import NotAllowed
+from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
-from grader.store.records import Attempt, State, Submission, SubmissionId, UserId
-from grader.store.tables import ReportRow, SubmissionRow
+from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, UserId
+from grader.store.tables import FLAGGED, ReportRow, SubmissionRow, UserRow
 
 STILL_OPEN = (
     "Your last submission to this exercise has not been graded yet. "
     "Wait for its result, or cancel it, and then submit again."
+)
+_LINE = (
+    *(SubmissionRow.id, SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.created, SubmissionRow.state),
+    *(ReportRow.status, ReportRow.score, ReportRow.flag),
 )
 UNFINISHED = (State.QUEUED.value, State.RUNNING.value)
 
@@ -100,25 +107,41 @@ def attempts(session: Session, user: UserId, exercise: str | None = None) -> lis
     """Return the person's submissions, newest first."""
     row, report = SubmissionRow, ReportRow
     query = (
-        select(row.id, row.exercise, row.number, row.created, row.state, report.status, report.score)
+        select(*_LINE)
         .outerjoin(report, report.submission_id == row.id)
         .where(row.user_id == user)
         .order_by(row.created.desc(), row.number.desc())
     )
     if exercise is not None:
         query = query.where(row.exercise == exercise)
-    return [
-        Attempt(
-            id=SubmissionId(id),
-            exercise=name,
-            number=number,
-            created=created,
-            state=State(state),
-            status=_status(status),
-            score=score,
-        )
-        for id, name, number, created, state, status, score in session.execute(query)
-    ]
+    return [_attempt(line) for line in session.execute(query)]
+
+
+def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Flagged]:
+    """Return at most `most` students' submissions with one of `flags`, newest report first."""
+    query = (
+        select(UserRow.id, UserRow.name, *_LINE)
+        .join(ReportRow, ReportRow.submission_id == SubmissionRow.id)
+        .join(UserRow, UserRow.id == SubmissionRow.user_id)
+        .where(FLAGGED, ReportRow.flag.in_(flags), UserRow.role == Role.STUDENT.value)
+        .order_by(ReportRow.created.desc())
+        .limit(most)
+    )
+    return [Flagged(_attempt(line), UserId(user), name) for user, name, *line in session.execute(query)]
+
+
+def _attempt(line: Sequence[Any]) -> Attempt:
+    id, exercise, number, created, state, status, score, flag = line
+    return Attempt(
+        id=SubmissionId(id),
+        exercise=exercise,
+        number=number,
+        created=created,
+        state=State(state),
+        status=_status(status),
+        score=score,
+        flag=Flag(flag or ""),
+    )
 
 
 def _report(body: str | None) -> Report | None:

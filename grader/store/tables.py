@@ -31,6 +31,7 @@ NAMING = {
     "pk": "pk_%(table_name)s",
 }
 UNFINISHED = text("state IN ('queued', 'running')")
+FLAGGED = text("flag <> ''")
 
 
 class Base(DeclarativeBase):
@@ -123,6 +124,7 @@ class ReportRow(Base):
     """The verdict; the primary key allows one report per submission, whatever happens."""
 
     __tablename__ = "reports"
+    __table_args__ = (Index("ix_reports_flag", "created", sqlite_where=FLAGGED, postgresql_where=FLAGGED),)
 
     submission_id: Mapped[str] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
     attempt: Mapped[int]  # the try that gave it
@@ -130,6 +132,7 @@ class ReportRow(Base):
     score: Mapped[float]
     created: Mapped[float]
     body: Mapped[str] = mapped_column(Text)  # Report.to_json
+    flag: Mapped[str] = mapped_column(String(16), server_default=text("''"))  # Report.flag, for instructors' lists
 
 
 class BestRow(Base):

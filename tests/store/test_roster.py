@@ -82,8 +82,10 @@ def test_reports_from_before_the_count_are_counted_by_the_migration(
         submissions.add(session, draft(ada, "s1"))
         session.execute(text("UPDATE submissions SET state = 'done'"))
         row = {"id": "s1", "body": graded(5.0, seen("late"), seen("scale")).to_json()}
-        session.execute(text("INSERT INTO reports VALUES (:id, 1, 'graded', 5.0, 1.0, :body)"), row)
+        session.execute(text("INSERT INTO reports VALUES (:id, 1, 'graded', 5.0, 1.0, :body, '')"), row)
         session.execute(text("DROP TABLE mistakes"))
+        session.execute(text("DROP INDEX ix_reports_flag"))
+        session.execute(text("ALTER TABLE reports DROP COLUMN flag"))
         session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     migrate.upgrade(database)
     with database.read() as session:

@@ -8,9 +8,11 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.jobs import claims
+from grader.judge.clues import Clue, Flag, Sight
+from grader.judge.report import Report, Status
 from grader.store import submissions
 from grader.store.engine import Database
-from grader.store.records import State, Submission, SubmissionId, User
+from grader.store.records import Role, State, Submission, SubmissionId, User
 
 Draft = Callable[..., Submission]
 Person = Callable[..., User]
@@ -68,3 +70,29 @@ def test_attempts_come_newest_first(database: Database, person: Person, draft: D
         ("s2", State.QUEUED), ("s3", State.QUEUED), ("s1", State.CANCELLED),
     ]  # fmt: skip
     assert [one.id for one in some] == ["s2", "s1"]
+
+
+def test_flagged_reports_are_found_newest_first(database: Database, person: Person, draft: Draft) -> None:
+    """Those of students only, with the flags that are asked for, and no more than are wanted."""
+    trapped, unusual = Clue(Sight.TRAPPED, "torch.softmax", 3), Clue(Sight.UNUSUAL, "ctypes", 1)
+    ada, bob, eve = person("Ada"), person("Bob"), person("Eve", Role.INSTRUCTOR)
+    for number, (who, clues) in enumerate([(ada, (trapped,)), (bob, (unusual,)), (bob, ()), (eve, (trapped,))]):
+        with database.write() as session:
+            stored = submissions.add(session, draft(who, f"s{number}"))
+            claims.hand_over(session, stored.id, queue="cpu", priority=0)
+            claim = claims.take(session, "cpu", worker="w", token=f"t{number}", now=20.0 + number)
+            assert claim is not None
+            report = Report("softmax", Status.GRADED, 0.0, 7, "cpu", 0.1, clues=clues)
+            claims.finish(session, claim, report, body=report.to_json(), state=State.DONE, now=20.0 + number)
+
+    with database.read() as session:
+        found = submissions.flagged(session, (Flag.LOOK, Flag.READY_MADE), most=9)
+        first = submissions.flagged(session, (Flag.LOOK, Flag.READY_MADE), most=1)
+        kept = submissions.get(session, SubmissionId("s0"))
+    assert [(one.name, one.attempt.id, one.attempt.flag) for one in found] == [
+        ("Bob", "s1", Flag.LOOK), ("Ada", "s0", Flag.READY_MADE),
+    ]  # fmt: skip
+    assert first == found[:1]
+    assert kept is not None
+    assert kept.report is not None
+    assert kept.report.clues == (trapped,)

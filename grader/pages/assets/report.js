@@ -38,7 +38,7 @@
   };
 
   /* ---- run panel ---- */
-  const MARK = { passed: "✓", failed: "✕", partly: "✕", skipped: "–", waiting: "", busy: "" };
+  const MARK = { passed: "✓", failed: "✕", partly: "✕", skipped: "–", broken: "!", waiting: "", busy: "" };
   let clock = 0;
 
   gym.note = (text) => {
@@ -163,6 +163,8 @@
         view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
       view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("p", {}, gym.rich(view.reason))),
       view.causes.map(cause),
+      view.clues && h("section", { class: "gym-card-box gym-advice gym-clues" }, h("h3", {}, view.clues.title), view.clues.text && h("p", {}, view.clues.text),
+        h("ul", {}, view.clues.lines.map((text) => h("li", {}, gym.rich(text))))),
       view.properties.length ? properties(view.properties) : null,
       view.groups.map(group),
       figures(view),

@@ -135,6 +135,7 @@
     h("div", { class: view.wide ? "gym-page" : "gym-block" },
       back(view),
       view.wide && h("h1", {}, view.title),
+      view.choices && gym.picker(view.choices, "Show"),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
           h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, row.text)),
@@ -159,6 +160,7 @@
       h("h1", {}, "Gradebook"),
       h("div", { class: "gym-tools" },
         h("span", { class: "gym-sub" }, view.text),
+        h("a", { href: "/teach/?flag=any", class: "gym-button" }, "Worth a look"),
         h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV")),
       view.rows.length ? h("div", { class: "gym-grades" }, gym.table(view)) : null,
       view.mistakes.rows.length ? h("section", { class: "gym-block" },
