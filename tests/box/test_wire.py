@@ -11,8 +11,19 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.box.frames import END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, Frame
-from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
+from grader.box.frames import END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
+from grader.box.observations import (
+    Blame,
+    BuildSeen,
+    CallSeen,
+    Event,
+    Observations,
+    Presence,
+    Raised,
+    Seen,
+    Stage,
+    Touch,
+)
 from grader.box.plan import Call, Entry, Kind, Plan, Slot
 from grader.box.wire import Reader, pack
 from grader.errors import BadAnswer
@@ -68,7 +79,10 @@ _EVENTS = [
     BuildSeen("d_in=3", {"W_query": "q_proj.weight"}, None, ("b (2,)",), ("c.bias",), ("tril",)),
     BuildSeen("d_in=3", raised=Raised(Stage.CONSTRUCT, Blame.ARGUMENT, "TypeError", "no", None)),
     Raised(Stage.LOAD, Blame.ENTRY, "Rejected", "your file must define …", None),
+    Touch("torch.softmax", 7, "Attention.forward"),
+    Touch("torch.softmax", None, "", loading=True),
 ]
+_TOUCHED = {"what": "torch.softmax", "line": 3, "function": "f"}
 
 
 @pytest.mark.parametrize("event", _EVENTS, ids=lambda event: type(event).__name__)
@@ -173,6 +187,10 @@ _HOSTILE = {
     "a name that is an object": _json(Frame.BUILT, {"unused": [{}]}),
     "a place that is nested": _frame(Frame.BUILT, b'{"mapping": {"W": ' + b"[" * 900 + b"]" * 900 + b"}}"),
     "loading fails twice": 2 * _json(Frame.LOADING, _LOADING),
+    "a touch in no way": _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=2),
+    "a touch of nested names": _json(Frame.TOUCHED, {**_TOUCHED, "what": [[]]}),
+    "a touch that is a list": _json(Frame.TOUCHED, [_TOUCHED]),
+    "too many touches": (TOUCHES + 1) * _json(Frame.TOUCHED, _TOUCHED),
     "more after the end": END + b"\0",
     "two ends": END + END,
 }
@@ -196,6 +214,17 @@ def test_what_came_before_a_break_counts_however_the_stream_is_cut(cut: int) -> 
             reader.feed(stream[start : start + cut])
 
     assert [_plain(event) for event in reader.events] == [_plain(_EVENTS[3]), _plain(_full_call())]
+
+
+def test_each_call_may_be_touched_anew() -> None:
+    """The cap is on what comes between two events; odd values in a touch are taken as text, or dropped."""
+    plan = attention_plan()
+    touches = TOUCHES * _json(Frame.TOUCHED, {"what": 5, "line": -1})
+    reader = Reader(plan)
+
+    events = reader.feed(touches + pack(_EVENTS[3], plan) + touches + pack(_full_call(), plan))
+
+    assert [event for event in events if isinstance(event, Touch)] == 2 * TOUCHES * [Touch("5")]
 
 
 def test_bytes_after_the_end_are_refused_later_too() -> None:

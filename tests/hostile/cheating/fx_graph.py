@@ -1,0 +1,14 @@
+"""Trace it into a graph of smaller operations, and run the graph.
+
+Group: attention
+Expected: forbidden
+Stopped by: traps, static look
+Without traps: error ModuleNotFoundError
+"""
+
+import torch.nn.functional as F
+from torch.fx.experimental.proxy_tensor import make_fx
+
+
+def attend(q, k, v):
+    return make_fx(F.scaled_dot_product_attention)(q, k, v)(q, k, v)

@@ -1,0 +1,12 @@
+"""Ask the overload for its decomposition.
+
+Group: attention
+Expected: forbidden
+Stopped by: traps, static look
+"""
+
+import torch
+
+
+def attend(q, k, v):
+    return torch.ops.aten.scaled_dot_product_attention.default.decompose(q, k, v)

@@ -1,0 +1,13 @@
+"""Map it over the batch.
+
+Group: attention
+Expected: forbidden
+Stopped by: traps, static look
+"""
+
+import torch
+import torch.nn.functional as F
+
+
+def attend(q, k, v):
+    return torch.func.vmap(F.scaled_dot_product_attention)(q, k, v)

@@ -1,0 +1,152 @@
+"""Reading a source for ready-made operations: what is plainly there is seen, and honest code is never accused."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.box.observations import Blame, CallSeen, Observations, Raised, Stage, Touch
+from grader.box.plan import Entry, Kind, Plan
+from grader.exercise.catalog import ROOT, Catalog
+from grader.judge.clues import Clue, Flag, Sight, flag_of
+from grader.judge.inspection import MOST, find_clues, read
+
+_PLAN = Plan(Entry("attend", Kind.FUNCTION, ("q",)), (), (), ("attention",))
+_RAN = Observations({"small/base": CallSeen("small/base")})
+
+_CERTAIN = {
+    "plain": "import torch.nn.functional as F\ndef attend(q):\n    return F.SDPA(q, q, q)",
+    "renamed": "from torch.nn.functional import SDPA as f\ndef attend(q):\n    return f(q, q, q)",
+    "everything": "from torch.nn.functional import *\ndef attend(q):\n    return SDPA(q, q, q)",
+    "by getattr": ("import torch.nn.functional as F\ndef attend(q):\n    return getattr(F, 'SDPA')(q, q, q)"),
+    "as a default": ("import torch.nn.functional as F\n\ndef attend(q, f=F.SDPA):\n    return f(q, q, q)"),
+    "by a helper": (
+        "import torch\n\ndef helper(q): return torch._C._nn.SDPA(q, q, q)\ndef attend(q):\n    return helper(q)"
+    ),
+    "as a base": (
+        "from torch import nn\n\nclass Mine(nn.MultiheadAttention): pass\ndef attend(q): return Mine(4, 2)(q, q, q)"
+    ),
+    "under another name": ("import torch.nn.functional as F\n\nfused = F.SDPA\ndef attend(q): return fused(q, q, q)"),
+}
+_HONEST = {
+    "a comment": "def attend(q):\n    # unlike F.SDPA\n    return q",
+    "a docstring": 'def attend(q):\n    """Do what F.SDPA does."""\n    return q',
+    "a message": "def attend(q):\n    if q is None:\n        raise ValueError('SDPA needs q')\n    return q",
+    "a demonstration": (
+        "import torch.nn.functional as F\ndef attend(q):\n    return q\n"
+        "if __name__ == '__main__':\n    print(F.SDPA(1, 2, 3))"
+    ),
+    "a test": (
+        "import torch.nn.functional as F\ndef attend(q):\n    return q\n"
+        "def test_against_torch():\n    assert attend(1) == F.SDPA(1, 1, 1)"
+    ),
+    "an import that is not used": "from torch.nn.functional import SDPA\ndef attend(q): return q",
+    "a name of one's own": ("def SDPA(q): return q\ndef attend(q): return SDPA(q)"),
+    "a method of one's own": (
+        "class MultiheadAttention:\n    def go(self, q): return q\ndef attend(q): return MultiheadAttention().go(q)"
+    ),
+    "a mode": "from torch import nn\ndef attend(q):\n    return nn.Linear(2, 2).eval()(q)",
+    "what is allowed": "import torch\ndef attend(q):\n    return torch.softmax(q, -1)",
+}
+
+
+def _whole(source: str) -> str:
+    return source.replace("SDPA", "scaled_dot_product_attention")
+
+
+@pytest.mark.parametrize("source", _CERTAIN.values(), ids=_CERTAIN.keys())
+def test_a_forbidden_operation_is_named_with_its_line(source: str) -> None:
+    """However it is imported, and wherever it is kept."""
+    clues = read(_whole(source), ("attention",), ["attend"])
+
+    assert {clue.sight for clue in clues} == {Sight.READ}
+    assert 3 in {clue.line for clue in clues}
+    assert all(clue.what.startswith("torch.") for clue in clues)
+
+
+@pytest.mark.parametrize("source", _HONEST.values(), ids=_HONEST.keys())
+def test_honest_code_has_no_clue(source: str) -> None:
+    """To mention, to compare and to name one's own things is no reaching."""
+    assert read(_whole(source), ("attention",), ["attend"]) == ()
+
+
+def test_no_example_has_a_clue(catalog: Catalog) -> None:
+    """All answers kept in tests/submissions, the references and the starters, under their exercise's own rules."""
+    accused = []
+    for name, exercise in catalog.items():
+        spec = exercise.spec
+        entries = [spec.entry.name, *(part.entry.name for part in spec.parts.values())]
+        answers = sorted((ROOT / "tests" / "submissions" / name).glob("*.py"))
+        for path in [*answers, ROOT / "reference" / f"{name}.py", ROOT / "exercises" / name / "starter.py"]:
+            if clues := read(path.read_text(encoding="utf-8"), spec.forbidden, entries):
+                accused.append((path.name, clues))
+
+    assert accused == []
+
+
+def test_softmax_is_a_tensors_method_unless_it_is_ones_own() -> None:
+    """`x.softmax(-1)` is torch's; `self.softmax(x)` and a method defined in the file are not."""
+    torchs = "def softmax(x):\n    return x.softmax(-1)"
+    own = "class A:\n    def softmax(self, x): return x\ndef softmax(x):\n    return A().softmax(x)"
+
+    assert read(torchs, ("softmax",), ["softmax"]) == (Clue(Sight.READ, "torch.Tensor.softmax", 2, "softmax"),)
+    assert read(own, ("softmax",), ["softmax"]) == ()
+
+
+def test_nothing_is_read_where_nothing_is_forbidden() -> None:
+    """An exercise that allows everything has no clues."""
+    assert read(_whole(_CERTAIN["plain"]), (), ["attend"]) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["def f(:", "x = " + "(" * 300, "x" + ".a" * 30_000, "\0", "- " * 20_000 + "1 # ctypes"]
+)
+def test_a_text_that_is_no_program_is_passed_over(text: str) -> None:
+    """Whatever a parser says of it."""
+    assert read(f"import ctypes\n{text}", ("attention",), ["attend"]) in ((), (Clue(Sight.UNUSUAL, "ctypes", 1),))
+
+
+def test_a_source_that_the_box_could_not_compile_is_not_read() -> None:
+    """No parser of ours meets what killed the box, or what it refused."""
+    source = "import ctypes\ndef attend(q): return q"
+    refused = Observations(loading=Raised(Stage.LOAD, Blame.ERROR, "RecursionError", ""))
+    failed = Observations(loading=Raised(Stage.LOAD, Blame.ERROR, "ImportError", ""))
+
+    assert find_clues(source, _PLAN, Observations()) == find_clues(source, _PLAN, refused) == ()
+    assert find_clues(source, _PLAN, failed) == (Clue(Sight.UNUSUAL, "ctypes", 1),)
+
+
+def test_a_file_too_long_to_be_read_says_so() -> None:
+    """A person has to look; it is not accused of anything else."""
+    source = "# " + "x" * (65 << 10) + "\nimport ctypes\ndef attend(q): return q"
+
+    assert [clue.what for clue in find_clues(source, _PLAN, _RAN)] == ["a file that is too long to be read"]
+
+
+def test_what_was_trapped_is_not_told_twice() -> None:
+    """One line, one clue; names from the box are cleaned, and a report holds no flood of them."""
+    source = _whole(_CERTAIN["plain"])
+    touches = [Touch("torch.x\u202e", 3, "attend"), *(Touch(f"torch.y{n}", n + 10) for n in range(50))]
+
+    clues = find_clues(source, _PLAN, Observations(_RAN.calls, touches=tuple(touches)))
+
+    assert clues[0] == Clue(Sight.TRAPPED, "torch.x<U+202E>", 3, "attend")
+    assert [clue.sight for clue in clues] == [Sight.TRAPPED] * MOST
+
+
+def test_a_flag_is_the_weightiest_of_its_clues() -> None:
+    """What reaches for a forbidden operation outweighs what is merely unusual."""
+    unusual, seen = Clue(Sight.UNUSUAL, "ctypes"), Clue(Sight.READ, "torch.softmax")
+
+    assert [flag_of(clues) for clues in ((), (unusual,), (unusual, seen))] == [Flag.NONE, Flag.LOOK, Flag.READY_MADE]
+
+
+def test_a_trap_that_sprang_ends_the_call_that_follows_it() -> None:
+    """Touches come before their call; one while loading belongs to none."""
+    touch, early = Touch("torch.softmax", 4, "f"), Touch("torch.softmax", 1, "", loading=True)
+
+    seen = Observations.of([early, CallSeen("a"), touch, touch, CallSeen("b"), CallSeen("c")])
+
+    assert seen.touches == (early, touch, touch)
+    assert [call.raised.blame if call.raised else None for call in seen.calls.values()] == [None, Blame.FORBIDDEN, None]
+    assert seen.calls["b"].raised is not None
+    assert seen.calls["b"].raised.line == 4
