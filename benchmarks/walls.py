@@ -25,6 +25,7 @@ import typer
 
 from grader.box.run import Limits, Run
 from grader.exercise.catalog import ROOT
+from grader.sandbox import doctor
 from grader.sandbox.lockdown.walls import Walls
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, plan
@@ -53,7 +54,7 @@ def walls(rounds: int = 60) -> None:
         typer.echo(f"{name:<46}{1e3 * middle:>8.3f}{1e3 * late:>9.3f}{middle / bare:>8.3f}{promise:>22}")
     with Sandbox() as sandbox:
         typer.echo(f"\n{sandbox.name}\n{'what':<42}{'promised':>28}{'seen':>26}")
-        for row in (*_endings(sandbox), *_four_hundred(sandbox), *_orphan(sandbox)):
+        for row in (_examination(), *_endings(sandbox), *_four_hundred(sandbox), *_orphan(sandbox)):
             typer.echo(f"{row[0]:<42}{row[1]:>28}{row[2]:>26}")
 
 
@@ -130,6 +131,13 @@ def _time_each_wall() -> dict[str, float]:
             if inspect.isfunction(wall) and not name.startswith("_"):
                 setattr(module, name, timed(wall))
     return seconds
+
+
+def _examination() -> Row:
+    """Return how long the doctor takes."""
+    started = time.perf_counter()
+    found = doctor.probe()
+    return f"doctor, {len(found.walls)} walls", "<= 2 s", f"{time.perf_counter() - started:.2f} s, tier {found.tier}"
 
 
 def _endings(sandbox: Sandbox) -> Iterator[Row]:

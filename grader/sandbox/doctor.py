@@ -27,6 +27,7 @@ _REMEDIES = {
     "limits": "a system that enforces resource limits",
     "not root": "start the service as an ordinary user, or as root with CAP_SETUID and CAP_SETGID",
     "landlock": "Linux 5.13 or newer with `landlock` in its list of security modules",
+    "landlock network": "Linux 6.7 or newer; without it Landlock is about files alone",
     "landlock signals": "Linux 6.12 or newer",
     "empty network": _NAMESPACES,
     "own shared memory": _NAMESPACES,

@@ -50,22 +50,20 @@ def limits_bite() -> None:
 
 def landlock_bites() -> None:
     """Under Landlock no file opens."""
-    ruleset = landlock.prepare()
-    if ruleset is None:
-        raise NoBite("this kernel has no Landlock")
-    privileges.forbid_new_privileges()
-    landlock.restrict(ruleset)
+    _landlocked_since(1)
     _expect_refusal("open a directory", lambda: os.close(os.open("/", os.O_RDONLY)))
+
+
+def landlock_keeps_the_network_out() -> None:
+    """Under Landlock no TCP port can be taken."""
+    _landlocked_since(landlock.NETWORK_SINCE)
+    with socket.socket() as server:
+        _expect_refusal("take a port", lambda: server.bind(("127.0.0.1", 0)))
 
 
 def landlock_keeps_signals_in() -> None:
     """Under Landlock no signal reaches another process."""
-    if landlock.version() < landlock.SCOPES_SINCE:
-        raise NoBite(f"Landlock {landlock.version()} is older than {landlock.SCOPES_SINCE}")
-    ruleset = landlock.prepare()
-    assert ruleset is not None
-    privileges.forbid_new_privileges()
-    landlock.restrict(ruleset)
+    _landlocked_since(landlock.SCOPES_SINCE)
     _expect_refusal("signal its parent", lambda: os.kill(os.getppid(), 0))
 
 
@@ -141,6 +139,7 @@ PROBES: Mapping[str, Callable[[], None]] = {
     "limits": limits_bite,
     "not root": user_changes,
     "landlock": landlock_bites,
+    "landlock network": landlock_keeps_the_network_out,
     "landlock signals": landlock_keeps_signals_in,
     "empty network": network_is_empty,
     "own shared memory": shared_memory_is_own,
@@ -175,6 +174,17 @@ def _verdict(probe: Callable[[], None]) -> str:
     except Exception as error:  # noqa: BLE001  # whatever keeps a wall from standing is the finding
         return f"{error}" or type(error).__name__
     return "bites"
+
+
+def _landlocked_since(version: int) -> None:
+    """Put Landlock up, if it is as new as this version of it."""
+    ruleset, found = landlock.prepare(), landlock.version()
+    if ruleset is None:
+        raise NoBite("this kernel has no Landlock")
+    if found < version:
+        raise NoBite(f"Landlock {found} is older than {version}")
+    privileges.forbid_new_privileges()
+    landlock.restrict(ruleset)
 
 
 def _expect_refusal(what: str, attempt: Callable[[], object], *, for_root: bool = True) -> None:

@@ -12,7 +12,7 @@ _ASK_VERSION = 1
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}  # from this version on, so many kinds of access to files
 _TCP_BIND_AND_CONNECT = 0b11
 _ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
-_NETWORK_SINCE, SCOPES_SINCE = 4, 6
+NETWORK_SINCE, SCOPES_SINCE = 4, 6
 
 
 def version() -> int:
@@ -33,7 +33,7 @@ def prepare() -> int | None:
         return None
     files = (1 << max(count for since, count in _FILE_RIGHTS.items() if since <= found)) - 1
     words = [files]
-    if found >= _NETWORK_SINCE:
+    if found >= NETWORK_SINCE:
         words.append(_TCP_BIND_AND_CONNECT)
     if found >= SCOPES_SINCE:
         words.append(_ABSTRACT_SOCKETS_AND_SIGNALS)
