@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -64,12 +65,18 @@ class _Outlet:
         _write_all(self._result, END)
 
 
+@cache
+def ours() -> tuple[str, ...]:
+    """Return the names of our modules; asked before a fork, since to look at all names writes to all their pages."""
+    return tuple(name for name in sys.modules if name.partition(".")[0] == "grader")
+
+
 def _withdraw() -> None:
     """Let nothing of ours be imported any more: some drivers hold an attention that would answer an exercise.
 
     What runs already keeps its own references.
     """
-    for name in [name for name in sys.modules if name.partition(".")[0] == "grader"]:
+    for name in ours():
         del sys.modules[name]
     sys.modules["grader"] = None  # type: ignore[assignment]  # Python's own sign for what must not be imported
     sys.modules["__main__"] = ModuleType("__main__")

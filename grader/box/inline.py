@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Event, Observations
-from grader.box.observe import Load, observe
+from grader.box.observe import Load, alone, observe
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.source import execute
@@ -15,7 +15,8 @@ from grader.box.source import execute
 
 def observe_all(plan: Plan, load: Load) -> Observations:
     """Return everything that `plan` shows of the entry point that `load` provides."""
-    return Observations.of(observe(plan, load))
+    with alone():
+        return Observations.of(observe(plan, load))
 
 
 class InlineBox:

@@ -73,6 +73,17 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None) -> Itera
 
 
 @contextmanager
+def alone() -> Iterator[None]:
+    """Let no other thread of this process observe for a moment.
+
+    Each operation of torch lets go of the interpreter. Two threads that work would hand it to each other thousands of
+    times for one submission, and both together be slower than one after the other.
+    """
+    with _DEFAULT_DTYPE:
+        yield
+
+
+@contextmanager
 def default_dtype(name: str) -> Iterator[None]:
     """Make `name` torch's default dtype for a moment, and nobody else's meanwhile; nobody else draws numbers either."""
     with _DEFAULT_DTYPE:

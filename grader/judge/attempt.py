@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from grader.box.observations import Blame, Observations
+from grader.box.observe import alone
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence
@@ -77,7 +78,8 @@ def _once(sheet: Sheet, run: Runner, truth: Truth) -> Outcome:
         expected, rounded = truth(sheet.plan)
         done = running.result()
     evidence = Evidence(sheet.plan, done.observations, expected, rounded, sheet.free)
-    return Outcome(done, evidence, judge(sheet.items, evidence))
+    with alone():
+        return Outcome(done, evidence, judge(sheet.items, evidence))
 
 
 def tell(blank: Report, outcome: Outcome) -> Report:

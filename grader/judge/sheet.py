@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from grader.box.observe import alone
 from grader.box.plan import Build, Call, Entry, Plan
 from grader.checks.evidence import Item, Work
 from grader.checks.registry import CHECKS
@@ -40,7 +41,8 @@ def draw_up(exercise: Exercise, seed: int) -> Sheet:
     Raises:
         AuthorError: the exercise asks for a check that does not exist.
     """
-    return of_cases(exercise.spec, exercise.cases(seed))
+    with alone():
+        return of_cases(exercise.spec, exercise.cases(seed))
 
 
 def of_cases(spec: Spec, cases: Mapping[str, Case]) -> Sheet:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from grader.box import traps
+from grader.box import child, traps
+from grader.sandbox.rehearsal import rehearse
 
 # Standard library and torch modules that submissions import, and those that torch imports at its first use.
 _MODULES = (
@@ -39,6 +40,8 @@ def warm_up() -> None:
         _attend(dtype)
     _transform()
     _raise_and_format()
+    rehearse()
+    child.ours()
     traps.prepare()  # after all that was run above, which needs what they forbid
 
 

@@ -100,6 +100,12 @@ def test_no_answer_is_in_the_process(sandbox: Sandbox) -> None:
     assert sandbox.run(plan(), source, LIMITS).output == "[]\n"
 
 
+def test_nothing_of_ours_can_be_imported(sandbox: Sandbox) -> None:
+    """Of our modules none is left under its name: some hold an attention that would answer an exercise."""
+    source = "import sys\nprint({name: module for name, module in sys.modules.items() if name.startswith('grader')})"
+    assert sandbox.run(plan(), source, LIMITS).output == "{'grader': None}\n"
+
+
 @pytest.mark.parametrize(
     "body",
     [
