@@ -1,7 +1,8 @@
-"""How long one grade takes: in this process, through the sandbox, and in a cold pytest process.
+"""How long one grade takes: in this process, through the sandbox, in a cold pytest process, and by Otter-Grader.
 
 The job is causal multi-head attention, 12 cases. (a) and (b) are taken in turn in one warm process, so that noise hits
-both; both include drawing the tensors, running the reference, judging and figures. (c) starts Python anew each time.
+both; both include drawing the tensors, running the reference, judging and figures. (a) does one after the other what
+(b) does side by side, the truth and the submission. (c) and (d) start Python anew each time.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import torch
 import typer
 
+from benchmarks import otter
 from grader.box.inline import InlineBox
 from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
@@ -25,14 +29,18 @@ from grader.sandbox.choice import choose_box
 EXERCISE = "multi_head_attention_causal"
 
 
-def latency(rounds: int = 40, cold_rounds: int = 3) -> None:
-    """Print median and 95th percentile of the three ways, and their ratios."""
+_OTTER = typer.Option("--otter", help="Install Otter-Grader into a throw-away environment, and have it grade as well.")
+
+
+def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, _OTTER] = False) -> None:
+    """Print median and 95th percentile of the ways, and their ratios."""
     torch.set_num_threads(1)
     exercise = read_exercise(ROOT / "exercises" / EXERCISE)
     answer = exercise.reference_path
     box = choose_box(allow_plain=False)
     warm, boxed = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box)
     cold = [_timed(lambda: _cold_pytest(answer)) for _ in range(cold_rounds)]
+    others = _otter(exercise, answer, cold_rounds) if with_otter else []
     cases = len(exercise.spec.cases)
     typer.echo(f"{EXERCISE}: {cases} cases, {rounds} rounds in turn ({cold_rounds} cold), {box.name}")
     typer.echo(f"{'way':<42}{'median ms':>10}{'p95 ms':>10}{'ratio':>16}")
@@ -40,6 +48,8 @@ def latency(rounds: int = 40, cold_rounds: int = 3) -> None:
     _row("(a) warm process, no sandbox", warm, "1 a")
     _row("(b) through the sandbox, as the service does", boxed, f"{through / base:.2f} a")
     _row("(c) cold pytest process", cold, f"{statistics.median(cold) / through:.0f} b")
+    if others:
+        _row("(d) `otter run`, fewer checks of each case", others, f"{statistics.median(others) / through:.0f} b")
 
 
 def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box) -> tuple[list[float], list[float]]:
@@ -62,6 +72,17 @@ def _grade(exercise: Exercise, source: str, seed: int, box: Box) -> None:
 def _cold_pytest(answer: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--exercise", EXERCISE, str(answer)]
     subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def _otter(exercise: Exercise, answer: Path, rounds: int) -> list[float]:
+    """Return the seconds of `otter run` on the same cases; the first run, which fills caches, does not count."""
+    with tempfile.TemporaryDirectory(prefix="otter-") as made:
+        folder = Path(made)
+        command = otter.prepare(otter.install(folder / "environment"), folder / "work", exercise, answer.read_text())
+        runs = [
+            _timed(lambda: otter.grade(command, folder / "work", len(exercise.spec.cases))) for _ in range(rounds + 1)
+        ]
+        return runs[1:]
 
 
 def _timed(work: Callable[[], None]) -> float:
