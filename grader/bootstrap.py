@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -44,6 +44,7 @@ from grader.store.records import Submission
 
 LOG = logging.getLogger(__name__)
 ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
+NO_LONGER = "there is no GPU here any more, so your code was not run on one; your points are not touched by it"
 WORKERS_A_RUN = 2  # the submission's and the reference's, side by side
 
 
@@ -220,7 +221,7 @@ def grade_with(catalog: Catalog, box: Box, gpu: DeviceBox | None = None) -> Grad
         if submission.exercise not in catalog:
             raise GraderFault(f"the exercise {submission.exercise} is no longer there")
         tracker.expect(steps_of(submission.exercise))
-        return grade(
+        report = grade(
             catalog[submission.exercise],
             submission.raw,
             seed=submission.seed,
@@ -229,6 +230,8 @@ def grade_with(catalog: Catalog, box: Box, gpu: DeviceBox | None = None) -> Grad
             progress=tracker,
             leash=tracker.leash,
         )
+        gone = submission.device != "cpu" and not beside
+        return replace(report, advice=(*report.advice, NO_LONGER)) if gone else report
 
     return grade_one
 

@@ -137,6 +137,13 @@ def adopt(session: Session) -> int:
     return _change(session, lost.values(queue=row.device, priority=row.created * 1000))
 
 
+def bring_home(session: Session, served: Collection[str]) -> int:
+    """Move what waits in a queue that is no longer served to the CPU's: a GPU may be gone after a restart."""
+    row = SubmissionRow
+    stray = update(row).where(row.state == QUEUED, row.queue.is_not(None), row.queue.not_in(served))
+    return _change(session, stray.values(queue="cpu"))
+
+
 def holders(session: Session) -> dict[str, set[str]]:
     """Return the claims that each worker holds."""
     row = SubmissionRow

@@ -10,6 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -17,13 +18,14 @@ from argon2 import PasswordHasher
 
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
+from grader.jobs import claims
 from grader.jobs.engine import Engine, virtual_deadline
 from grader.jobs.watching import Watching
 from grader.service.accounts import Accounts
 from grader.service.limits import Pace
 from grader.service.office import Office
 from grader.store import accounts, boards, keys, submissions
-from grader.store.engine import Database
+from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
 
 ID = re.compile(r"[0-9a-f]{24}")
@@ -118,6 +120,8 @@ class Service:
 
     def start(self) -> None:
         """Begin to grade, first of all what a former run has left behind."""
+        with suppress(StoreUnavailable), self._database.write() as session:  # then the next start moves them
+            claims.bring_home(session, tuple(self._rules.slots))
         self._engine.run(self._rules.slots)
 
     def stop(self) -> None:

@@ -8,8 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from grader.errors import NotAllowed
+from grader.jobs import claims
 from grader.judge.report import Status
 from grader.service import Service
+from grader.store.engine import Database
 from grader.store.records import Role, State, SubmissionId, User, Watch
 from tests.service.conftest import Clock
 
@@ -146,3 +148,17 @@ def test_a_stop_keeps_what_waits(service: Service, person: Person, clock: Clock)
     assert (seen[-1].state, seen[-1].elapsed) == (State.DONE, 5.0)
     assert graded(service, ada) != id
     assert [attempt.number for attempt in service.attempts(ada, "softmax")] == [2, 1]
+
+
+def test_what_waits_for_a_device_that_is_gone_is_graded_all_the_same(
+    service: Service, person: Person, database: Database
+) -> None:
+    """A service that comes back without its GPU moves such submissions to the CPU's queue."""
+    ada = person("Ada")
+    id = service.submit(ada, "softmax", "")
+    with database.write() as session:
+        claims.hand_over(session, id, queue="cuda", priority=0)
+
+    service.start()
+
+    assert asyncio.run(follow(service, ada, id))[-1].state is State.DONE
