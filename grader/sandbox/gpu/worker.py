@@ -61,10 +61,16 @@ def _guard(worker: int, line: socket.socket, report: socket.socket, apart: bool)
             poller.unregister(report.fileno())
         if line.fileno() in ready:
             poller.unregister(line.fileno())
-            if line.recv(len(_READY)) == _READY:
-                if apart:
-                    world.take_the_files()
-                line.send(_GO)
+            _take_the_files(line, apart)
+
+
+def _take_the_files(line: socket.socket, apart: bool) -> None:
+    """Do what the worker asked for, if it did not end instead, and tell it to go on."""
+    if line.recv(len(_READY)) != _READY:
+        return
+    if apart:
+        world.take_the_files()
+    line.send(_GO)
 
 
 def _bury(worker: int, report: socket.socket) -> NoReturn:
