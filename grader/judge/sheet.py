@@ -26,10 +26,6 @@ class Sheet:
     plan: Plan
     free: frozenset[str]
 
-    def on(self, device: str) -> Sheet:
-        """Return the same sheet with the submission run on `device`."""
-        return replace(self, plan=replace(self.plan, device=device))
-
     def in_dtype(self, dtype: str) -> Sheet:
         """Return the same sheet with every float64 case run in `dtype`."""
         return replace(self, plan=self.plan.in_dtype(dtype))

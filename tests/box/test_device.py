@@ -18,7 +18,7 @@ EXERCISE = read_exercise(ROOT / "exercises" / "causal_attention")
 
 def test_a_job_says_on_which_device_it_runs() -> None:
     """The device travels with the plan."""
-    plan = draw_up(EXERCISE, 0).on("cuda").plan
+    plan = replace(draw_up(EXERCISE, 0).plan, device="cuda")
 
     decoded, _ = decode_job(encode_job(plan, ""))
 
@@ -27,7 +27,7 @@ def test_a_job_says_on_which_device_it_runs() -> None:
 
 def test_the_truth_is_found_on_the_cpu_whatever_the_device() -> None:
     """The reference's plan goes back to the CPU."""
-    assert draw_up(EXERCISE, 0).on("cuda").plan.in_double().device == "cpu"
+    assert replace(draw_up(EXERCISE, 0).plan, device="cuda").in_double().device == "cpu"
 
 
 def test_the_sandbox_refuses_to_open_a_door_to_a_driver() -> None:
