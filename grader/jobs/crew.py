@@ -195,7 +195,7 @@ class Crew:
                 self.live.moved(SubmissionId(id))
             case {"took": seconds}:
                 self.live.took(seconds)
-            case {"step": id, **steps}:
+            case {"at": id, **steps}:
                 self.live.advance(SubmissionId(id), Steps(**{**steps, "curve": tuple(steps["curve"])}))
 
 

@@ -70,7 +70,7 @@ class Relay(Live):
             id = self._news.pop()
             with self._telling:  # a step that is told after the end would be kept for ever
                 if self.running(id):
-                    send(self._connection, {"step": id, **asdict(self.steps(id))})
+                    send(self._connection, {"at": id, **asdict(self.steps(id))})
 
     def keep_telling(self) -> None:
         """Say so again and again; for a thread of its own."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
+from anyio import to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
@@ -23,6 +24,8 @@ from grader.pages.student import build_student
 from grader.pages.teach import Doorway, build_exports, build_teach
 from grader.service import Service
 from grader.settings import Settings
+
+THREADS = 6  # for what blocks; more would only take turns at Python, and keep the loop from its own
 
 
 def create_app(service: Service, settings: Settings) -> FastAPI:
@@ -56,6 +59,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
 def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = THREADS
         await asyncio.to_thread(service.start)
         try:
             yield

@@ -1,0 +1,96 @@
+"""Grading in other processes: what is told to and fro, and what happens when one of them dies."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.errors import GraderFault
+from grader.exercise.catalog import ROOT
+from grader.jobs.crew import Crew, shared_out
+from grader.jobs.watching import Watching
+from grader.store.engine import Database
+from grader.store.records import State, SubmissionId, Watch
+from tests.jobs.classroom import hand_in, states, until
+
+HAND = [sys.executable, "-m", "tests.jobs.hand"]
+
+
+@pytest.fixture
+def crew(database: Database, tmp_path: Path) -> Iterator[Crew]:
+    """Give a crew of one process with two slots, grading."""
+
+    def start(connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
+        number = connection.fileno()
+        return subprocess.Popen([*HAND, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
+
+    crew = Crew(database, start, 2)
+    assert crew.wait()["ready"] == "a box"
+    crew.run({"cpu": 2})
+    yield crew
+    crew.drain(5.0)
+
+
+def hanging(folder: Path) -> Callable[[], bool]:
+    """Return a question: does the first job hang by now?"""
+    return lambda: bool((folder / "hanging").exists() and (folder / "hanging").read_text())
+
+
+def test_a_watcher_sees_what_another_process_does(crew: Crew, database: Database, tmp_path: Path) -> None:
+    """The steps cross over; cancelling crosses back, ends the run and frees nobody else's."""
+    hand_in(database, crew, "s1")
+    seen: list[Watch] = []
+
+    async def follow() -> None:
+        async for watch in Watching(database, crew.live).watch(SubmissionId("s1")):
+            seen.append(watch)
+            if watch.step:
+                crew.cancel(SubmissionId("s1"))
+
+    asyncio.run(follow())
+    hand_in(database, crew, "s2")
+    until(lambda: states(database)["s2"] is State.DONE, "the next one is graded")
+
+    assert [watch.step for watch in seen if watch.step][:1] == ["a step"]
+    assert seen[-1].state is State.CANCELLED
+
+
+def test_a_grading_process_that_dies_is_replaced(crew: Crew, database: Database, tmp_path: Path) -> None:
+    """What it held is graded by its successor, once."""
+    hand_in(database, crew, "s1")
+    until(hanging(tmp_path), "the first process hangs")
+    os.kill(int((tmp_path / "hanging").read_text()), signal.SIGKILL)
+    until(lambda: states(database)["s1"] is State.DONE, "the second process has graded it")
+
+    assert crew.drain(5.0)
+
+
+def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:
+    """Nothing hangs and nothing is left behind when the grading process ends at once."""
+
+    def start(_connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", "pass"])
+
+    with pytest.raises(GraderFault, match="ended at once"):
+        Crew(database, start, 1).wait()
+
+
+@pytest.mark.parametrize(
+    ("slots", "processes", "shares"),
+    [
+        ({"cpu": 2}, 1, [{"cpu": 2}]),
+        ({"cpu": 5}, 3, [{"cpu": 1}, {"cpu": 2}, {"cpu": 2}]),
+        ({"cpu": 3, "cuda": 2}, 2, [{"cpu": 1, "cuda": 2}, {"cpu": 2}]),
+    ],
+)
+def test_slots_are_shared_out(slots: dict[str, int], processes: int, shares: list[dict[str, int]]) -> None:
+    """None is lost, the processes get about as many each, and one of them alone has the device."""
+    assert shared_out(slots, processes) == shares

@@ -1,0 +1,65 @@
+"""Whoever runs for long lets newcomers go first, and is graded all the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from grader.jobs import slot
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import Tracker
+from grader.judge.report import Report
+from grader.store.engine import Database
+from grader.store.records import State, Submission
+from tests.jobs.classroom import full_marks, hand_in, states, until
+
+Make = Callable[..., EmbeddedEngine]
+
+
+@pytest.fixture(autouse=True)
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slot, "QUICK_SECONDS", 0.05)
+
+
+def test_a_long_run_lets_newcomers_go_first(database: Database, engine: Make) -> None:
+    """With one slot, an endless first try is put behind the one that came later, and then begun anew."""
+    begun: list[str] = []
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        begun.append(submission.id)
+        while begun == ["long"] and not tracker.leash.pulled:
+            time.sleep(0.01)
+        tracker.check()
+        return full_marks(submission, tracker)
+
+    one = engine(grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "long")
+    until(lambda: begun == ["long"], "the long one runs")
+    hand_in(database, one, "short")
+    until(lambda: set(states(database).values()) == {State.DONE}, "both are graded")
+
+    assert begun == ["long", "short", "long"]
+
+
+def test_a_long_run_is_left_alone_when_nobody_new_waits(database: Database, engine: Make) -> None:
+    """What was overtaken itself overtakes nobody: two long ones do not chase each other for ever."""
+    begun: list[str] = []
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        begun.append(submission.id)
+        end = time.monotonic() + (60.0 if len(begun) < 3 else 1.5)
+        while time.monotonic() < end and not tracker.leash.pulled:
+            time.sleep(0.01)
+        tracker.check()
+        return full_marks(submission, tracker)
+
+    one = engine(grade)
+    one.run({"cpu": 1})
+    for id in ("first", "second", "third"):
+        hand_in(database, one, id)
+    until(lambda: set(states(database).values()) == {State.DONE}, "all are graded")
+
+    assert begun == ["first", "second", "third", "first", "second"]
