@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import ScalarSelect, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from grader.judge.report import Diagnosis
@@ -69,12 +69,14 @@ def student(session: Session, id: UserId) -> User | None:
 
 def students(session: Session) -> list[Student]:
     """Return every student by name, those too who have not handed anything in."""
-    rows = session.execute(select(UserRow.id, UserRow.name).where(UserRow.role == Role.STUDENT.value))
+    # One look into an index for each student: grouping would read an entry for each submission there is.
+    last = (_last(SubmissionRow.user_id, SubmissionRow.created), _last(SessionRow.user_id, SessionRow.created))
+    rows = session.execute(select(UserRow.id, UserRow.name, *last).where(UserRow.role == Role.STUDENT.value))
     grades = _grades(session)
-    active = _last(session, SubmissionRow.user_id, SubmissionRow.created)
-    for id, moment in _last(session, SessionRow.user_id, SessionRow.created).items():
-        active[id] = max(moment, active.get(id, 0.0))
-    found = [Student(User(UserId(id), name, Role.STUDENT), grades.get(id, {}), active.get(id)) for id, name in rows]
+    found = [
+        Student(User(UserId(id), name, Role.STUDENT), grades.get(id, {}), max(filter(None, moments), default=None))
+        for id, name, *moments in rows
+    ]
     return sorted(found, key=lambda one: (one.user.name.casefold(), one.user.id))
 
 
@@ -98,6 +100,5 @@ def _grades(session: Session) -> dict[int, dict[str, Grade]]:
     return grades
 
 
-def _last(session: Session, owner: Owner, moment: Moment) -> dict[int, float]:
-    rows = session.execute(select(owner, func.max(moment)).group_by(owner))
-    return {id: last for id, last in rows}  # noqa: C416 - mypy takes no rows for pairs
+def _last(owner: Owner, moment: Moment) -> ScalarSelect[float]:
+    return select(func.max(moment)).where(owner == UserRow.id).scalar_subquery()

@@ -56,7 +56,7 @@ def test_a_second_unfinished_one_on_an_exercise_is_refused(database: Database, p
 
 
 def test_attempts_come_newest_first(database: Database, person: Person, draft: Draft) -> None:
-    """The list holds every submission, whatever became of it, and can be kept to one exercise."""
+    """The list holds every submission, whatever became of it, and can be kept to one exercise, or to the newest."""
     ada = person("Ada")
     with database.write() as session:
         submissions.add(session, draft(ada, "s1", created=1.0))
@@ -65,11 +65,13 @@ def test_attempts_come_newest_first(database: Database, person: Person, draft: D
         submissions.add(session, draft(ada, "s3", exercise="masking", created=2.0))
         every = submissions.attempts(session, ada.id)
         some = submissions.attempts(session, ada.id, "softmax")
+        newest = [submissions.attempts(session, ada.id, kept, most=1) for kept in (None, "softmax", "masking")]
 
     assert [(one.id, one.state) for one in every] == [
         ("s2", State.QUEUED), ("s3", State.QUEUED), ("s1", State.CANCELLED),
     ]  # fmt: skip
     assert [one.id for one in some] == ["s2", "s1"]
+    assert [[one.id for one in few] for few in newest] == [["s2"], ["s2"], ["s3"]]
 
 
 def test_flagged_reports_are_found_newest_first(database: Database, person: Person, draft: Draft) -> None:

@@ -1,0 +1,136 @@
+"""Whether the store stays as quick with a million submissions as with a thousand.
+
+Both databases hold the same class with the same results; what differs is how many submissions and reports lie behind
+them. They are asked in turn, in one process, so that noise hits both. The database is SQLite, as it is delivered.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from grader.jobs import claims
+from grader.judge.report import Report, Status
+from grader.store import boards, migrate, roster, submissions
+from grader.store.engine import Database
+from grader.store.records import State, Submission, SubmissionId, UserId
+
+_STUDENTS, _EXERCISES, _BUSY = 400, 40, 300  # the first student handed in at least so many
+_SOURCE_BYTES, _REPORT_BYTES = 300, 400
+_START = 1.7e9  # seconds since the epoch
+_SIZES = (10**3, 10**6)
+_ROUNDS = 60
+
+_FILL = """
+PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-1000000; PRAGMA foreign_keys=OFF;
+BEGIN;
+CREATE TEMP TABLE n AS
+    WITH RECURSIVE c(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM c WHERE i < {size} - 1) SELECT i FROM c;
+CREATE TEMP TABLE m AS SELECT i, CASE
+    WHEN i < {students} THEN 1 + i WHEN i < {students} + {busy} THEN 1 ELSE 1 + (i * 7919) % {students} END AS user,
+    CASE WHEN i < {students} THEN 0 ELSE (i * 104729 / 7) % {exercises} END AS exercise FROM n;
+INSERT INTO users (id, name, key, password, role, created)
+    SELECT 1 + i, 'student ' || i, 'student ' || i, 'x', 'student', {start} FROM n LIMIT {students};
+INSERT INTO submissions (id, user_id, exercise, exercise_version, source, seed, device, torch_version, state, number,
+                         created, finished, priority, ready, tries, faults)
+    SELECT printf('%08x%08x', (i * 2654435761) % 4294967291, i), user, 'exercise ' || exercise, 'v',
+           randomblob({source}), i, 'cpu', '2.13.0', 'done', 1000 + i, {start} + i, {start} + i + 1, 0, 0, 1, 0 FROM m;
+INSERT INTO reports (submission_id, attempt, status, score, created, body)
+    SELECT id, 1, 'graded', seed % 101, created, hex(randomblob({report} / 2)) FROM submissions;
+INSERT INTO bests (user_id, exercise, score, attempts, reached, used)
+    SELECT users.id, 'exercise ' || e.i, (users.id * 37 + e.i) % 101, 3, {start}, 9
+    FROM users, (SELECT i FROM n LIMIT {exercises}) AS e;
+INSERT INTO totals (user_id, score, attempts, reached, solved)
+    SELECT user_id, sum(score), sum(attempts), max(reached), sum(score >= 100) FROM bests GROUP BY user_id;
+COMMIT; ANALYZE;
+"""
+
+
+def scale() -> None:
+    """Print the median milliseconds of what the service asks its store, with few submissions and with many."""
+    with tempfile.TemporaryDirectory(prefix="scale-") as folder:
+        stores = [_filled(Path(folder) / f"{size}.sqlite3", size) for size in _SIZES]
+        typer.echo(f"{_STUDENTS} students, {_EXERCISES} exercises, {_ROUNDS} rounds in turn")
+        typer.echo(f"{'what':<44}{'10³ ms':>10}{'p95':>8}{'10⁶ ms':>10}{'p95':>8}{'ratio':>8}")
+        for what, ask in _QUESTIONS.items():
+            few, many = _in_turn(stores, ask)
+            ratio = statistics.median(many) / statistics.median(few)
+            figures = "".join(f"{statistics.median(taken):>10.2f}{_p95(taken):>8.2f}" for taken in (few, many))
+            typer.echo(f"{what:<44}{figures}{ratio:>8.2f}")
+        for store in stores:
+            store.close()
+
+
+def _filled(path: Path, size: int) -> Database:
+    database, start = Database(f"sqlite:///{path}"), time.perf_counter()
+    migrate.upgrade(database)
+    database.close()  # its journal changes only while nobody else is there
+    numbers = {"size": size, "students": _STUDENTS, "exercises": _EXERCISES, "busy": _BUSY, "start": _START}
+    with sqlite3.connect(path) as connection:
+        connection.executescript(_FILL.format(**numbers, source=_SOURCE_BYTES, report=_REPORT_BYTES))
+    connection.close()
+    seconds, megabytes = time.perf_counter() - start, path.stat().st_size / 1e6
+    typer.echo(f"{size} submissions stored in {seconds:.0f} s, {megabytes:.0f} MB")
+    return database
+
+
+def _in_turn(stores: list[Database], ask: Callable[[Database, int], object]) -> tuple[list[float], list[float]]:
+    taken: tuple[list[float], list[float]] = ([], [])
+    for number in range(_ROUNDS + 3):  # the first three warm everything up
+        for store, times in zip(stores, taken, strict=True):
+            start = time.perf_counter()
+            ask(store, number)
+            if number >= 3:
+                times.append((time.perf_counter() - start) * 1000)
+    return taken
+
+
+def _p95(taken: list[float]) -> float:
+    return sorted(taken)[round(0.95 * (len(taken) - 1))]
+
+
+def _grade(store: Database, number: int) -> None:
+    """Hand one in, take it, store its verdict: all that a grading asks of the store, each in its transaction."""
+    id, now = SubmissionId(f"scale-{number}"), _START + 1e7 + number
+    user = UserId(1 + number % _STUDENTS)
+    draft = Submission(
+        id=id, user=user, exercise=f"exercise {number % 5}", exercise_version="v",
+        raw=b"#" * 900, seed=1, device="cpu", created=now,
+    )  # fmt: skip
+    with store.write() as session:
+        submissions.add(session, draft)
+        claims.hand_over(session, id, queue="cpu", priority=number)
+    with store.write() as session:
+        claim = claims.take(session, "cpu", worker="w", token=str(number), now=now)
+    assert claim is not None
+    with store.read() as session:
+        assert submissions.get(session, id) is not None
+    report = Report(draft.exercise, Status.GRADED, 100.0, 1, "cpu", 0.04)
+    with store.write() as session:
+        assert claims.finish(session, claim, report, body=report.to_json(), state=State.DONE, now=now)
+
+
+def _read(ask: Callable[..., object], *arguments: object) -> Callable[[Database, int], object]:
+    def question(store: Database, _number: int) -> object:
+        with store.read() as session:
+            return ask(session, *arguments)
+
+    return question
+
+
+_QUESTIONS: dict[str, Callable[[Database, int], object]] = {
+    "a grading: handed in, taken, verdict stored": _grade,
+    "the leaderboard of an exercise": _read(boards.leaderboard, "exercise 0"),
+    "the leaderboard of all": _read(boards.leaderboard),
+    "a student's work": _read(submissions.attempts, UserId(1)),
+    "a student's attempts at an exercise": _read(submissions.attempts, UserId(1), "exercise 3"),
+    "a student's best scores": _read(boards.best, UserId(1)),
+    "the gradebook": _read(roster.students),
+    "common mistakes": _read(roster.common_mistakes),
+}
