@@ -8,6 +8,7 @@ from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
 from benchmarks.latency import latency
+from benchmarks.scale import scale
 from benchmarks.storm import storm
 from benchmarks.throughput import throughput
 from benchmarks.walls import walls
@@ -15,6 +16,7 @@ from benchmarks.walls import walls
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
 app.command()(latency)
 app.command()(throughput)
+app.command()(scale)
 app.command()(grades)
 app.command()(fuzz)
 app.command()(gpu)
