@@ -40,6 +40,44 @@ print(*ids, flush=True)
 time.sleep(600)
 """
 
+# Has its grading process killed at a time when no other one can be started, for want of descriptors; prints the end.
+BEREFT = """
+import logging, os, resource, signal, sys, time
+from pathlib import Path
+from grader import bootstrap
+from grader.settings import Settings
+from grader.store.records import Role, State
+
+class Log(logging.Handler):
+    text = ""
+    def emit(self, record):
+        Log.text += record.getMessage()
+
+logging.getLogger().addHandler(Log())
+service = bootstrap.build(Settings(data=Path(sys.argv[1]), slots=1, class_code="green-tree"))
+ada = service.add_user("Ada", "correct horse battery", Role.STUDENT)
+source = service.catalog["softmax"].reference_path.read_text()
+id = service.submit(ada, "softmax", source + "\\nimport time\\ntime.sleep(0.5)\\n")
+service.start()
+while service.submission(ada, id).state is not State.RUNNING:
+    time.sleep(0.01)
+(grading,) = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+free = os.dup(0)
+os.close(free)
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
+os.kill(int(grading), signal.SIGKILL)
+while "did not start either" not in Log.text:
+    time.sleep(0.01)
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+while not service.submission(ada, id).state.final:
+    time.sleep(0.05)
+found = service.submission(ada, id)
+used = [line.attempts for line in service.leaderboard()]
+print(found.state.value, found.report.score, repr(found.report.incident), used)
+service.stop()
+"""
+
 
 def test_sigkill_while_grading_loses_nothing(tmp_path: Path) -> None:
     """After the next start every submission gets its verdict, once: the one that was running and those that waited."""
@@ -59,6 +97,15 @@ def test_sigkill_while_grading_loses_nothing(tmp_path: Path) -> None:
     assert [end.report.status for end in ends if end.report] == [Status.TIMEOUT, Status.GRADED, Status.GRADED]
     assert [end.report.score for end in ends[1:] if end.report] == [100, 100]
     assert [end.state for end in ends] == [State.DONE] * 3
+
+
+def test_a_grading_process_that_is_killed_is_replaced_even_if_that_fails_at_first(tmp_path: Path) -> None:
+    """What it held is graded by its successor, once, and by nobody's fault."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEREFT, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+
+    assert done.stdout.strip() == "done 100.0 '' [1]", done.stderr
 
 
 def _killed_while_grading(data: Path) -> list[SubmissionId]:

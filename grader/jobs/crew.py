@@ -22,7 +22,7 @@ from grader.errors import GraderFault, SandboxUnavailable
 from grader.jobs import claims
 from grader.jobs.live import Live, Steps
 from grader.jobs.relay import Message, received, send
-from grader.store.engine import Database
+from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
@@ -164,8 +164,12 @@ class Crew:
             hand.end(end - time.monotonic())
         for thread in self._threads:
             thread.join()
-        with self._database.read() as session:
-            return not claims.holders(session)
+        try:
+            with self._database.read() as session:
+                return not claims.holders(session)
+        except StoreUnavailable as fault:
+            LOG.warning("nobody knows what had to be handed back: %s", fault)
+            return False
 
     def _tell(self, message: Message) -> None:
         for hand in self._hands:
@@ -183,10 +187,10 @@ class Crew:
 
     def _replace(self, place: int) -> None:
         self._hands[place].end(0.0)
-        self._hands[place] = fresh = Hand(self._start, place)
         try:
+            self._hands[place] = fresh = Hand(self._start, place)
             fresh.wait()
-        except GraderFault as fault:
+        except (GraderFault, OSError) as fault:  # no process or descriptor to be had; tried again after a pause
             LOG.error("it did not start either: %s", fault)
 
     def _heed(self, message: Message) -> None:

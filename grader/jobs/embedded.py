@@ -80,7 +80,10 @@ class EmbeddedEngine:
         self._stop = threading.Event()  # its own for each run: a slot that outlived a drain must not wake up again
         self._presence = Presence(self._workers)
         self.live.slots = sum(slots.values())
-        self.reconcile()
+        try:
+            self.reconcile()
+        except StoreUnavailable as fault:  # the keeper looks again, twice a second
+            LOG.warning("what was left behind could not be handed over yet: %s", fault)
         self._slots = [self._slot(queue, self._presence) for queue, number in slots.items() for _ in range(number)]
         self._threads = [threading.Thread(target=slot.serve, daemon=True, name="grading slot") for slot in self._slots]
         self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))

@@ -6,7 +6,6 @@ Nothing here knows an exercise. The truth comes from whoever has it: a running r
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,6 +16,7 @@ from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence
 from grader.checks.trouble import explain
 from grader.judge import advice, scoring
+from grader.judge.beside import Beside
 from grader.judge.clues import Clue
 from grader.judge.extras import Extras
 from grader.judge.inspection import find_clues
@@ -73,9 +73,10 @@ def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth) -> Outcome:
 
 
 def _once(sheet: Sheet, run: Runner, truth: Truth) -> Outcome:
-    with ThreadPoolExecutor(1) as beside:  # the truth is found here while the submission runs in the box
-        running = beside.submit(run, sheet.plan)
-        expected, rounded = truth(sheet.plan)
+    running = Beside(lambda: run(sheet.plan))
+    try:
+        expected, rounded = truth(sheet.plan)  # found here while the submission runs in the box
+    finally:
         done = running.result()
     evidence = Evidence(sheet.plan, done.observations, expected, rounded, sheet.free)
     with alone():

@@ -134,35 +134,43 @@ def copy_exercise(root: Path, name: str, **changes: Callable[[str], str]) -> Non
         file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def begin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Victim]]:
-    """Give a function that starts a service over the exercises below a folder."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.faults.victim"])
-    started: list[Victim] = []
-
-    def start(root: Path, *, disk: bool = False) -> Victim:
-        ours, theirs = context.Pipe()
-        folder = tmp_path_factory.mktemp("data")
-        process = context.Process(target=serve, args=(folder, root, disk, theirs))
-        process.start()
-        theirs.close()
-        assert ours.poll(PATIENCE_SECONDS)
-        started.append(Victim(process, ours, own_disk=ours.recv()))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.line.send(None)
-        one.process.join(10)
-        one.process.kill()
-        one.line.close()
+RAISES = "\n\nraise ZeroDivisionError('a bug of ours')\n"
 
 
-@pytest.fixture(scope="module")
-def plain_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with the softmax exercise and nothing else."""
+@pytest.fixture(scope="session")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder of exercises, some of them broken, each in its own way."""
     root = tmp_path_factory.mktemp("root")
     for name in ("softmax", "again", "more"):
         copy_exercise(root, name)
+    copy_exercise(root, "bad_reference", reference=lambda _: "def softmax(x, dim=-1):\n    return 1 / 0\n")
+    copy_exercise(root, "bad_draws", inputs=lambda text: text + "\n\ndef hide_some(*_):\n    return 1 / 0\n")
+    copy_exercise(root, "bad_mistakes", mistakes=lambda text: text + RAISES)
+    copy_exercise(root, "bad_words", mistakes=lambda text: text.replace('"""You', '"""\\ud800 You'))
+    copy_exercise(root, "bad_check", exercise=lambda text: text.replace('check = "steady"', 'check = "row_sums"'))
     return root
+
+
+@pytest.fixture(scope="session")
+def service(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Victim]:
+    """Give a service over these exercises, on a small disk of its own where the system grants one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.faults.victim"])
+    ours, theirs = context.Pipe()
+    process = context.Process(target=serve, args=(tmp_path_factory.mktemp("data"), root, theirs))
+    process.start()
+    theirs.close()
+    assert ours.poll(PATIENCE_SECONDS)
+    yield Victim(process, ours, own_disk=ours.recv())
+    ours.send(None)
+    process.join(10)
+    process.kill()
+    ours.close()
+
+
+@pytest.fixture
+def victim(service: Victim) -> Iterator[Victim]:
+    """Give the service, and see that it grades as ever when the test is over."""
+    service.enter()
+    yield service
+    service.expect_right()

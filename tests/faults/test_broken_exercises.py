@@ -2,42 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
 
 from grader.judge.report import Report, Verdict
-from tests.faults.conftest import RIGHT, WRONG, Victim, copy_exercise
-
-RAISES = "\n\nraise ZeroDivisionError('a bug of ours')\n"
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder of exercises, each broken in its own way, and one that is whole."""
-    root = tmp_path_factory.mktemp("root")
-    copy_exercise(root, "softmax")
-    copy_exercise(root, "bad_reference", reference=lambda _: "def softmax(x, dim=-1):\n    return 1 / 0\n")
-    copy_exercise(root, "bad_draws", inputs=lambda text: text + "\n\ndef hide_some(*_):\n    return 1 / 0\n")
-    copy_exercise(root, "bad_mistakes", mistakes=lambda text: text + RAISES)
-    copy_exercise(root, "bad_words", mistakes=lambda text: text.replace('"""You', '"""\\ud800 You'))
-    copy_exercise(root, "bad_check", exercise=lambda text: text.replace('check = "steady"', 'check = "row_sums"'))
-    return root
-
-
-@pytest.fixture(scope="module")
-def service(begin: Callable[..., Victim], root: Path) -> Victim:
-    """Give one service over these exercises."""
-    return begin(root)
-
-
-@pytest.fixture
-def victim(service: Victim) -> Iterator[Victim]:
-    """Give the service, and see that the exercise that is whole grades as ever when the test is over."""
-    service.enter()
-    yield service
-    service.expect_right()
+from tests.faults.conftest import RIGHT, WRONG, Victim
 
 
 @pytest.mark.parametrize("exercise", ["bad_reference", "bad_draws"])

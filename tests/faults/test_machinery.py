@@ -6,27 +6,13 @@ import os
 import resource
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.faults.conftest import RIGHT, Victim, slow
-
-
-@pytest.fixture(scope="module")
-def service(begin: Callable[..., Victim], plain_root: Path) -> Victim:
-    """Give one service for all of these tests."""
-    return begin(plain_root)
-
-
-@pytest.fixture
-def victim(service: Victim) -> Iterator[Victim]:
-    """Give the service, and see that it grades as before when the test is over."""
-    service.enter()
-    yield service
-    service.expect_right()
 
 
 def test_a_zygote_that_dies_under_a_run_is_replaced(victim: Victim) -> None:
@@ -87,9 +73,8 @@ def test_a_process_without_memory_apologises(victim: Victim) -> None:
     """What could not be held is never the student's; once there is memory, the same student is graded."""
     id = victim.submit(slow(0.3) + "#" * 200_000)
     victim.reaches(id, "running")
-    victim.ask("take_memory")
-    time.sleep(0.6)
-    victim.ask("give_back")
+    with no_memory_left(victim.process.pid):
+        time.sleep(0.6)
     state, report = victim.end(id)
 
     assert state in ("done", "broken")
@@ -103,6 +88,17 @@ def innermost(pid: int) -> int:
     while below := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         pid = int(below[0])
     return pid
+
+
+@contextmanager
+def no_memory_left(pid: int | None) -> Iterator[None]:
+    """Let the kernel refuse that process every further page."""
+    assert pid is not None
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
+    before = resource.prlimit(pid, resource.RLIMIT_AS)
+    resource.prlimit(pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), before[1]))
+    yield
+    resource.prlimit(pid, resource.RLIMIT_AS, before)
 
 
 @contextmanager

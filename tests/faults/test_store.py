@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -30,20 +29,6 @@ class Trouble:
         assert self.victim.ask(ENDS[self.name]) is None
 
 
-@pytest.fixture(scope="module")
-def service(begin: Callable[..., Victim], plain_root: Path) -> Victim:
-    """Give one service, on a small disk of its own, for all of these tests."""
-    return begin(plain_root, disk=True)
-
-
-@pytest.fixture
-def victim(service: Victim) -> Iterator[Victim]:
-    """Give the service, and see that it grades as before when the test is over."""
-    service.enter()
-    yield service
-    service.expect_right()
-
-
 @pytest.fixture(params=["locked", "full", "protected"])
 def trouble(request: pytest.FixtureRequest, victim: Victim) -> Trouble:
     """Give one trouble after the other."""
@@ -61,6 +46,7 @@ def test_what_cannot_be_stored_is_refused_and_can_be_handed_in_again(victim: Vic
     assert (state, report.score) == ("done", 100.0)
 
 
+@pytest.mark.parametrize("trouble", ["locked", "full"], indirect=True)
 def test_what_cannot_be_claimed_or_stored_waits_and_is_graded_once(victim: Victim, trouble: Trouble) -> None:
     """A verdict that nobody takes and a job that nobody can claim stay; one report each when the trouble is over."""
     running = [victim.submit(slow(0.4), exercise) for exercise in ("softmax", "again")]

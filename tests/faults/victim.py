@@ -36,7 +36,7 @@ rival.execute("BEGIN IMMEDIATE")
 print("locked", flush=True)
 sys.stdin.read()
 """
-DISK_BYTES = 2 << 20
+DISK_BYTES = 16 << 20
 PATIENCE_SECONDS = 0.2  # that a write waits for another process
 
 
@@ -136,28 +136,22 @@ class _Desk:
         os.close(taken)
         resource.setrlimit(resource.RLIMIT_NOFILE, (taken, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
-    def take_memory(self) -> None:
-        """Leave no memory that could still be had from the system."""
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), resource.RLIM_INFINITY))
-
     def give_back(self) -> None:
-        """Have everything again."""
-        for kind in (resource.RLIMIT_NOFILE, resource.RLIMIT_AS):
-            hard = resource.getrlimit(kind)[1]
-            resource.setrlimit(kind, (hard, hard))
+        """Have them again."""
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _protect(connection: Any, *_: object) -> None:
     connection.execute("PRAGMA query_only=ON")
 
 
-def serve(folder: Path, root: Path, disk: bool, line: Connection) -> None:
-    """Be the service over the exercises below `root`; with `disk`, on a small disk of its own, if that is granted."""
+def serve(folder: Path, root: Path, line: Connection) -> None:
+    """Be the service over the exercises below `root`, on a small disk of its own if that is granted."""
     torch.set_num_threads(1)
     log = _Log()
     logging.getLogger().addHandler(log)
-    own_disk = disk and _mounted(folder)
+    own_disk = _mounted(folder)
     settings = Settings(data=folder, slots=2, class_code="green-tree", secret="s" * 40)
     retries = Retries(pauses=(0.05, 0.2), rests=(0.05, 0.1))
     box = bootstrap.choose(settings)
