@@ -1,0 +1,35 @@
+"""Make accounts without end with a class code that is right: a board full of names, a share of the queue for each.
+
+Expected: after a large class, the address has to wait
+Stopped by: rate limit (accounts by address, sessions by name)
+Own: yes
+"""
+
+import pytest
+
+from grader.errors import NotAllowed
+from grader.service.doors import Arrivals
+from tests.service.conftest import Clock
+
+
+def control(world):
+    arrivals = Arrivals(Clock())
+    for _ in range(500):
+        arrivals.code_tried("192.0.2.1")
+        arrivals.code_was_right("192.0.2.1")
+
+
+def attack(world):
+    clock = Clock()
+    arrivals = Arrivals(clock)
+    for _ in range(600):
+        arrivals.code_was_right("192.0.2.1")
+    with pytest.raises(NotAllowed, match="accounts were made at your address"):
+        arrivals.code_was_right("192.0.2.1")
+    arrivals.code_was_right("192.0.2.2")
+    for _ in range(100):
+        arrivals.session("eve")
+    with pytest.raises(NotAllowed, match="sessions"):
+        arrivals.session("eve")
+    clock.now += 3600
+    arrivals.session("eve")

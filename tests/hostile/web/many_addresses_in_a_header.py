@@ -1,0 +1,35 @@
+"""Come from a new address with every guess, by writing it into the header that proxies add to.
+
+Expected: only what the proxy itself added is believed
+Stopped by: trusted neighbours (the last address that is none of theirs)
+Own: yes
+"""
+
+import asyncio
+
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+from grader.pages.server import NEIGHBOURS
+from tests.pages.conftest import in_a_loop
+
+
+def seen(trusted, written, came_from="10.1.2.3"):
+    found = []
+
+    async def app(scope, receive, send):
+        found.append(scope["client"][0])
+
+    scope = {"type": "http", "client": (came_from, 1), "headers": [(b"x-forwarded-for", written.encode())], "scheme": "http"}
+    in_a_loop(ProxyHeadersMiddleware(app, trusted)(scope, asyncio.sleep, asyncio.sleep))
+    return found[0]
+
+
+def control(world):
+    assert seen("*", "1.2.3.4, 198.51.100.7") == "1.2.3.4"
+
+
+def attack(world):
+    for forged in ("1.2.3.4, ", "1.2.3.4, 10.0.0.1, ", "10.0.0.1, ", "<script>, ", ""):
+        assert seen(NEIGHBOURS, f"{forged}198.51.100.7") == "198.51.100.7"
+        assert seen(NEIGHBOURS, f"{forged}198.51.100.7, 10.9.9.9") == "198.51.100.7"
+    assert seen(NEIGHBOURS, "1.2.3.4", came_from="198.51.100.7") == "198.51.100.7"  # no neighbour, not believed

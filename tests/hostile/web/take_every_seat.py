@@ -1,0 +1,36 @@
+"""Take all of Gradio's events: watch one slow run a thousand times; each watcher holds one of four hundred.
+
+Expected: refused in words from the ninth on; others open their pages as ever
+Stopped by: rate limit (runs watched at once by one person)
+Own: yes
+"""
+
+import threading
+
+from grader.pages.crowd import MOST_WATCHED
+
+SLOW = "import time\ntime.sleep(4)\n"
+
+
+def control(world):
+    id = world.service.submit(world.eve.user, "softmax", SLOW)
+    world.service.cancel(world.eve.user, id)
+    assert "Cancelled" in world.event(world.client(world.eve), "watch", id).text
+
+
+def attack(world):
+    id = world.service.submit(world.eve.user, "softmax", SLOW)
+    told = []
+    clients = [world.client(world.eve) for _ in range(MOST_WATCHED + 4)]
+    threads = [threading.Thread(target=lambda c=c: told.append(world.event(c, "watch", id).text)) for c in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads[:4]:  # whoever is refused is done at once
+        assert "softmax" in world.event(world.client(world.ada), "open", query="ex=softmax").text
+    while sum("too many places" in text for text in told) < 4:
+        assert any(thread.is_alive() for thread in threads)
+        threads[-1].join(0.05)
+    world.service.cancel(world.eve.user, id)
+    for thread in threads:
+        thread.join(20)
+    assert sum("too many places" in text for text in told) == 4

@@ -1,0 +1,36 @@
+"""Make the database obey: its own words in every name, id, exercise, filter, cookie and password.
+
+Expected: no such thing, and every table as it was
+Stopped by: bound parameters, the form of ids, the catalogue
+Own: yes
+"""
+
+import sqlite3
+
+WORDS = ["' OR 1=1 --", "'; DROP TABLE users; --", "1 UNION SELECT password FROM users", "%", "softmax' OR 'a'='a"]
+
+
+def control(world):
+    base = sqlite3.connect(":memory:")
+    base.executescript("CREATE TABLE users(name); INSERT INTO users VALUES('Ada')")
+    assert base.execute(f"SELECT * FROM users WHERE name='{WORDS[0]}'".replace(" --", " OR '")).fetchall() == [("Ada",)]
+    base.close()
+
+
+def attack(world):
+    before = len(world.service.office.students(world.prof.user))
+    client, prof = world.client(world.eve), world.client(world.prof)
+    for words in WORDS:
+        for name, data in (("watch", [words]), ("submit", [words, words])):
+            answer = world.event(client, name, *data)
+            world.harmless(answer)
+            assert "There is no" in answer.text
+        told = world.event(client, "board", query=f"ex={words}")
+        world.harmless(told)
+        answer = world.event(prof, "open", mount="/teach", query=f"student={words}&submission={words}")
+        world.harmless(answer)
+        assert "argon2" not in answer.text
+        guest = world.client()
+        guest.cookies.set("attention_gym", words.replace(";", "%3b"))
+        world.harmless(guest.post("/sign-in", data={"name": words, "password": words}), guest.get("/work"))
+    assert len(world.service.office.students(world.prof.user)) == before
