@@ -115,7 +115,12 @@ class _Search:
 def _marks(instances: Instances) -> list[tuple[str, object]]:
     """Return what calls might change in the instances: attributes and tensors, as they can be compared."""
     modules = [(name, instance.module) for name, instance in instances.items() if instance is not None]
-    attributes = ((f"{name}.{key}", _plain(value)) for name, part in modules for key, value in vars(part).items())
+    attributes = (
+        (f"{name}.{key}", _plain(value))
+        for name, part in modules
+        for key, value in vars(part).items()
+        if key != "training"  # every call sets that, so it is no mark that the next one would see
+    )
     tensors = ((f"{name}.{key}", value.tolist()) for name, part in modules for key, value in part.state_dict().items())
     return [*attributes, *tensors]
 
