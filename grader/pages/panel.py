@@ -11,6 +11,9 @@ from grader.store.records import State, Watch
 
 NOT_CANCELLED = "This could not be cancelled just now, by a fault of ours. Please try again."
 _AGAIN = "Please try again in a moment. If that does not help, give your instructor this id"
+_KEPT = "Your code is handed in and kept. You may close this page and come back; the place in line stays yours."
+_OVERTAKEN = "It ran for long while others waited, so they go first; then it is run anew, with more time to itself."
+_MANY = 5  # ahead; fewer are through before the sentence has been read
 _RARE = (Dimension.MEMORY, Dimension.LEARNING)
 
 
@@ -45,8 +48,7 @@ def opened_view(number: int) -> View:
 def watch_view(watch: Watch) -> View:
     """Return the panel for a submission on its way or at its end."""
     if watch.state is State.QUEUED:
-        text = "In line: you are next" if watch.ahead == 0 else f"In line: {watch.ahead} ahead of you"
-        return _panel("queued", text + _eta(watch.eta), chip="waiting", busy=True, elapsed=watch.elapsed)
+        return _waiting(watch)
     if watch.state is State.RUNNING:
         return _running(watch)
     if watch.state is State.CANCELLED:
@@ -54,6 +56,13 @@ def watch_view(watch: Watch) -> View:
     if watch.report is None:
         return _panel("broken", "Something broke on our side. This costs you nothing; please try again.")
     return _finished(watch, watch.report)
+
+
+def _waiting(watch: Watch) -> View:
+    line = "In line again" if watch.again else "In line"
+    text = f"{line}: you are next" if watch.ahead == 0 else f"{line}: {watch.ahead} ahead of you"
+    detail = _OVERTAKEN if watch.again else _KEPT if watch.ahead >= _MANY else ""
+    return _panel("queued", text + _eta(watch.eta), detail=detail, chip="waiting", busy=True, elapsed=watch.elapsed)
 
 
 def _eta(seconds: int | None) -> str:

@@ -32,6 +32,17 @@ def test_each_state_has_its_sentence(watch, phase, text):
     assert (view["phase"], view["text"]) == (phase, text)
 
 
+def test_who_stands_far_back_is_told_that_nothing_is_lost():
+    """With many ahead the page need not stay open; who was overtaken is told why."""
+    long, short = (watch_view(Watch(State.QUEUED, ahead=ahead)) for ahead in (200, 1))
+    again = watch_view(Watch(State.QUEUED, ahead=3, again=True))
+
+    assert "You may close this page" in long["detail"]
+    assert short["detail"] == ""
+    assert again["text"].startswith("In line again: 3 ahead of you")
+    assert "others waited" in again["detail"]
+
+
 def test_nothing_is_busy_before_the_first_run():
     """The idle panel offers Run, not Cancel."""
     assert idle_view()["busy"] is False
