@@ -122,6 +122,16 @@ def test_a_file_too_long_to_be_read_says_so() -> None:
     assert [clue.what for clue in find_clues(source, _PLAN, _RAN)] == ["a file that is too long to be read"]
 
 
+def test_a_file_of_too_many_expressions_says_so() -> None:
+    """To go through all of them would keep others waiting; what was found before counts."""
+    source = "import ctypes\ndef attend(q):\n" + ("    q" + ".a" * 800 + "\n") * 36
+
+    assert [clue.what for clue in read(source, ("attention",), ["attend"])] == [
+        "a file that is too long to be read",
+        "ctypes",
+    ]
+
+
 def test_what_was_trapped_is_not_told_twice() -> None:
     """One line, one clue; names from the box are cleaned, and a report holds no flood of them."""
     source = _whole(_CERTAIN["plain"])

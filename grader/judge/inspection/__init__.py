@@ -24,7 +24,7 @@ from grader.judge.text import clean
 _WORD = re.compile(r"[^\W\d]\w*")
 MOST = 20  # clues of a report
 _LONG = 3000  # characters; a copy of torch's attention is much longer
-_TOO_LONG = 64 << 10  # characters; to go through more takes too long beside everybody else's grades
+_TOO_LONG, _TOO_MANY = 64 << 10, 10_000  # characters, expressions; more takes too long beside everybody else's grades
 _TORCHS = "lines that go as in PyTorch's own multi-head attention"
 _UNREAD = "a file that is too long to be read"
 _NOT_COMPILED = frozenset(
@@ -88,7 +88,10 @@ def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]
             if isinstance(node, ast.ImportFrom)
             for path in forbidden.handed_in(node, entries)
         ]
-        for node, function in reached(tree, entries):
+        for count, (node, function) in enumerate(reached(tree, entries)):
+            if count == _TOO_MANY:
+                found.append(Clue(Sight.UNUSUAL, _UNREAD))
+                break
             if called := forbidden.operation(node, names):
                 found.append(Clue(Sight.READ, called, node.lineno, function))
             elif what := unusual(node, names):

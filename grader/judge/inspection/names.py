@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 _IMPORTING = ("importlib.import_module", "__import__")
+_DEEPEST = 12  # attributes of attributes
 _TABLES = ("__dict__", "modules")
 
 
@@ -48,10 +49,21 @@ class Names:
         if isinstance(node, ast.Name):
             return self.paths.get(node.id, "" if node.id in self.own else node.id if node.id in _IMPORTING else "")
         if isinstance(node, ast.Attribute):
-            return _joined(self.path(node.value), node.attr)
+            return self._inside(node)
         if isinstance(node, ast.Subscript):
             return self._looked_up(node)
         return self._called(node) if isinstance(node, ast.Call) else ""
+
+    def _inside(self, node: ast.Attribute) -> str:
+        """Return the path of `a.b.c`, if it is no longer than paths are: each part of a chain is asked for in turn."""
+        owner: ast.expr = node
+        inner: list[str] = []
+        while isinstance(owner, ast.Attribute) and len(inner) <= _DEEPEST:
+            inner.append(owner.attr)
+            owner = owner.value
+        if isinstance(owner, ast.Attribute):
+            return ""
+        return _joined(self.path(owner), ".".join(reversed(inner)))
 
     def _called(self, node: ast.Call) -> str:
         """Return what `getattr(torch, "softmax")` and the like give."""

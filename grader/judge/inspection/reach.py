@@ -27,7 +27,7 @@ def reached(tree: ast.Module, entries: Sequence[str]) -> Iterator[tuple[ast.expr
             if name in defined:
                 waiting.append((defined.pop(name), ""))
         if waiting:
-            node, inside = waiting.pop()
+            node, inside = waiting.pop(0)
             for found, function in _parts(node, inside, methods, seen):
                 wanted |= _mentions(found)
                 yield found, function
@@ -54,14 +54,15 @@ def _parts(
 
 def _expressions(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
     """Yield the expressions and imports below a node, without annotations, docstrings and demonstrations."""
-    if isinstance(node, ast.expr | ast.Import | ast.ImportFrom):
-        yield node
-    for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns"):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not _is_demonstration(child) and not _is_text(child):
-                yield from _expressions(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.expr | ast.Import | ast.ImportFrom):
+            yield node
+        for name, value in ast.iter_fields(node):
+            if name not in ("annotation", "returns"):
+                children = value if isinstance(value, list) else [value]
+                waiting += [child for child in children if isinstance(child, ast.AST) and not _is_passed_over(child)]
 
 
 def _mentions(node: ast.AST) -> set[str]:
@@ -79,6 +80,10 @@ def _is_special(name: str) -> bool:
 def _is_demonstration(node: ast.AST) -> bool:
     """Return whether it is `if __name__ == "__main__":`."""
     return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
+
+
+def _is_passed_over(node: ast.AST) -> bool:
+    return _is_demonstration(node) or _is_text(node)
 
 
 def _is_text(node: ast.AST) -> bool:
