@@ -1,8 +1,8 @@
 """How many grades a second come out of so many slots, and how much memory each child has to itself.
 
-The job is that of `latency`. Slots are threads that share a sandbox, as in the service; every grade is whole: tensors,
-reference, run, verdict, figures. Memory is what the kernel counts as private and dirty in a child, looked at every
-millisecond while right answers to several exercises run.
+The job is that of `latency`. Slots are threads of grading processes that have a sandbox each, as in the service; every
+grade is whole: tensors, reference, run, verdict, figures. Memory is what the kernel counts as private and dirty in a
+child, looked at every millisecond while right answers to several exercises run.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache
+from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 
 import torch
@@ -22,6 +25,7 @@ import typer
 from benchmarks.latency import EXERCISE
 from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
+from grader.jobs.crew import SLOTS_EACH
 from grader.judge.grade import grade
 from grader.sandbox.choice import choose_box
 
@@ -33,38 +37,58 @@ _GENERATION = 3  # below this process: the zygote as it was started, the zygote 
 def throughput(seconds: float = 8.0) -> None:
     """Print the grades a second and the milliseconds of one, slots by slots, and the memory of children."""
     torch.set_num_threads(1)
-    exercise = read_exercise(ROOT / "exercises" / EXERCISE)
     box = choose_box(allow_plain=False)
-    source = exercise.reference_path.read_text(encoding="utf-8")
-    for seed in range(5):
-        grade(exercise, source, seed=seed, box=box)
-    time.sleep(1.0)  # the zygote folds its memory while nothing else is to be done
-    typer.echo(f"{EXERCISE}, {seconds:g} s each, {os.cpu_count()} cores, {box.name}")
+    processes = [ProcessPoolExecutor(1, get_context("spawn")) for _ in range(-(-_SLOTS[-1] // SLOTS_EACH))]
+    for ready in [process.submit(_warm_up) for process in processes]:
+        ready.result()
+    typer.echo(f"{EXERCISE}, {seconds:g} s each, {SLOTS_EACH} slots a process, {os.cpu_count()} cores, {box.name}")
     typer.echo(f"{'slots':<8}{'grades/s':>10}{'ratio':>8}{'median ms':>12}{'p95 ms':>10}")
     alone = 0.0
     for slots in _SLOTS:
-        taken = _busy(exercise, source, box, slots=slots, seconds=seconds)
+        shares = [min(SLOTS_EACH, slots - first) for first in range(0, slots, SLOTS_EACH)]
+        running = [process.submit(_busy, share, seconds) for process, share in zip(processes, shares, strict=False)]
+        taken = [one for done in running for one in done.result()]
         rate = len(taken) / seconds
         alone = alone or rate
         p95 = sorted(taken)[round(0.95 * (len(taken) - 1))]
         typer.echo(f"{slots:<8}{rate:>10.1f}{rate / alone:>8.2f}{statistics.median(taken):>12.1f}{p95:>10.1f}")
+    for process in processes:
+        process.shutdown()
     _print_memory(box)
 
 
-def _busy(exercise: Exercise, source: str, box: Box, *, slots: int, seconds: float) -> list[float]:
-    """Keep `slots` threads grading; return the milliseconds of each grade that ended in time."""
+@cache
+def _job() -> tuple[Exercise, str, Box]:
+    """Return the exercise, its right answer and the sandbox of a grading process."""
+    torch.set_num_threads(1)
+    exercise = read_exercise(ROOT / "exercises" / EXERCISE)
+    return exercise, exercise.reference_path.read_text(encoding="utf-8"), choose_box(allow_plain=False)
+
+
+def _warm_up() -> None:
+    exercise, source, box = _job()
+    for seed in range(5):
+        grade(exercise, source, seed=seed, box=box)
+    time.sleep(1.0)  # the zygote folds its memory while nothing else is to be done
+
+
+def _busy(slots: int, seconds: float) -> list[float]:
+    """Keep `slots` threads of this process grading; return the milliseconds of each grade that ended in time."""
+    exercise, source, box = _job()
     end = time.perf_counter() + seconds
 
-    def slot(number: int) -> Iterator[float]:
-        seed = number << 20
-        while (start := time.perf_counter()) < end:
-            seed += 1
+    def slot(number: int) -> list[float]:
+        taken: list[float] = []
+        for seed in count(number << 20):
+            start = time.perf_counter()
             grade(exercise, source, seed=seed, box=box)
-            if time.perf_counter() < end:
-                yield (time.perf_counter() - start) * 1000
+            if time.perf_counter() > end:
+                break
+            taken.append((time.perf_counter() - start) * 1000)
+        return taken
 
     with ThreadPoolExecutor(slots) as pool:
-        return [one for taken in pool.map(lambda number: list(slot(number)), range(slots)) for one in taken]
+        return [one for taken in pool.map(slot, range(slots)) for one in taken]
 
 
 def _print_memory(box: Box) -> None:
