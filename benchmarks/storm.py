@@ -70,14 +70,22 @@ def storm(students: int = 500, seconds: float = 10.0, slots: int = 0, patience: 
         show(result, problems(result, data))
 
 
-async def rage(site: Site, drawn: list[Answer], *, over: float, patience: float, calm: float = CALM_SECONDS) -> Storm:
+async def rage(
+    site: Site,
+    drawn: list[Answer],
+    *,
+    over: float,
+    patience: float,
+    settle: float = SETTLE_SECONDS,
+    calm: float = CALM_SECONDS,
+) -> Storm:
     """Return what came of it when each answer was handed in at its time within `over` seconds."""
     address = Address(site.port, await find_events(site.port))
     tabs = [Browser(address, token) for token in site.tokens]
     seen = [Seen(answer) for answer in drawn]
     async with _open(tab.stay() for tab in tabs):
         prober = Prober(tabs[-1])
-        await asyncio.sleep(SETTLE_SECONDS)
+        await asyncio.sleep(settle)
         async with _open([prober.probe()]):
             await asyncio.sleep(calm)
         before, prober.taken = prober.taken, []

@@ -23,7 +23,7 @@ from grader.store import accounts, migrate
 from grader.store.engine import Database
 from grader.store.records import Role
 
-START_SECONDS = 60
+START_SECONDS = 120
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
