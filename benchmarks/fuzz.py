@@ -49,7 +49,7 @@ from grader.judge.verdicts import judge
 CASES = 3  # of each exercise; more only make the answers longer
 WRONG = 3  # examples of each exercise
 HEADROOM_BYTES = 512 << 20  # over what a worker has when it begins; the kernel keeps it
-SLOW_SECONDS = 0.5  # of processor time for one answer, plus a microsecond a byte and cut; a thousand times what it takes
+SLOW_SECONDS = 0.5  # of processor time for one answer, plus a microsecond a byte and cut; it takes under a millisecond
 JUDGED = 0.005  # of the answers that could be read
 DIAGNOSED = 0.1  # of those
 
