@@ -58,6 +58,7 @@ def _limit(files: int) -> None:
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NOFILE: files,
         resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_NICE: 0,
         resource.RLIMIT_RTPRIO: 0,
