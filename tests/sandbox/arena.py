@@ -27,6 +27,11 @@ ROOT = Path(__file__).resolve().parents[2]
 HOME = Path("/srv/grader")  # where the victims keep their files
 DATABASE = HOME / "grades.sqlite"
 METADATA = "169.254.169.254"  # where clouds tell their tenants' secrets
+_FILES = {
+    "submissions/4711.py": "# somebody else's answer\n",
+    "reference/attention.py": "# the answer\n",
+    "notes.txt": "what a friendly attack may spoil\n",
+}
 PORT, ABSTRACT = 7860, "\0grader-control"
 NOT_POSSIBLE = ordinary_user.NOT_POSSIBLE
 
@@ -171,9 +176,15 @@ def become_the_victim(user: int) -> None:
     DATABASE.chmod(0o600)
     for folder in ("submissions", "reference/__pycache__"):
         (HOME / folder).mkdir(parents=True)
-    (HOME / "submissions/4711.py").write_text("# somebody else's answer\n", encoding="utf-8")
-    (HOME / "reference/attention.py").write_text("# the answer\n", encoding="utf-8")
-    (HOME / "notes.txt").write_text("what a friendly attack may spoil\n", encoding="utf-8")
+    lay_out_files()
+
+
+def lay_out_files() -> None:
+    """Put the victims' files where they were in the beginning, and theirs again."""
+    for name, text in _FILES.items():
+        (HOME / name).write_text(text, encoding="utf-8")
+        if os.geteuid() == 0:
+            os.chown(HOME / name, ordinary(), ordinary())
 
 
 def state() -> str:

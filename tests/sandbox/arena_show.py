@@ -12,6 +12,7 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from grader.errors import GraderFault
 from grader.sandbox import keeper
@@ -26,38 +27,55 @@ _ENTRY = (
     " main({walls!r}, {{descriptor}})"
 )
 _FOLDING_SECONDS = 1.0  # in which an idle zygote folds itself into huge pages; hundreds of runs after it are cheaper
+_DEADLY = "signal_by_owned_pipe"  # it takes the zygote along where it gets through, so it comes last
+_CLEAN = keeper._environment
 _SECRET = {"GRADER_SECRET": "the seed of all seeds"}
 
 
 def main() -> None:
-    """Show the corpus in the mode that the arguments name."""
-    mode = json.loads(sys.argv[1])
+    """Show the corpus in the modes that are asked for; of the product itself one, since there is no way back."""
+    modes = json.loads(sys.argv[1])
     before = arena.state()
-    if mode["walls"] is not None:
-        _replace_the_zygote(mode["walls"])
-    else:
-        _move_to(mode["place"], as_root=mode["root"])
-    with Sandbox() as sandbox:
-        show = _Show(sandbox, honest_after=mode["walls"] is None)
-        attacks = [a for a in corpus() if a.runs_here and (mode["walls"] is None or a.is_probe)]
+    print(json.dumps([_bare(mode["walls"]) if mode["walls"] is not None else _tier(mode, before) for mode in modes]))
+
+
+def _bare(walls: list[str]) -> dict[str, object]:
+    """Run the probes in a zygote with these walls only, on a stage as it was in the beginning."""
+    arena.lay_out_files()
+    _replace_the_zygote(walls)
+    attacks = sorted((a for a in corpus() if a.runs_here and a.is_probe), key=lambda attack: attack.name == _DEADLY)
+    with _OneLife() as sandbox:
+        show = _Show(sandbox, honest_every=0)
         for attack in attacks:
-            if mode["slow"] or not attack.is_slow:
+            show.run(attack)
+        return {"box": sandbox.name, "user": os.geteuid(), **show.story()}
+
+
+def _tier(mode: dict[str, Any], before: str) -> dict[str, object]:
+    """Run the corpus in the product as it is, in the place that the mode names."""
+    _move_to(mode["place"], as_root=mode["root"])
+    with Sandbox() as sandbox:
+        show = _Show(sandbox, honest_every=mode["honest_every"])
+        for attack in corpus():
+            if attack.runs_here and (mode["slow"] or not attack.is_slow):
                 show.run(attack)
         story = {"box": sandbox.name, "user": os.geteuid(), **show.story()}
     victim = Path(f"/proc/{os.environ['GRADER_STAGE_VICTIM']}/stat").read_text().rpartition(")")[2].split()[0]
-    story["harm"] = {
-        "victim": victim != "S",
-        "files": os.geteuid() in (0, arena.ordinary()) and arena.state() != before,
-    }
-    print(json.dumps(story))
+    return {**story, "harm": {"victim": victim != "S", "files": arena.state() != before}}
+
+
+class _OneLife(Sandbox):
+    """A sandbox whose zygote is not replaced when an attack has killed it."""
+
+    def _replace(self, lost: keeper.Zygote) -> None:
+        raise GraderFault(f"the zygote is dead: {lost}")
 
 
 def _replace_the_zygote(walls: list[str]) -> None:
     """Have the keeper start the zygote of `arena_walls`, in an environment that is not clean unless that is asked."""
     keeper._ENTRY = _ENTRY.format(walls=walls)
-    if "clean start" not in walls:
-        clean = keeper._environment
-        keeper._environment = lambda scratch: {**clean(scratch), **_SECRET}
+    secret = {} if "clean start" in walls else _SECRET
+    keeper._environment = lambda scratch: {**_CLEAN(scratch), **secret}
 
 
 def _move_to(place: str, *, as_root: bool) -> None:
@@ -85,9 +103,9 @@ def _refuse_namespaces() -> None:
 class _Show:
     """Runs attacks one after the other and keeps what they came to."""
 
-    def __init__(self, sandbox: Sandbox, *, honest_after: bool) -> None:
+    def __init__(self, sandbox: Sandbox, *, honest_every: int) -> None:
         self._sandbox = sandbox
-        self._honest_after = honest_after
+        self._honest_every = honest_every
         self._verdicts: dict[str, str] = {}
         self._after: dict[str, str] = {}
         self._seconds: list[float] = []
@@ -95,12 +113,12 @@ class _Show:
         self._idle = [self._honest()[1] for _ in range(12)][2:]
 
     def run(self, attack: Attack) -> None:
-        """Run one attack, and an honest submission after it where there are walls."""
+        """Run one attack, and an honest submission after every so many, after none if that is 0."""
         try:
             self._verdicts[attack.name] = verdict(self._sandbox.run(plan(), attack.source, LIMITS))
-        except GraderFault:  # it took the zygote down, twice
+        except GraderFault:  # it took the zygote down
             self._verdicts[attack.name] = "zygote lost"
-        if self._honest_after:
+        if self._honest_every and len(self._verdicts) % self._honest_every == 0:
             self._after[attack.name], seconds = self._honest()
             self._seconds.append(seconds)
 

@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -38,21 +38,23 @@ class Mode:
         place: `docker`, `without namespaces`, or nothing for this machine as it is.
         root: who serves is root, not an ordinary user.
         slow: attacks that end by a clock are run as well.
+        honest_every: after so many attacks an honest submission is run.
     """
 
     walls: tuple[str, ...] | None = None
     place: str = ""
     root: bool = False
     slow: bool = False
+    honest_every: int = 8
 
 
 MODES = {
     "no jail": Mode(walls=()),
     **{f"{wall} alone": Mode(walls=(wall,), root=wall == "other user") for wall in WALLS},
     "tier A, root": Mode(root=True),
-    "tier A, ordinary user": Mode(),
+    "tier A, ordinary user": Mode(honest_every=1),
     "tier B, root": Mode(place="without namespaces", root=True),
-    "tier B, ordinary user": Mode(place="without namespaces"),
+    "tier B, ordinary user": Mode(place="without namespaces", honest_every=1),
     "tier B, Docker's profile, root": Mode(place="docker", root=True),
     "tier B, Docker's profile, ordinary user": Mode(place="docker", slow=True),
 }
@@ -63,7 +65,6 @@ class NotHere(Exception):
     """This mode cannot be shown on this machine; the text says why."""
 
 
-@functools.cache
 def story(name: str) -> dict[str, Any]:
     """Return what came of the corpus in the mode called `name`.
 
@@ -77,15 +78,23 @@ def story(name: str) -> dict[str, Any]:
         raise NotHere("Docker's profile is written down for x86_64 only")
     if name == "tier A, ordinary user" and any(p.exists() and p.read_text().strip() == v for p, v in _KEPT.items()):
         raise NotHere("this system keeps user namespaces from ordinary users")
-    wish = json.dumps({"walls": mode.walls, "place": mode.place, "root": mode.root, "slow": mode.slow})
+    together = tuple(other for other in MODES if MODES[other].walls is not None and not MODES[other].root)
+    names = together if name in together else (name,)  # one stage for many zygotes spares the time to build it
+    return _stories(names)[names.index(name)]
+
+
+@functools.cache
+def _stories(names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Build a stage and show these modes on it."""
+    wish = json.dumps([asdict(MODES[name]) for name in names])
     done = subprocess.run(
         [sys.executable, "-m", "tests.sandbox.arena", wish], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if done.returncode == NOT_POSSIBLE:
         raise NotHere(done.stderr.strip())
     if done.returncode != 0:
-        raise RuntimeError(f"the mode `{name}` ended with {done.returncode}: {done.stderr}")
-    told: dict[str, Any] = json.loads(done.stdout)
+        raise RuntimeError(f"the modes {names} ended with {done.returncode}: {done.stderr}")
+    told: list[dict[str, Any]] = json.loads(done.stdout)
     return told
 
 
@@ -163,8 +172,7 @@ _FACTS = ("own", "is_probe", "succeeds_without_walls")
 def _row(attack: Attack) -> str:
     """Return what the file says; a wall in brackets should stop it, and nothing got through that would show it."""
     tries = attack.strategy.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
-    ends = " or ".join(said if len(said) < 40 else f"{said[:20]}…" for said in attack.expected)
-    ends = ends.encode("ascii", "backslashreplace").decode().replace("\\u2026", "…")
+    ends = " or ".join(ascii(said)[1:-1] if len(said) < 40 else f"{said[:20]}…" for said in attack.expected)
     mark = "●" if attack.succeeds_without_walls else "(●)"
     cells = [mark if wall in attack.stoppers else "" for wall in WALLS]
     free = "open" if attack.succeeds_without_walls else "refused" if attack.powerless else ""

@@ -40,7 +40,7 @@ def test_each_wall_alone_stops_what_the_files_say(wall: str) -> None:
 
 @pytest.mark.parametrize("tier", modes.TIERS)
 def test_nothing_gets_through_in_a_tier(tier: str) -> None:
-    """Every attack ends as its file says, the honest submission after it is right, and no victim was harmed."""
+    """Every attack ends as its file says, honest submissions between them are right, and no victim was harmed."""
     told = _story(tier)
     wrong = {name: said for name, said in told["verdicts"].items() if said not in _ATTACKS[name].expected}
     assert (modes.open_in(tier), wrong) == (set(), {})
