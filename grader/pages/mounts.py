@@ -70,12 +70,17 @@ def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Mounted:
             mcp_server=False,
             theme=theme(),
         )
-    tabs = Tabs()
-    tabs.set_blocks(blocks)
-    cast("Any", app.routes[-1]).app.state_holder = tabs  # of the application that was mounted just now
-    blocks._queue.ANALYTICS_MAX_EVENTS = ANALYTICS
-    blocks._queue.ANAYLTICS_CACHE_FREQUENCY = 10**9
-    blocks._queue.pending_messages_per_session.max_size = QUEUES
+    _lighten(app.routes[-1], blocks)
     # Without this, Gradio takes any path of this machine for a file that the caller has uploaded.
     blocks.has_launched = True
     return Mounted(blocks)
+
+
+def _lighten(mounted: object, blocks: gr.Blocks) -> None:
+    """Spare Gradio what costs time or memory with each tab or event, and what none of our pages shows."""
+    tabs = Tabs()
+    tabs.set_blocks(blocks)
+    cast("Any", mounted).app.state_holder = tabs
+    blocks._queue.ANALYTICS_MAX_EVENTS = ANALYTICS
+    blocks._queue.ANAYLTICS_CACHE_FREQUENCY = 10**9
+    blocks._queue.pending_messages_per_session.max_size = QUEUES
