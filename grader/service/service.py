@@ -92,9 +92,8 @@ class Service:
         self._engine = engine
         self._watching = watching
         self._rules = rules
-        self._clock = clock
+        self._clock, self._pace = clock, Pace(clock)
         self._closing = closing
-        self._pace = Pace(clock)
         self._accounts = Accounts(
             database,
             class_code=rules.class_code,
