@@ -88,9 +88,7 @@ class Service:
         self.catalog = catalog
         self.box_name = box_name
         self.office = Office(database)
-        self._database = database
-        self._engine = engine
-        self._watching = watching
+        self._database, self._engine, self._watching = database, engine, watching
         self._rules = rules
         self._clock, self._pace = clock, Pace(clock)
         self._closing = closing
