@@ -25,7 +25,10 @@ from grader.gate.outcome import Share
 from grader.gate.trivial import TRIVIAL
 from grader.settings import PREFIX, Settings
 
-_DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/authoring.md", "docs/sandbox.md", "docs/cheating.md")
+_DOCUMENTS = (
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *("docs/authoring.md", "docs/sandbox.md", "docs/cheating.md", "docs/gpu.md"),
+)
 _GUIDE = "docs/authoring.md"
 _IMPORTS = """\
 from dataclasses import replace
