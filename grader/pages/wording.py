@@ -15,6 +15,8 @@ from typing import TypeAlias
 
 View: TypeAlias = "str | int | float | bool | Sequence[View] | Mapping[str, View] | None"
 
+_COMPACT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
 # Controls but tab and newline; marks that turn the reading direction; characters nobody sees, but for the joiners
 # that emoji and some scripts are written with; halves of a pair.
 _UNSAFE = re.compile(
@@ -39,7 +41,10 @@ def clean(text: str, limit: int = 4000) -> str:
 
 def pack(view: View) -> str:
     """Return `view` as one line of JSON that holds no markup even where it is read as HTML."""
-    line = json.dumps(_finite(view), allow_nan=False, separators=(",", ":"))
+    try:
+        line = _COMPACT.encode(view)
+    except (ValueError, TypeError):  # a number that JSON lacks, or a mapping that is no dict: both are rare
+        line = _COMPACT.encode(_finite(view))
     return line.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
