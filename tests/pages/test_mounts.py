@@ -135,7 +135,7 @@ def test_instructors_get_the_export(visitor, person):
         answer = instructor.get("/teach/export.csv")
 
     assert answer.headers["content-type"].startswith("text/csv")
-    assert answer.text.startswith("student,")
+    assert answer.text.startswith('"student",')
 
 
 def test_a_guest_cannot_submit(visitor):

@@ -18,6 +18,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from grader.sandbox.lockdown import kernel
@@ -192,9 +193,16 @@ def state() -> str:
     with sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True) as database:
         grades = database.execute("select * from grades").fetchall()
     database.close()
-    files = [str(path) for place in (HOME, Path("/tmp"), Path("/dev/shm")) for path in place.rglob("*")]
+    files = [path for place in (str(HOME), "/tmp", "/dev/shm") for path in _on_the_stage(place)]
     ours = [path for path in files if "grader-zygote-" not in path]
     return json.dumps([sorted(ours), grades, (HOME / "notes.txt").read_text(encoding="utf-8")])
+
+
+def _on_the_stage(place: str) -> Iterator[str]:
+    """Yield what lies below `place`, but for what the machine lends, as the project itself where it lies in /tmp."""
+    for folder, folders, files in os.walk(place):
+        folders[:] = [name for name in folders if not os.path.ismount(f"{folder}/{name}")]
+        yield from (f"{folder}/{name}" for name in (*folders, *files))
 
 
 if __name__ == "__main__":
