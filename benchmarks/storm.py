@@ -24,7 +24,7 @@ from pathlib import Path
 import torch
 import typer
 
-from benchmarks.storm_answers import Answer, answers_alone, draw
+from benchmarks.storm_answers import Answer, answers_alone, draw, score_with
 from benchmarks.storm_browser import Address, Browser, find_events, timed
 from benchmarks.storm_site import Site, read_stored, seconds_of, served
 
@@ -178,11 +178,13 @@ def problems(result: Storm, data: Path) -> list[str]:
     ]
     found += [f"a student saw no end: {seen.trouble or seen.lines[-1:]}" for seen in result.seen if seen.score is None]
     for seen, kept in zip(result.seen, stored, strict=False):
-        if seen.answer.score is not None and (seen.score, kept.score) != (seen.answer.score, seen.answer.score):
-            found.append(
-                f"{kept.user}, {seen.answer.kind} at {seen.answer.exercise}: {seen.score} on the page, "
-                f"{kept.score} stored, {seen.answer.score} alone"
-            )
+        if seen.answer.score is not None:
+            alone = seen.answer.score if seen.answer.score == kept.score else score_with(seen.answer, kept.seed)
+            if (seen.score, kept.score) != (alone, alone):
+                found.append(
+                    f"{kept.user}, {seen.answer.kind} at {seen.answer.exercise}: {seen.score} on the page, "
+                    f"{kept.score} stored, {alone} alone"
+                )
         if seen.answer.score is None and kept.score:
             found.append(f"{kept.user}: a {seen.answer.kind} earned {kept.score}")
     if len(stored) != len(result.seen):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.box.inline import InlineBox
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.judge.grade import grade
@@ -51,6 +52,12 @@ def answers_alone() -> list[Answer]:
         return [answer for name in EXERCISES for answer in _of(read_exercise(ROOT / "exercises" / name), box)]
     finally:
         box.close()
+
+
+def score_with(answer: Answer, seed: int) -> float:
+    """Return what an answer of ours earns with the tensors of `seed`: a wrong one may pass a line with some of them."""
+    exercise = read_exercise(ROOT / "exercises" / answer.exercise)
+    return grade(exercise, answer.source, seed=seed, box=InlineBox()).score
 
 
 def draw(honest: list[Answer], students: int, bad: int) -> list[Answer]:

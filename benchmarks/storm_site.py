@@ -44,6 +44,7 @@ class Stored:
     user: str
     state: str
     score: float | None
+    seed: int
     tries: int
     reports: int
 
@@ -87,7 +88,7 @@ def read_stored(data: Path) -> list[Stored]:
     """Return every submission, in the order of the students."""
     database = Database(Settings(data=data).file_url)
     query = """
-        SELECT u.name, s.state, MAX(r.score), s.tries, COUNT(r.submission_id) FROM submissions s
+        SELECT u.name, s.state, MAX(r.score), s.seed, s.tries, COUNT(r.submission_id) FROM submissions s
         JOIN users u ON u.id = s.user_id LEFT JOIN reports r ON r.submission_id = s.id GROUP BY s.id ORDER BY u.name
     """
     with database.read() as session:
