@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from grader.box.observations import Blame, CallSeen, Observations, Raised, Stage, Touch
@@ -141,6 +143,16 @@ def test_what_was_trapped_is_not_told_twice() -> None:
 
     assert clues[0] == Clue(Sight.TRAPPED, "torch.x<U+202E>", 3, "attend")
     assert [clue.sight for clue in clues] == [Sight.TRAPPED] * MOST
+
+
+def test_several_threads_read_at_once() -> None:
+    """Two slots of a grading process do, and Python 3.11 does not keep their syntax trees apart by itself.
+
+    It fails for one text in many hundreds, so this finds a missing lock in some runs only.
+    """
+    text = (ROOT / "reference" / "multi_head_attention_causal.py").read_text(encoding="utf-8")
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(lambda _: find_clues(text, _PLAN, _RAN), range(400))) == {()}
 
 
 def test_a_flag_is_the_weightiest_of_its_clues() -> None:

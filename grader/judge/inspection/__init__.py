@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import threading
 from collections.abc import Sequence
 
 from grader.box.observations import Observations, Touch
@@ -27,6 +28,8 @@ _LONG = 3000  # characters; a copy of torch's attention is much longer
 _TOO_LONG, _TOO_MANY = 64 << 10, 10_000  # characters, expressions; more takes too long beside everybody else's grades
 _TORCHS = "lines that go as in PyTorch's own multi-head attention"
 _UNREAD = "a file that is too long to be read"
+# Python 3.11 counts how deep it is in a tree for all threads together, and raises where two of them build one.
+_PARSING = threading.Lock()
 _NOT_COMPILED = frozenset(
     {"SyntaxError", "IndentationError", "TabError", "ValueError", "RecursionError", "MemoryError"}
 )
@@ -80,7 +83,8 @@ def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]
     """Return what is named in code that is run; of each line the weightiest."""
     found: list[Clue] = []
     try:
-        tree = ast.parse(text)
+        with _PARSING:
+            tree = ast.parse(text)
         names = Names.of(tree)
         found += [
             Clue(Sight.READ, path, node.lineno)
