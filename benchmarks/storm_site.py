@@ -97,15 +97,6 @@ def read_stored(data: Path) -> list[Stored]:
     return found
 
 
-def counted_attempts(data: Path) -> int:
-    """Return how many attempts were counted on the boards, over all students."""
-    database = Database(Settings(data=data).file_url)
-    with database.read() as session:
-        used = session.scalar(text("SELECT SUM(used) FROM bests"))
-    database.close()
-    return int(used or 0)
-
-
 def seconds_of(pid: int) -> tuple[float, float]:
     """Return the processor seconds of a process, and of all that come from it, ended ones included."""
     own, reaped = _times(pid)

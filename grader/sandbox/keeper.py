@@ -59,12 +59,19 @@ class Started:
         except ProcessLookupError:  # it was quicker
             return
 
+    def number(self) -> int:
+        """Return the child's process id as it is out here; the zygote knows it by another one.
+
+        Raises:
+            OSError, StopIteration: nobody tells.
+        """
+        facts = Path(f"/proc/self/fdinfo/{self._pidfd}").read_text(encoding="ascii")
+        return int(next(line.split()[1] for line in facts.splitlines() if line.startswith("Pid:")))
+
     def seconds_without_core(self) -> float:
         """Return how long the child could have run but other programs had the cores; 0 where nobody counts it."""
         try:
-            facts = Path(f"/proc/self/fdinfo/{self._pidfd}").read_text()
-            pid = next(line.split()[1] for line in facts.splitlines() if line.startswith("Pid:"))
-            return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
+            return int(Path(f"/proc/{self.number()}/schedstat").read_text().split()[1]) / 1e9
         except (OSError, StopIteration, IndexError):
             return 0.0
 

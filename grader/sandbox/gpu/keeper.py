@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import select
-from pathlib import Path
 from typing import Any
 
 from grader.sandbox.gpu.launch import Launched
@@ -32,7 +31,7 @@ class Worker(Started):
         self.facts: dict[str, Any] = {}
         select.select([launched.report], [], [], _GREETING_SECONDS)
         super().__init__(launched.report)
-        self.pid = self._number()
+        self.pid = self.number()
 
     @property
     def result(self) -> int:
@@ -91,7 +90,3 @@ class Worker(Started):
         self.kill()
         os.close(self._pidfd)
         self._launched.close()
-
-    def _number(self) -> int:
-        facts = Path(f"/proc/self/fdinfo/{self._pidfd}").read_text(encoding="ascii")
-        return int(next(line.split()[1] for line in facts.splitlines() if line.startswith("Pid:")))
