@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import os
 
-from grader.sandbox.lockdown import kernel, namespaces
+from grader.sandbox.lockdown import kernel, namespaces, root
 
-_MOUNTS = 0x20000
-_RECURSIVE, _PRIVATE = 0x4000, 1 << 18
-_BARREN = 0b1111  # read-only, no set-user-id, no devices, nothing to execute
 _NOTHING_SPECIAL = 0b1110
 
 
@@ -42,8 +39,7 @@ def part() -> None:
         OSError: the system does not let us.
     """
     namespaces.separate()
-    kernel.unshare(_MOUNTS)
-    kernel.mount("none", "/", flags=_RECURSIVE | _PRIVATE)  # what happens to mounts here must not spread outside
+    root.part_from_mounts()
 
 
 def show_own_processes() -> None:
@@ -60,8 +56,4 @@ def take_the_files() -> None:
 
     Stops every path, in every thread, also in those that a driver started before the other walls were up.
     """
-    kernel.mount("empty", "/proc", kind="tmpfs", flags=_BARREN, options="size=4k,mode=555")
-    os.chdir("/proc")
-    kernel.pivot_root(".", ".")  # moves the root of everybody who has the old one, not ours alone
-    kernel.detach(".")
-    os.chdir("/")
+    root.empty_the_root()

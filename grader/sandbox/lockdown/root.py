@@ -38,8 +38,26 @@ def leave_files() -> None:
     Raises:
         OSError: the system does not let us mount.
     """
+    part_from_mounts()
+    empty_the_root()
+
+
+def part_from_mounts() -> None:
+    """Give this process mounts of its own; what happens to them does not spread outside.
+
+    Raises:
+        OSError: the system does not let us.
+    """
     kernel.unshare(_NEW_MOUNTS)
-    kernel.mount("none", "/", flags=_RECURSIVE | _PRIVATE)  # what happens to mounts here must not spread outside
+    kernel.mount("none", "/", flags=_RECURSIVE | _PRIVATE)
+
+
+def empty_the_root() -> None:
+    """Leave everybody who shares this process's mounts, which must be its own, an empty directory for the root.
+
+    Raises:
+        OSError: the system does not let us mount.
+    """
     kernel.mount("empty", _PLACE, kind="tmpfs", flags=_BARREN, options="size=4k,mode=555")
     os.chdir(_PLACE)
     kernel.pivot_root(".", ".")  # the old root now lies over the new one, and comes off in one piece
