@@ -1,9 +1,9 @@
 """What happens when a whole class hands in within ten seconds: `python -m benchmarks storm`.
 
 The pages are served as `python -m grader serve` serves them, in processes of their own. Each student is an open tab
-with a session and a heartbeat, and says what a browser says: the queue's join and its stream of events, for submitting,
-for watching and for what is refreshed after the verdict. One in ten hands in a bomb or a spinner. Meanwhile a prober
-loads pages and opens exercises and boards, at fixed times whatever comes back. The load comes from this process, over
+and says what a browser says: the event that hands in, and the stream that follows the run up to its report and what the
+report changes on the page. One in ten hands in a bomb or a spinner. Meanwhile a prober loads pages and opens exercises
+and boards, at fixed times whatever comes back. The load comes from this process, over
 loopback; how much of the machine it takes itself is in the table.
 """
 
@@ -25,14 +25,12 @@ import torch
 import typer
 
 from benchmarks.storm_answers import Answer, answers_alone, draw, score_with
-from benchmarks.storm_browser import Address, Browser, find_events, timed
+from benchmarks.storm_browser import Address, Browser, Refused, find_events, timed
 from benchmarks.storm_site import Site, read_stored, seconds_of, served
 
 BAD_SHARE = 0.1
 PROBE_SECONDS = 0.1  # between two events of the prober
-SETTLE_SECONDS = 3.0  # for five hundred tabs to open
 CALM_SECONDS = 8.0  # of probing before the storm
-ENDS = ("passed", "failed", "broken", "refused", "cancelled", "guest")
 
 
 @dataclass(slots=True)
@@ -76,27 +74,22 @@ async def rage(
     *,
     over: float,
     patience: float,
-    settle: float = SETTLE_SECONDS,
     calm: float = CALM_SECONDS,
 ) -> Storm:
     """Return what came of it when each answer was handed in at its time within `over` seconds."""
     address = Address(site.port, await find_events(site.port))
     tabs = [Browser(address, token) for token in site.tokens]
     seen = [Seen(answer) for answer in drawn]
-    async with _open(tab.stay() for tab in tabs):
-        prober = Prober(tabs[-1])
-        await asyncio.sleep(settle)
-        async with _open([prober.probe()]):
-            await asyncio.sleep(calm)
-        before, prober.taken = prober.taken, []
-        start, used, load = time.perf_counter(), seconds_of(site.pid), time.process_time()
-        async with _open([prober.probe()]):
-            gaps = (over * n / len(drawn) for n in range(len(drawn)))
-            await asyncio.gather(
-                *(_sit(tab, one, gap, patience) for tab, one, gap in zip(tabs, seen, gaps, strict=False))
-            )
-        end = seconds_of(site.pid)
-        took, load = time.perf_counter() - start, time.process_time() - load
+    prober = Prober(tabs[-1])
+    async with _open(prober.probe()):
+        await asyncio.sleep(calm)
+    before, prober.taken = prober.taken, []
+    start, used, load = time.perf_counter(), seconds_of(site.pid), time.process_time()
+    async with _open(prober.probe()):
+        gaps = (over * n / len(drawn) for n in range(len(drawn)))
+        await asyncio.gather(*(_sit(tab, one, gap, patience) for tab, one, gap in zip(tabs, seen, gaps, strict=False)))
+    end = seconds_of(site.pid)
+    took, load = time.perf_counter() - start, time.process_time() - load
     return Storm(seen, before, prober.taken, took, end[0] - used[0], end[1] - used[1], load)
 
 
@@ -122,16 +115,13 @@ class Prober:
         return await self._tab.get("/exercise?ex=causal_attention")
 
     async def _exercise(self) -> object:
-        return await Browser.event(self._fresh(), "open", query="ex=causal_attention")
+        return await self._tab.event("open", query="ex=causal_attention")
 
     async def _board(self) -> object:
-        return await Browser.event(self._fresh(), "board")
+        return await self._tab.event("board")
 
     async def _work(self) -> object:
-        return await Browser.event(self._fresh(), "work")
-
-    def _fresh(self) -> Browser:
-        return self._tab.another()
+        return await self._tab.event("work")
 
 
 async def _sit(tab: Browser, seen: Seen, gap: float, patience: float) -> None:
@@ -140,34 +130,29 @@ async def _sit(tab: Browser, seen: Seen, gap: float, patience: float) -> None:
     start = time.perf_counter()
     try:
         async with asyncio.timeout(patience):
-            submission, _ = await tab.event("submit", seen.answer.exercise, seen.answer.source)
-            async for panel, report in tab.watch("watch", submission):
-                if not isinstance(panel, str):
-                    continue
-                view = json.loads(panel)
-                seen.lines.append(view["text"])
-                if view["phase"] in ENDS and seen.score is None:
+            submission, refusal = await tab.event("submit", seen.answer.exercise, seen.answer.source)
+            if not submission:
+                raise Refused(refusal)
+            async for part, line in tab.follow(submission):
+                view = json.loads(line)
+                if part == "panel":
+                    seen.lines.append(view["text"])
+                if part == "report":
                     seen.wait = time.perf_counter() - start
-                    seen.score = _score(report)
-            await tab.event("refresh", seen.answer.exercise)
+                    seen.score = float(view.get("score", "nan"))
     except Exception as trouble:  # noqa: BLE001 - whatever a student runs into is what is being looked for
         seen.trouble = f"{type(trouble).__name__}: {trouble}"
 
 
-def _score(report: object) -> float | None:
-    return float(json.loads(report).get("score", "nan")) if isinstance(report, str) else None
-
-
 @contextlib.asynccontextmanager
-async def _open(tasks: object) -> AsyncIterator[None]:
-    """Let coroutines run beside the block, and end them with it."""
-    running = [asyncio.ensure_future(task) for task in tasks]  # type: ignore[attr-defined]
+async def _open(task: Coroutine[None, None, None]) -> AsyncIterator[None]:
+    """Let a coroutine run beside the block, and end it with it."""
+    running = asyncio.ensure_future(task)
     try:
         yield
     finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 def problems(result: Storm, data: Path) -> list[str]:

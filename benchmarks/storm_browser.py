@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 LONGEST_LINE = 1 << 24  # bytes; a page's part travels as one line
-Message = dict[str, Any]
 
 
 class Refused(Exception):
@@ -39,49 +38,30 @@ class Browser:
         self._cookie = f"Cookie: attention_gym={token}\r\n" if token else ""
         self._session = secrets.token_hex(6)
 
-    def another(self) -> Browser:
-        """Return a tab of the same person."""
-        tab = Browser(self._address)
-        tab._cookie = self._cookie
-        return tab
-
     async def get(self, path: str) -> bytes:
         """Return the body of a page."""
         async with self._answer("GET", path) as answer:
             return b"".join([chunk async for chunk in answer])
 
-    async def stay(self) -> None:
-        """Keep the tab's heartbeat open, as a browser does, until this is cancelled."""
-        async with self._answer("GET", f"/gradio_api/heartbeat/{self._session}") as answer:
-            async for _ in answer:
-                pass
-
     async def event(self, name: str, *data: object, query: str = "") -> list[Any]:
-        """Trigger an event; return the values of its outputs once it is completed."""
-        return [values async for values in self.watch(name, *data, query=query)][-1]
-
-    async def watch(self, name: str, *data: object, query: str = "") -> AsyncIterator[list[Any]]:
-        """Trigger an event; yield the values of its outputs at each change, up to the last."""
+        """Trigger an event, and return the values of its outputs."""
         body = {"data": data, "event_data": None, "fn_index": self._address.events[name], "trigger_id": None}
         sent = json.dumps({**body, "session_hash": self._session}).encode()
-        async with self._answer("POST", f"/gradio_api/queue/join?{query}", sent) as answer:
-            event = json.loads(b"".join([chunk async for chunk in answer]))["event_id"]
-        values: list[Any] = []
-        async for message in self._messages():
-            if message.get("event_id") != event or message["msg"] not in ("process_generating", "process_completed"):
-                continue
-            if not message["success"]:
-                raise Refused(f"{name}: {message['output']}")
-            values = _merged(values, message)
-            yield values
+        async with self._answer("POST", f"/gradio_api/run/{name}?{query}", sent) as answer:
+            return list(json.loads(b"".join([chunk async for chunk in answer]))["data"])
 
-    async def _messages(self) -> AsyncIterator[Message]:
-        async with self._answer("GET", f"/gradio_api/queue/data?session_hash={self._session}") as answer:
+    async def follow(self, submission: str) -> AsyncIterator[tuple[str, str]]:
+        """Follow a run up to its end; yield the name of each part of the page that changes, and its line of JSON."""
+        async with self._answer("GET", f"/runs/{submission}") as answer:
             rest = b""
             async for chunk in answer:
-                *lines, rest = (rest + chunk).split(b"\n\n")
-                for line in lines:
-                    yield json.loads(line.removeprefix(b"data: "))
+                *events, rest = (rest + chunk).split(b"\n\n")
+                for event in events:
+                    name, line = event.decode().removeprefix("event: ").split("\ndata:", 1)
+                    if name == "end":
+                        return
+                    yield name, line.lstrip()
+        raise Refused(f"the stream of {submission} broke off")
 
     @asynccontextmanager
     async def _answer(self, method: str, path: str, body: bytes = b"") -> AsyncIterator[AsyncIterator[bytes]]:
@@ -125,21 +105,3 @@ async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
 async def _rest(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
     while chunk := await reader.read(1 << 16):
         yield chunk
-
-
-def _merged(values: list[Any], message: Message) -> list[Any]:
-    """Return what the outputs hold after a message: whole values at first, then what has changed in each."""
-    sent = message["output"].get("data", [])
-    if message["msg"] == "process_generating" and values:
-        return [_changed(old, changes) for old, changes in zip(values, sent, strict=True)]
-    if values:  # a generator's end repeats its last values, or says nothing
-        return values
-    return sent
-
-
-def _changed(old: Any, changes: Any) -> Any:
-    for action, path, value in changes:
-        if path:
-            raise Refused(f"a change inside of a value: {action} {path}")
-        old = old + value if action == "append" else value
-    return old

@@ -16,10 +16,12 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from grader.pages.accounts import build_accounts
 from grader.pages.crowd import Crowd
 from grader.pages.csp import Shield
+from grader.pages.desk import Desk
 from grader.pages.guard import Guard
 from grader.pages.identity import Faces, Identity
 from grader.pages.mounts import Who, mount
 from grader.pages.parts import ASSETS, head
+from grader.pages.runs import build_runs
 from grader.pages.student import build_student
 from grader.pages.teach import Doorway, build_exports, build_teach
 from grader.service import Service
@@ -35,10 +37,12 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app.include_router(build_accounts(identity, int(settings.session_hours * 3600)))
     app.include_router(build_exports(identity))
     app.add_api_route("/health", _health, methods=["GET"])
+    desk = Desk(identity)
+    app.include_router(build_runs(desk))
     app.mount("/gym", StaticFiles(directory=ASSETS))
     mounts = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
-        "": mount(app, build_student(identity), "/", _everybody),
+        "": mount(app, build_student(desk), "/", _everybody),
     }
     # Gradio answers every origin, with credentials, unless the application has rules of its own: here, none may.
     app.add_middleware(CORSMiddleware, allow_origins=())
@@ -47,7 +51,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
         Guard,
         body_limit=(2 * settings.source_kib + 64) << 10,
         events={path: mounted.events for path, mounted in mounts.items()},
-        crowd=Crowd(mounts),
+        crowd=Crowd(),
         recognise=Faces(identity).recognise,
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.

@@ -6,10 +6,9 @@ again by the service, and who is asking is read from the cookie only.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
@@ -17,24 +16,23 @@ import gradio as gr
 from grader.errors import GraderFault, NotAllowed, record
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages import catalogue, lists, panel
-from grader.pages.crowd import Seats
 from grader.pages.identity import Identity
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
 from grader.service import Service
-from grader.store.records import SubmissionId, User, Watch
+from grader.store.records import SubmissionId, User
 
 LOG = logging.getLogger(__name__)
 GUEST_ATTEMPTS = "Sign in to keep your attempts."
 Parts = tuple[Any, ...]  # what Gradio takes: one value per output
+Part = tuple[str, View]  # the name of a part of the page, and what it is to show
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """The event handlers; the blocking ones are run in threads by Gradio."""
+    """The event handlers; Gradio runs them in threads."""
 
     identity: Identity
-    seats: Seats = field(default_factory=Seats)
 
     @property
     def service(self) -> Service:
@@ -55,15 +53,16 @@ class Desk:
         user = self.identity.user(request)
         exercise = self._exercise(request.query_params.get("ex", ""))
         unfinished = self.service.unfinished(user, exercise.id) if user else None
+        best = self.service.best(user) if user else {}
         return (
             pack(lists.header_view(user, exercise.title, here="/", skip=True)),
-            self._title(user, exercise),
+            pack(catalogue.title_view(self.catalog, exercise, best)),
             exercise.statement,
             hints_text(exercise.hints),
             pack(self._paper(user, exercise)),
             exercise.id,
             unfinished or "",
-            *self._records(user, exercise),
+            *map(pack, self._records(user, exercise)),
         )
 
     def open_with_devices(self, request: gr.Request) -> Parts:
@@ -95,30 +94,12 @@ class Desk:
         if not isinstance(exercise, str) or not isinstance(source, str) or not isinstance(device, str):
             return "", pack(panel.refused_view("That is no code."))
         try:
-            return self.service.submit(user, exercise, source, device), gr.skip()
+            return self.service.submit(user, exercise, source, device), ""  # what is not drawn
         except NotAllowed as refusal:
             # One that still runs is shown on; a second tab may have sent it.
             return self.service.unfinished(user, exercise) or "", pack(panel.refused_view(str(refusal)))
         except GraderFault as fault:
             return "", pack(panel.not_taken_view(record(LOG, "a submission could not be taken", fault)))
-
-    async def watch(self, submission: object, request: gr.Request) -> AsyncIterator[Parts]:
-        """Show how the submission is getting on, up to its report.
-
-        Yields:
-            panel, report
-        """
-        user = await asyncio.to_thread(self.identity.user, request)
-        if user is None or not isinstance(submission, str) or not submission:
-            yield gr.skip(), gr.skip()
-            return
-        id = SubmissionId(submission)
-        try:
-            with self.seats.taken(user.id):
-                async for watch in await asyncio.to_thread(self.service.watch, user, id):
-                    yield pack(panel.watch_view(watch)), await self._report(user, id, watch)
-        except NotAllowed as refusal:
-            yield pack(panel.refused_view(str(refusal))), gr.skip()
 
     def cancel(self, submission: object, request: gr.Request) -> None:
         """Take the submission back; whoever watches it sees that.
@@ -130,15 +111,11 @@ class Desk:
         if user is not None and isinstance(submission, str) and submission:
             self._quietly_cancel(user, SubmissionId(submission))
 
-    def refresh(self, exercise: object, request: gr.Request) -> Parts:
-        """Bring what a new verdict changes up to date.
-
-        Returns:
-            title, attempts, board
-        """
-        user = self.identity.user(request)
+    def changed(self, user: User, exercise: str, best: Mapping[str, float]) -> list[Part]:
+        """Return what a new verdict changes: title, attempts, board; `best` holds their best scores by exercise."""
         known = self._exercise(exercise)
-        return self._title(user, known), *self._records(user, known)
+        attempts, board = self._records(user, known)
+        return [("title", catalogue.title_view(self.catalog, known, best)), ("attempts", attempts), ("board", board)]
 
     def restore(self, request: gr.Request, event: gr.EventData) -> Parts:
         """Open an earlier attempt: its code into the editor, its report below.
@@ -157,18 +134,6 @@ class Desk:
         report = report_view(found.report, number_of_attempt=found.number)
         return pack({"restore": found.source}), pack(panel.opened_view(found.number)), pack(report)
 
-    async def _report(self, user: User, id: SubmissionId, watch: Watch) -> Any:
-        if not watch.state.final:
-            return gr.skip()
-        if watch.report is None:
-            return pack(report_view(None))
-        return await asyncio.to_thread(self._final_report, user, id, watch)
-
-    def _final_report(self, user: User, id: SubmissionId, watch: Watch) -> str:
-        found = self.service.submission(user, id)
-        best = self.service.best(user).get(found.exercise)
-        return pack(report_view(watch.report, number_of_attempt=found.number, best=best))
-
     def _quietly_cancel(self, user: User, id: SubmissionId) -> None:
         try:
             self.service.cancel(user, id)
@@ -182,17 +147,14 @@ class Desk:
         found = self.catalog.get(name) if isinstance(name, str) else None
         return found or next(iter(self.catalog.values()))
 
-    def _title(self, user: User | None, exercise: Exercise) -> str:
-        best = self.service.best(user) if user else {}
-        return pack(catalogue.title_view(self.catalog, exercise, best))
-
-    def _records(self, user: User | None, exercise: Exercise) -> tuple[str, str]:
+    def _records(self, user: User | None, exercise: Exercise) -> tuple[View, View]:
         board = lists.board_view(self.service.leaderboard(exercise.id), user.id if user else None)
+        attempts: View
         if user is None:
             attempts = lists.guest_list("", catalogue.address(exercise.id), GUEST_ATTEMPTS)
         else:
             attempts = lists.attempts_view(self.service.attempts(user, exercise.id))
-        return pack(attempts), pack(board)
+        return attempts, board
 
     def _paper(self, user: User | None, exercise: Exercise) -> View:
         """Return what the editor starts with; names of drafts cannot clash, as an exercise's holds no slash."""

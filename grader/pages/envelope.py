@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from grader.pages.refusal import Refusal
 
 DEEPEST = 40  # levels of nesting in a body
+BY_NUMBER = "predict"  # the name by which a browser sends any event
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
-    """The events of one mount: how many inputs each takes, by its number and by its name."""
+class Event:
+    """An event of ours: the number that Gradio gave it, and how many inputs it takes."""
 
-    numbers: Mapping[int, int]
-    names: Mapping[str, int]
+    number: int
+    inputs: int
 
-    @classmethod
-    def of(cls, events: Iterable[tuple[int, str, int]]) -> Events:
-        """Return the events with these numbers, names and amounts of inputs."""
-        known = list(events)
-        return cls({number: inputs for number, _, inputs in known}, {name: inputs for _, name, inputs in known})
+
+Events = Mapping[str, Event]  # by name
 
 
 def parse(body: bytes) -> Document:
@@ -55,8 +53,8 @@ def parse(body: bytes) -> Document:
     raise Refusal(400, "That is nested too deeply.")
 
 
-def check_event(events: Events, route: str, document: Document) -> str | None:
-    """Return the session that an event is sent under, None for one of its own.
+def check_event(events: Events, route: str, document: Document) -> None:
+    """Let an event pass that is one of ours, in the form that it has.
 
     Args:
         events: the known ones.
@@ -64,50 +62,27 @@ def check_event(events: Events, route: str, document: Document) -> str | None:
         document: from `parse`.
 
     Raises:
-        Refusal: there is no such event, or it is not sent in the form that it has.
+        Refusal: there is no such event, or it is not sent as it is taken.
     """
-    if route == "cancel":
-        _check_cancel(document)
-        return session_of(document)
-    if route != "queue/join" and not route.startswith("call/"):
-        return None
-    inputs = _inputs(events, route, document)
-    data = document.get("data")
-    if not isinstance(data, list) or len(data) != inputs:
-        raise Refusal(400, f"This event takes a list of {inputs} inputs as its data.")
+    event = _find(events, route.removeprefix("run/"), document.get("fn_index"))
+    if event is None:
+        raise Refusal(404, "There is no such event.")
+    data, session = document.get("data"), document.get("session_hash")
+    if not isinstance(data, list) or len(data) != event.inputs:
+        raise Refusal(400, f"This event takes a list of {event.inputs} inputs as its data.")
     if document.get("batched"):
         raise Refusal(400, "Events are taken one by one.")
-    return session_of(document, needed=route == "queue/join")
-
-
-def session_of(document: Document, *, needed: bool = True) -> str | None:
-    """Return the session that a body names.
-
-    Raises:
-        Refusal: it has not the form of one, or is needed and missing.
-    """
-    session = document.get("session_hash")
-    if session is None and not needed:
-        return None
     if not isinstance(session, str) or not SESSION.fullmatch(session):
-        raise Refusal(400, "A session is named by 1 to 64 letters, digits, - and _.")
-    return session
+        raise Refusal(400, "An event names its page's session_hash, 1 to 64 letters, digits, - and _.")
 
 
-def _inputs(events: Events, route: str, document: Document) -> int:
-    if route == "queue/join":
-        number = document.get("fn_index")
-        found = events.numbers.get(number) if isinstance(number, int) and not isinstance(number, bool) else None
-    else:
-        found = events.names.get(route.removeprefix("call/"))
-    if found is None:
-        raise Refusal(404, "There is no such event.")
-    return found
-
-
-def _check_cancel(document: Document) -> None:
-    if not isinstance(document.get("event_id"), str) or not isinstance(document.get("fn_index"), int):
-        raise Refusal(400, "An event is cancelled by its event_id and fn_index.")
+def _find(events: Events, name: str, number: object) -> Event | None:
+    """Return the event that Gradio would take: it goes by the number where there is one, and browsers give no name."""
+    wanted = None if isinstance(number, bool) else number
+    if name == BY_NUMBER:
+        return next((event for event in events.values() if event.number == wanted), None)
+    event = events.get(name)
+    return event if event is not None and (number is None or event.number == wanted) else None
 
 
 def _children(value: object) -> list[object]:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 
 from grader.pages.desk import Desk
-from grader.pages.panel import idle_view
-from grader.pages.parts import FORMULAS, part
+from grader.pages.panel import idle_view, not_sent_view, sending_view
+from grader.pages.parts import FORMULAS, on, part
 from grader.pages.wording import pack
 from grader.sandbox.gpu.names import NAMES
 
-# The editor's text as it is right now.
-SOURCE = "(exercise, source) => [exercise, window.gym.source() ?? source]"
-SOURCE_FOR = "(exercise, source, device) => [exercise, window.gym.source() ?? source, device]"
+# The editor's text as it is right now; pressing the button shows at once.
+TELL = "window.gym.tell('panel', {})"
+SENDING = TELL.format(json.dumps(pack(sending_view())))
+SOURCE = f"(exercise, source) => {{ {SENDING}; return [exercise, window.gym.source() ?? source]; }}"
+SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, window.gym.source() ?? source, device]; }}"
+NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
+FOLLOW = "(submission) => { window.gym.follow(submission); }"
+NEWS = "(...shown) => window.gym.news(shown)"  # what the stream of a run has brought
 DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and beside it the {NAMES['cuda']}"}
 WEAKER = (
     "On the GPU your code runs in a process of its own behind weaker walls than the sandbox's. "
@@ -100,7 +108,7 @@ def _right(devices: tuple[str, ...]) -> Right:
     load.click(None, js="() => { window.gym.pick(); }", api_visibility="private")
     device = _choice(devices) if len(devices) > 1 else None
     with gr.Column(elem_id="result"):
-        panel = part("panel", value=pack(idle_view()))
+        panel = part("panel", events=["input"], value=pack(idle_view()))
         report = part("report")
     return Right(editor, run, cancel, panel, report, device)
 
@@ -126,41 +134,20 @@ def _connect_opening(
     state = [hidden.paper, hidden.exercise, hidden.submission]
     filled = [*texts, *state, left.attempts, left.board]
     fill, parts = (desk.open_with_devices, [*filled, right.device]) if right.device else (desk.open, filled)
-    opened = blocks.load(fill, None, parts, api_name="open", show_progress="hidden")
-    # A submission that was on its way when the page was closed is watched again.
-    opened.then(
-        desk.watch,
-        hidden.submission,
-        [right.panel, right.report],
-        api_visibility="undocumented",
-        api_name="resume",
-        show_progress="hidden",
-    )
-    left.attempts.select(
-        desk.restore,
-        None,
-        [hidden.paper, right.panel, right.report],
-        api_visibility="undocumented",
-        api_name="restore",
-        show_progress="hidden",
-    )
+    opened = on(blocks.load, fill, None, parts, name="open")
+    # A submission that was on its way when the page was closed is followed again.
+    opened.success(None, hidden.submission, None, js=FOLLOW, api_visibility="private")
+    on(left.attempts.select, desk.restore, None, [hidden.paper, right.panel, right.report], name="restore")
 
 
 def _connect_running(desk: Desk, *, title: gr.HTML, left: Left, right: Right, hidden: Hidden) -> None:
-    sent = [hidden.exercise, right.editor]
-    send, fields = (desk.submit_to, [*sent, right.device]) if right.device else (desk.submit, sent)
-    submitted = right.run.click(
-        send,
-        fields,
-        [hidden.submission, right.panel],
-        js=SOURCE_FOR if right.device else SOURCE,
-        api_name="submit",
-        show_progress="hidden",
-    )
-    watched = submitted.then(
-        desk.watch, hidden.submission, [right.panel, right.report], api_name="watch", show_progress="hidden"
-    )
-    watched.then(
-        desk.refresh, hidden.exercise, [title, left.attempts, left.board], api_name="refresh", show_progress="hidden"
-    )
-    right.cancel.click(desk.cancel, hidden.submission, None, api_name="cancel", show_progress="hidden")
+    send: Callable[..., Any]
+    send, fields, js = desk.submit, [hidden.exercise, right.editor], SOURCE
+    if right.device:
+        send, fields, js = desk.submit_to, [*fields, right.device], SOURCE_FOR
+    submitted = on(right.run.click, send, fields, [hidden.submission, right.panel], name="submit", js=js)
+    submitted.success(None, hidden.submission, None, js=FOLLOW, api_visibility="private")
+    submitted.failure(None, None, None, js=NOT_SENT, api_visibility="private")
+    moving = [right.panel, right.report, title, left.attempts, left.board]
+    right.panel.input(None, moving, moving, js=NEWS, trigger_mode="multiple", api_visibility="private")
+    on(right.cancel.click, desk.cancel, hidden.submission, None, name="cancel")

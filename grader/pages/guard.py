@@ -2,8 +2,8 @@
 
 Stops: reading the server's files by sending Gradio a dictionary that looks like an upload; uploads, monitoring, proxy
 and other doors of Gradio that no page of ours needs; bodies that fill the memory or never end; headers that tell Gradio
-to be somewhere else; requests that another site makes in a person's name; events that are none; floods; reading
-somebody else's events. It does not decide what a person may see.
+to be somewhere else; requests that another site makes in a person's name; events that are none; floods. It does not
+decide what a person may see.
 """
 
 from __future__ import annotations
@@ -11,32 +11,21 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from grader.pages.crowd import Crowd, Who
-from grader.pages.envelope import SESSION, Events, check_event, parse
-from grader.pages.messages import overheard, replay
+from grader.pages.envelope import Events, check_event, parse
+from grader.pages.messages import replay
 from grader.pages.refusal import Refusal
 
-GRADIO_ROUTES = ("call/", "heartbeat/")
-GRADIO_EXACT = (
-    "queue/join",
-    "queue/data",
-    "cancel",
-    "reset",
-    "info",
-    "app_id",
-    "user",
-    "login_check",
-    "theme.css",
-    "startup-events",
-)
+# All events go past Gradio's queue, so that it keeps no answers, and all doors to these can be shut.
+GRADIO_EVENTS = "run/"
+GRADIO_EXACT = ("info", "app_id", "user", "login_check", "theme.css", "startup-events")
+RUNS = re.compile("/runs/[0-9a-f]{1,64}")
 OWN_PREFIXES = ("/gym/", "/assets/", "/static/")
 OWN_PATHS = (
     "/",
@@ -62,16 +51,6 @@ HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})
 MISLEADING = frozenset(
     (b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port", b"x-forwarded-prefix", b"x-gradio-server")
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A request that may go on: who makes it, what it says, and a context to answer it in."""
-
-    scope: Scope
-    receive: Receive
-    send: Send
-    stream: AbstractContextManager[None]
 
 
 class Guard:
@@ -113,77 +92,36 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            visit = await self._checked(scope, receive, send)
-            with visit.stream:
-                await self._app(visit.scope, visit.receive, visit.send)
+            passed_on, receive = await self._checked(scope, receive)
+            await self._app(passed_on, receive, send)
         except Refusal as refusal:
             # What is left of the request is not read, so nothing else can come over this connection.
             answer = PlainTextResponse(refusal.text, refusal.status, {"Connection": "close"})
             await answer(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive, send: Send) -> Visit:
+    async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
         headers = Headers(scope=scope)
         check_address(scope["path"], headers)
         plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in MISLEADING]}
         if is_static(scope["path"]):
-            return Visit(plain, receive, send, nullcontext())
+            return plain, receive
         writing = scope["method"] not in SAFE_METHODS
         if writing:
             check_origin(headers)
-        who = await self._recognise(scope)
-        self._crowd.admit(who)
+        self._crowd.admit(await self._recognise(scope))
         if not writing:
-            return Visit(plain, receive, send, self._stream(who, scope))
+            return plain, receive
         body = await self._body(headers, receive)
-        if is_gradio(scope["path"]) and body:
-            send = self._event(who, scope, body, send=send)
-        return Visit(plain, replay(body, receive), send, nullcontext())
+        self._check_event(scope["path"], headers, body)
+        return plain, replay(body, receive)
 
-    def _event(self, who: Who, scope: Scope, body: bytes, *, send: Send) -> Send:
-        """Check an event, and return what its answer is to be sent through."""
-        if Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+    def _check_event(self, path: str, headers: Headers, body: bytes) -> None:
+        mount, route = split(path)
+        if not route:
+            return  # a form of ours
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise Refusal(415, "Events are sent as application/json.")
-        mount, route = split(scope["path"])
-        session = check_event(self._events[mount], route, parse(body))
-        if session is not None:
-            self._claim(who, mount, session, known=route == "cancel")
-        if not route.startswith("call/"):
-            return send
-        return overheard(send, lambda event: self._note(who, mount, event))
-
-    def _stream(self, who: Who, scope: Scope) -> AbstractContextManager[None]:
-        """Return the context in which a reading request is answered; only the streams of Gradio's sessions have one."""
-        mount, route = split(scope["path"])
-        if route.startswith("heartbeat/"):
-            session = route.removeprefix("heartbeat/")
-            self._claim(who, mount, session, known=False)
-            return self._crowd.stream(who, mount, session, reading=False)
-        if route == "queue/data":
-            session = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True).get(
-                "session_hash", [""]
-            )[-1]
-        elif route.startswith("call/"):
-            session = route.rpartition("/")[2]
-        else:
-            return nullcontext()
-        self._claim(who, mount, session, known=True)
-        return self._crowd.stream(who, mount, session, reading=True)
-
-    def _note(self, who: Who, mount: str, event: str) -> None:
-        """Keep an event that was sent without a session for who has sent it."""
-        try:
-            self._crowd.claim(who, mount, event)
-        except Refusal:
-            return  # they have too many; the event runs, and nobody will read what it says
-
-    def _claim(self, who: Who, mount: str, session: str, *, known: bool) -> None:
-        """Use a session for `who`; one that has to be `known` must be theirs already."""
-        if known and not self._crowd.owns(who, mount, session):
-            raise Refusal(404, "There is nothing of yours to be read or ended here.")
-        if not SESSION.fullmatch(session):
-            raise Refusal(404, "There is nothing here.")
-        if not known:
-            self._crowd.claim(who, mount, session)
+        check_event(self._events[mount], route, parse(body))
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         declared = headers.get("content-length", "0")
@@ -217,11 +155,6 @@ def split(path: str) -> tuple[str, str]:
     return mount, below.removeprefix(prefix).rstrip("/") if below.startswith(prefix) else ""
 
 
-def is_gradio(path: str) -> bool:
-    """Return whether a path belongs to Gradio's interface."""
-    return bool(split(path)[1])
-
-
 def is_static(path: str) -> bool:
     """Return whether a path leads to what is the same for everybody, and costs nothing to send."""
     return path.removeprefix("/teach").startswith(OWN_PREFIXES)
@@ -233,9 +166,9 @@ def is_known(path: str) -> bool:
     if ".." in path or "\\" in path or "//" in path or not path.isprintable() or len(path) > LONGEST_PATH:
         return False
     if route:
-        return route in GRADIO_EXACT or (route.startswith(GRADIO_ROUTES) and not route.startswith("call/v2"))
+        return route in GRADIO_EXACT or route.startswith(GRADIO_EVENTS)
     below = path.removeprefix(mount) or "/"
-    return below in OWN_PATHS or below.startswith(OWN_PREFIXES)
+    return below in OWN_PATHS or below.startswith(OWN_PREFIXES) or RUNS.fullmatch(path) is not None
 
 
 def check_address(path: str, headers: Headers) -> None:

@@ -1,4 +1,4 @@
-"""Gradio's applications inside of ours: how one is mounted, which events it has, and what it keeps of its sessions."""
+"""Gradio's applications inside of ours: how one is mounted, and which events it has."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any, cast
 import gradio as gr
 from fastapi import FastAPI, Request
 
-from grader.pages.envelope import Events
+from grader.pages.envelope import Event, Events
 from grader.pages.parts import theme
 from grader.pages.sessions import Tabs
 
-EVENTS_AT_ONCE = 10_000  # each open run panel takes one while it waits
-ANALYTICS = 100  # Gradio summarises its last events after each event; by default 10,000 of them, after every one
-QUEUES = 20_000  # sessions with unread answers; of 2,000 Gradio would throw the oldest away, whoever waits for it
+IDLE_SECONDS = 3600.0  # between two looks at Gradio's queue, into which nothing is ever put
 
 Who = Callable[[Request], Awaitable[str | None]]
 
@@ -29,28 +27,14 @@ class Mounted:
 
     @property
     def events(self) -> Events:
-        """What may be sent to it."""
-        found = self.blocks.fns.values()
-        return Events.of((fn._id, str(fn.api_name), len(fn.inputs)) for fn in found)
-
-    def unread(self, session: str) -> int:
-        """Count the answers to a session that nobody has collected."""
-        return len(self.blocks._queue.pending_event_ids_session.get(session, ()))
-
-    def forget(self, session: str) -> None:
-        """Throw away everything that is kept of a session."""
-        queue = self.blocks._queue
-        queue.pending_event_ids_session.pop(session, None)
-        queue.pending_messages_per_session.pop(session, None)
-        self.blocks.state_holder.session_data.pop(session, None)
-        self.blocks.state_holder.time_last_used.pop(session, None)
+        """What may be sent to it: whatever calls a function of ours, and not only the page's own scripts."""
+        found = (fn for fn in self.blocks.fns.values() if fn.fn is not None)
+        return {str(fn.api_name): Event(fn._id, len(fn.inputs)) for fn in found}
 
 
 def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Mounted:
     """Mount `blocks` below `path` for whom `who` names."""
-    blocks.queue(default_concurrency_limit=None, api_open=False)
-    # Not `max_threads`, which would allow as many threads: who waits takes an event, and no thread.
-    blocks._queue.max_thread_count = EVENTS_AT_ONCE
+    blocks.queue(api_open=False)
     with warnings.catch_warnings():
         # Gradio warns that it renders several pages in the browser only, which is what `ssr_mode=False` asks for.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
@@ -81,6 +65,5 @@ def _lighten(mounted: object, blocks: gr.Blocks) -> None:
     tabs = Tabs()
     tabs.set_blocks(blocks)
     cast("Any", mounted).app.state_holder = tabs
-    blocks._queue.ANALYTICS_MAX_EVENTS = ANALYTICS
-    blocks._queue.ANAYLTICS_CACHE_FREQUENCY = 10**9
-    blocks._queue.pending_messages_per_session.max_size = QUEUES
+    # A thousand times a second Gradio would look whether something waits.
+    blocks._queue.sleep_when_free = blocks._queue.progress_update_sleep_when_free = IDLE_SECONDS

@@ -22,6 +22,16 @@ def idle_view() -> View:
     return _panel("idle", "Press Run checks or Ctrl Enter. Nothing is sent before that.")
 
 
+def sending_view() -> View:
+    """Return the panel between the click and the first word of the server; not busy, so that one can click again."""
+    return _panel("queued", "Sending your code")
+
+
+def not_sent_view() -> View:
+    """Return the panel for code that did not get through."""
+    return _panel("refused", "Your code was not sent. It is still in the editor; please try again in a moment.")
+
+
 def guest_view() -> View:
     """Return the panel that asks a guest to sign in."""
     return _panel("guest", "Sign in to run the checks; your code stays here.")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
@@ -33,6 +34,22 @@ def part(name: str, *, elem_id: str | None = None, events: Sequence[str] = (), v
     return gr.HTML(
         value=value, html_template="<div></div>", js_on_load=script, elem_id=elem_id or name, apply_default_css=False
     )
+
+
+def on(event: Callable[..., Any], do: Callable[..., Any], given: Any, shown: Any, *, name: str, js: str = "") -> Any:
+    """Let an event of the page call one of our functions, and return what may follow it.
+
+    Past Gradio's queue: an answer comes with its request, and nothing of it is kept for a page that may never ask.
+
+    Args:
+        event: of a component, as in `button.click`.
+        do: the function.
+        given: the components whose values it takes, or None.
+        shown: the components that it fills, or None.
+        name: what it is called by in requests.
+        js: what the browser makes of the values before it sends them.
+    """
+    return event(do, given, shown, api_name=name, js=js or None, queue=False, show_progress="hidden")
 
 
 def head(box_name: str) -> str:

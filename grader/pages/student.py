@@ -12,29 +12,27 @@ from grader.pages import catalogue, lists
 from grader.pages.desk import Desk
 from grader.pages.exercise import lay_out_exercise
 from grader.pages.identity import Identity
-from grader.pages.parts import part
+from grader.pages.parts import on, part
 from grader.pages.wording import View, pack
 
 GUEST_WORK = "Sign in to see what you have handed in."
 
 
-def build_student(identity: Identity) -> gr.Blocks:
+def build_student(desk: Desk) -> gr.Blocks:
     """Return the site for students and guests."""
-    shelves = Shelves(identity)
+    shelves = Shelves(desk.identity)
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         _navigation()
-        blocks.load(
-            shelves.exercises, None, [part("header"), part("exercises")], api_name="exercises", show_progress="hidden"
-        )
+        on(blocks.load, shelves.exercises, None, [part("header"), part("exercises")], name="exercises")
     with blocks.route("Exercise", "exercise"):
         _navigation()
-        lay_out_exercise(blocks, Desk(identity))
+        lay_out_exercise(blocks, desk)
     with blocks.route("Leaderboard", "leaderboard"):
         _navigation()
-        blocks.load(shelves.board, None, [part("header"), part("board")], api_name="board", show_progress="hidden")
+        on(blocks.load, shelves.board, None, [part("header"), part("board")], name="board")
     with blocks.route("My work", "work"):
         _navigation()
-        blocks.load(shelves.work, None, [part("header"), part("attempts")], api_name="work", show_progress="hidden")
+        on(blocks.load, shelves.work, None, [part("header"), part("attempts")], name="work")
     return cast("gr.Blocks", blocks)
 
 

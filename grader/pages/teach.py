@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from grader.errors import NotAllowed
 from grader.pages import gradebook, lists
 from grader.pages.identity import Identity
-from grader.pages.parts import part
+from grader.pages.parts import on, part
 from grader.pages.render import report_view
 from grader.pages.wording import pack
 from grader.store.records import SubmissionId, User, UserId
@@ -26,7 +26,7 @@ def build_teach(identity: Identity) -> gr.Blocks:
     """Return the site for instructors."""
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         outputs = [part(name) for name in ("header", "gradebook", "attempts", "source", "report")]
-        blocks.load(Desk(identity).open, None, outputs, api_name="open", show_progress="hidden")
+        on(blocks.load, Desk(identity).open, None, outputs, name="open")
     return cast("gr.Blocks", blocks)
 
 

@@ -13,8 +13,9 @@ from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
+import gradio as gr
 import httpx
 from argon2 import PasswordHasher
 from fastapi import FastAPI
@@ -49,7 +50,7 @@ def load(path: Path) -> ModuleType:
 
 @dataclass(frozen=True)
 class Answer:
-    """What an event came to: the status of sending it, the stream of what followed, and the last values of it."""
+    """What an event came to: the status of sending it, the text of the answer, and the values of its outputs."""
 
     status: int
     text: str
@@ -58,6 +59,20 @@ class Answer:
     def view(self, place: int) -> dict[str, Any]:
         """Return the part of the page that one of the outputs brings."""
         return json.loads(self.values[place])
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What the stream of a run said: the status, all of its text, and each part of the page as a name and its line."""
+
+    status_code: int
+    text: str
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """The parts in the order in which they came."""
+        events = [event.partition("\ndata: ") for event in self.text.split("\n\n")]
+        return [(name.removeprefix("event: "), line) for name, _, line in events if line]
 
 
 @dataclass
@@ -114,18 +129,15 @@ class World:
         self.clients.clear()
 
     def event(self, client: httpx.Client, name: str, *data: object, mount: str = "", query: str = "") -> Answer:
-        """Send an event and wait for its end."""
-        sent = client.post(f"{mount}/gradio_api/call/{name}?{query}", json={"data": data})
-        return self.followed(client, name, sent, mount)
+        """Send an event and return what it comes to."""
+        sent = client.post(f"{mount}/gradio_api/run/{name}?{query}", json={"data": data, "session_hash": "arena"})
+        values = sent.json()["data"] if sent.status_code == 200 else ()
+        return Answer(sent.status_code, sent.text, tuple(values))
 
-    def followed(self, client: httpx.Client, name: str, sent: httpx.Response, mount: str = "") -> Answer:
-        """Return what an event that was sent came to."""
-        if sent.status_code != 200:
-            return Answer(sent.status_code, sent.text)
-        text = client.get(f"{mount}/gradio_api/call/{name}/{sent.json()['event_id']}").text
-        values = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
-        lists = [value for value in values if isinstance(value, list)]
-        return Answer(200, text, tuple(lists[-1]) if lists else ())
+    def follow(self, client: httpx.Client, id: str) -> Followed:
+        """Follow a run up to its end."""
+        answer = client.get(f"/runs/{quote(id, safe='')}")
+        return Followed(answer.status_code, answer.text)
 
     def graded(self, who: Person, source: str | bytes, exercise: str = EXERCISE) -> str:
         """Hand something in, wait for the verdict, and return its id."""
@@ -144,8 +156,23 @@ class World:
 
     def report(self, who: Person, id: str) -> str:
         """Return the report of a submission as the page gets it, with the panel above it."""
-        client = self.client(who)
-        return self.event(client, "watch", id).text + self.event(client, "resume", id).text
+        return self.follow(self.client(who), id).text
+
+    def blocks(self) -> list[gr.Blocks]:
+        """Return Gradio's applications inside of ours."""
+        apps = [getattr(route, "app", None) for route in self.site.app.routes]
+        return [app.get_blocks() for app in apps if hasattr(app, "get_blocks")]
+
+    def plain_gradio(self) -> FastAPI:
+        """Return an application of Gradio's with one event, as anybody would mount it."""
+
+        async def mounted() -> FastAPI:
+            with gr.Blocks() as blocks:
+                box = gr.Textbox()
+                box.submit(lambda text: text, box, box, api_name="echo")
+            return gr.mount_gradio_app(FastAPI(), blocks, path="/")
+
+        return in_a_loop(mounted())
 
     def raw(self, request: bytes, *, wait: float = 5.0) -> bytes:
         """Send bytes to the server, and return all that it sends before it closes or falls silent."""
@@ -213,7 +240,7 @@ class World:
         assert found.report is not None
         assert found.report.score == 100.0
 
-    def harmless(self, *answers: httpx.Response | Answer) -> None:
+    def harmless(self, *answers: httpx.Response | Answer | Followed) -> None:
         """Check that answers are refusals or calm ones, and tell nothing of the inside."""
         for answer in answers:
             status = answer.status if isinstance(answer, Answer) else answer.status_code

@@ -5,7 +5,7 @@ import json
 import pytest
 from starlette.datastructures import Headers
 
-from grader.pages.envelope import Events, check_event, parse
+from grader.pages.envelope import Event, check_event, parse
 from grader.pages.guard import HOST, check_origin, is_known
 from grader.pages.refusal import Refusal
 
@@ -14,8 +14,9 @@ NEEDED = [
     "/exercise",
     "/teach/",
     "/teach/config",
-    "/gradio_api/queue/join",
-    "/gradio_api/heartbeat/abc",
+    "/gradio_api/run/submit",
+    "/teach/gradio_api/run/open",
+    "/runs/0123456789abcdef01234567",
     "/gym/gym.js",
 ]
 NOT_NEEDED = [
@@ -39,10 +40,17 @@ NOT_NEEDED = [
     "/teach/monitoring",
     "//gradio_api/upload",
     "/teach/gradio_api/upload",
-    "/gradio_api/call/../upload",
-    "/gradio_api/call/v2/submit",
-    "/gradio_api/run/submit",
-    "/gradio_api/queue/status",
+    "/gradio_api/run/../upload",
+    "/gradio_api/call/submit",
+    "/gradio_api/queue/join",
+    "/gradio_api/queue/data",
+    "/gradio_api/heartbeat/abc",
+    "/gradio_api/cancel",
+    "/gradio_api/reset",
+    "/runs/",
+    "/runs/x",
+    "/runs/01/02",
+    "/teach/runs/01",
     "/gym/" + "a" * 300,
     "/gym/\0",
 ]
@@ -93,32 +101,46 @@ def test_bodies_too_deep_or_broken_are_refused(body):
         parse(body)
 
 
-EVENTS = Events.of([(0, "open", 0), (3, "submit", 2)])
+EVENTS = {"open": Event(0, 0), "submit": Event(3, 2)}
 
 
-def test_an_ordinary_event_passes():
-    """Code and an exercise's name are let through, and the session that they come in is told."""
+@pytest.mark.parametrize("number", [{}, {"fn_index": 3}, {"fn_index": None}])
+def test_an_ordinary_event_passes(number):
+    """Code and an exercise's name are let through, with and without the number that a browser sends along."""
+    event = {"data": ["causal_attention", "import torch"], "session_hash": "abc", **number}
+
+    check_event(EVENTS, "run/submit", parse(json.dumps(event).encode()))
+
+
+def test_a_browser_sends_events_by_number_alone():
+    """The number says how many inputs there must be."""
     event = {"data": ["causal_attention", "import torch"], "fn_index": 3, "session_hash": "abc"}
 
-    assert check_event(EVENTS, "queue/join", parse(json.dumps(event).encode())) == "abc"
-    assert check_event(EVENTS, "call/submit", {"data": ["", ""]}) is None
+    check_event(EVENTS, "run/predict", event)
+    with pytest.raises(Refusal, match="list of 2 inputs"):
+        check_event(EVENTS, "run/predict", {**event, "data": []})
 
 
 STRANGE = [
-    ("queue/join", {"data": [], "fn_index": 1, "session_hash": "a"}, 404),
-    ("queue/join", {"data": [], "fn_index": -1, "session_hash": "a"}, 404),
-    ("queue/join", {"data": [], "fn_index": False, "session_hash": "a"}, 404),
-    ("queue/join", {"data": [], "fn_index": 10**4000, "session_hash": "a"}, 404),
-    ("queue/join", {"data": [], "fn_index": 0}, 400),
-    ("queue/join", {"data": [], "fn_index": 0, "session_hash": ["a"]}, 400),
-    ("queue/join", {"data": [], "fn_index": 0, "session_hash": "\ud800"}, 400),
-    ("queue/join", {"data": [], "fn_index": 0, "session_hash": "a" * 65}, 400),
-    ("queue/join", {"data": ["x"], "fn_index": 3, "session_hash": "a"}, 400),
-    ("queue/join", {"data": {"0": 1}, "fn_index": 3, "session_hash": "a"}, 400),
-    ("queue/join", {"data": [], "fn_index": 0, "session_hash": "a", "batched": True}, 400),
-    ("call/nothing", {"data": []}, 404),
-    ("call/open", {"data": "abc"}, 400),
-    ("cancel", {"session_hash": "a", "fn_index": 0, "event_id": []}, 400),
+    ("run/open", {"data": [], "fn_index": 1, "session_hash": "a"}, 404),
+    ("run/open", {"data": [], "fn_index": 3, "session_hash": "a"}, 404),
+    ("run/open", {"data": [], "fn_index": -1, "session_hash": "a"}, 404),
+    ("run/open", {"data": [], "fn_index": False, "session_hash": "a"}, 404),
+    ("run/open", {"data": [], "fn_index": "0", "session_hash": "a"}, 404),
+    ("run/open", {"data": [], "fn_index": 10**4000, "session_hash": "a"}, 404),
+    ("run/open", {"data": [], "fn_index": 0}, 400),
+    ("run/open", {"data": [], "fn_index": 0, "session_hash": ["a"]}, 400),
+    ("run/open", {"data": [], "fn_index": 0, "session_hash": "\ud800"}, 400),
+    ("run/open", {"data": [], "fn_index": 0, "session_hash": "a" * 65}, 400),
+    ("run/submit", {"data": ["x"], "fn_index": 3, "session_hash": "a"}, 400),
+    ("run/submit", {"data": {"0": 1}, "fn_index": 3, "session_hash": "a"}, 400),
+    ("run/open", {"data": [], "fn_index": 0, "session_hash": "a", "batched": True}, 400),
+    ("run/predict", {"data": [], "session_hash": "a"}, 404),
+    ("run/predict", {"data": [], "fn_index": 1, "session_hash": "a"}, 404),
+    ("run/predict", {"data": [], "fn_index": False, "session_hash": "a"}, 404),
+    ("run/nothing", {"data": [], "session_hash": "a"}, 404),
+    ("run/open", {"data": "abc", "session_hash": "a"}, 400),
+    ("info", {"data": [], "session_hash": "a"}, 404),
 ]
 
 

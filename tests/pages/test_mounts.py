@@ -13,34 +13,31 @@ FILE = {"path": "/etc/passwd", "url": None, "meta": {"_type": "gradio.FileData"}
 
 
 def event(client, name, data, *, mount=""):
-    """Send an event and return the status, or the last line of its answer."""
-    answer = client.post(f"{mount}/gradio_api/call/{name}", json={"data": data})
-    if answer.status_code != 200:
-        return answer.status_code
-    return client.get(f"{mount}/gradio_api/call/{name}/{answer.json()['event_id']}").text
+    """Send an event and return the status, or the values that it comes to."""
+    answer = client.post(f"{mount}/gradio_api/run/{name}", json={"data": data, "session_hash": "abc"})
+    return answer.json()["data"] if answer.status_code == 200 else answer.status_code
 
 
-@pytest.mark.parametrize("name", ["submit", "watch", "refresh", "cancel"])
-def test_the_guard_turns_files_away(visitor, name):
+@pytest.mark.parametrize(("name", "inputs"), [("submit", 2), ("cancel", 1)])
+def test_the_guard_turns_files_away(visitor, name, inputs):
     """What looks like an uploaded file does not reach Gradio."""
     with visitor() as guest:
-        assert event(guest, name, [FILE, FILE]) == 400
+        assert event(guest, name, [FILE] * inputs) == 400
 
 
 def test_the_mounted_application_reads_no_file_even_without_the_guard(site):
     """Gradio itself refuses a path that nobody uploaded, since it knows that it has been launched."""
 
-    async def attack() -> str:
+    async def attack() -> httpx.Response:
         # The router is the application without the middleware in front of it.
         transport = httpx.ASGITransport(app=site.app.router)
         async with httpx.AsyncClient(transport=transport, base_url="http://gym.example") as client:
-            joined = await client.post("/gradio_api/call/refresh", json={"data": [FILE]})
-            return (await client.get(f"/gradio_api/call/refresh/{joined.json()['event_id']}")).text
+            return await client.post("/gradio_api/run/cancel", json={"data": [FILE], "session_hash": "abc"})
 
     answer = in_a_loop(attack())
 
-    assert answer.startswith("event: error")
-    assert "passwd" not in answer
+    assert answer.status_code == 500
+    assert "passwd" not in answer.text
 
 
 def test_both_mounts_are_told_that_they_are_launched(site):
@@ -75,7 +72,7 @@ def test_long_bodies_are_refused(visitor):
         assert event(guest, "submit", ["causal_attention", "x" * 1_000_000]) == 413
 
 
-@pytest.mark.parametrize("path", ["/sign-out", "/sign-in", "/gradio_api/queue/join"])
+@pytest.mark.parametrize("path", ["/sign-out", "/sign-in", "/gradio_api/run/submit"])
 def test_writing_requests_of_other_sites_are_refused(visitor, path):
     """A foreign origin gets 403 whatever it sends."""
     with visitor() as guest:
@@ -115,7 +112,7 @@ def test_nobody_but_instructors_reaches_an_event_of_the_gradebook(visitor, perso
         for number, name in known:
             seen.add(event(client, name, [], mount="/teach"))
             body = {"data": [], "fn_index": number, "session_hash": "abc"}
-            seen.add(client.post("/teach/gradio_api/queue/join", json=body).status_code)
+            seen.add(client.post(f"/teach/gradio_api/run/{name}", json=body).status_code)
 
     assert known
     assert seen == {401}
@@ -141,9 +138,10 @@ def test_instructors_get_the_export(visitor, person):
 def test_a_guest_cannot_submit(visitor):
     """The event answers a guest with the request to sign in, and stores nothing."""
     with visitor() as guest:
-        answer = event(guest, "submit", ["causal_attention", "import torch"])
+        submission, panel = event(guest, "submit", ["causal_attention", "import torch"])
 
-    assert "Sign in to run the checks" in answer
+    assert submission == ""
+    assert "Sign in to run the checks" in panel
 
 
 def test_nobody_watches_or_cancels_for_another(visitor, person, site):
@@ -151,7 +149,7 @@ def test_nobody_watches_or_cancels_for_another(visitor, person, site):
     owner, other = person(), person()
     id = site.service.submit(owner.user, "causal_attention", "while True: pass")
     with visitor(other) as client:
-        watched = event(client, "watch", [id])
+        watched = client.get(f"/runs/{id}").text
         event(client, "cancel", [id])
     state = site.service.submission(owner.user, id).state
     site.service.cancel(owner.user, id)
@@ -164,10 +162,9 @@ def test_nobody_watches_or_cancels_for_another(visitor, person, site):
 def test_wrong_types_are_answered_calmly(visitor, person, data):
     """An event with other types than the page sends is refused in words."""
     with visitor(person()) as client:
-        answer = event(client, "submit", data)
+        _, panel = event(client, "submit", data)
 
-    assert answer.startswith("event: complete")
-    assert json.loads(json.loads(answer.split("data: ")[1])[1])["phase"] == "refused"
+    assert json.loads(panel)["phase"] == "refused"
 
 
 @pytest.mark.parametrize(("host", "status"), [("gym.example.org", 200), ("a.school.edu", 200), ("evil.example", 400)])

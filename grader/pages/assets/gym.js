@@ -39,6 +39,33 @@
     draw();
   };
 
+  /* ---- a submission on its way ---- */
+  const MOVING = ["panel", "report", "title", "attempts", "board"]; // as the page's layout names them
+  const LOST = "The connection to this run was lost. It goes on all the same; load the page again to see it.";
+  let stream = null, news = {};
+
+  /* Shows how a submission is getting on, up to its report; a server that was away is asked again by the browser. */
+  gym.follow = (submission) => {
+    if (stream) stream.close();
+    if (!submission) return;
+    const source = (stream = new EventSource("/runs/" + encodeURIComponent(submission)));
+    for (const name of MOVING) source.addEventListener(name, (event) => gym.tell(name, event.data));
+    source.addEventListener("end", () => source.close());
+    source.addEventListener("error", () => {
+      if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, chips: [], curve: [] }));
+    });
+  };
+
+  /* Shows a line that did not come through Gradio. */
+  gym.tell = (name, line) => { news[name] = line; gym.announce(); };
+
+  /* Gives Gradio, which has just been told that there is some, the news for the parts that move. */
+  gym.news = (shown) => {
+    const lines = MOVING.map((name, place) => news[name] ?? shown[place]);
+    news = {};
+    return lines;
+  };
+
   gym.ask = (question, yes) =>
     new Promise((answer) => {
       const done = (value) => { box.close(); box.remove(); answer(value); };

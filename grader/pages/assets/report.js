@@ -78,6 +78,7 @@
   };
 
   gym.parts.panel = (view, trigger, element) => {
+    gym.announce = () => trigger("input");
     element.setAttribute("role", "status");
     document.body.dataset.busy = view.busy ? "yes" : "no";
     const time = h("span", { class: "gym-time", "aria-hidden": "true" });

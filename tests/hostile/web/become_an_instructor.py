@@ -22,9 +22,11 @@ def attack(world):
     assert client.get("/teach/config").status_code == 401
     me = world.service.user_of(client.cookies["attention_gym"])
     assert me.role.value == "student"
-    sent = {"data": [], "username": "instructor 1", "user": 1, "request": {"cookies": {"attention_gym": world.prof.token}}}
+    sent = {"data": [], "session_hash": "max", "username": "instructor 1", "user": 1, "request": {"cookies": {"attention_gym": world.prof.token}}}
     for headers in ({}, CLAIMS):
         assert client.get("/teach/config", headers=headers).status_code == 401
-        answer = client.post("/teach/gradio_api/call/open", json=sent, headers=headers)
+        answer = client.post("/teach/gradio_api/run/open", json=sent, headers=headers)
         assert answer.status_code == 401
-        assert "Gradebook" not in world.followed(client, "work", client.post("/gradio_api/call/work", json=sent)).text
+        told = client.post("/gradio_api/run/work", json=sent)
+        assert told.status_code == 200
+        assert "Gradebook" not in told.text

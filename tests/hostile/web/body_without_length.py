@@ -14,11 +14,11 @@ def chunk(data):
 
 
 def control(world):
-    body = chunk(b'{"data": ["softmax"]}') + b"0\r\n\r\n"
-    assert b" 200 " in world.raw(HEAD % (b"/gradio_api/call/refresh", JSON) + body)[:15]
+    body = chunk(b'{"data": ["none"], "session_hash": "s"}') + b"0\r\n\r\n"
+    assert b" 200 " in world.raw(HEAD % (b"/gradio_api/run/cancel", JSON) + body)[:15]
 
 
 def attack(world):
-    for path in (b"/gradio_api/call/refresh", b"/sign-in"):
+    for path in (b"/gradio_api/run/cancel", b"/sign-in"):
         answer = world.raw(HEAD % (path, JSON) + chunk(b"x" * (1 << 16)) * 12)  # and never an end
         assert b" 413 " in answer[:15], answer[:80]

@@ -12,7 +12,7 @@ import json
 import zipfile
 
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": ["x = 1\n"]}] * 3000, "nbformat": 4})
-GZIP = gzip.compress(b'{"data": ["softmax"]}' + b" " * 10_000_000)
+GZIP = gzip.compress(b'{"data": ["softmax"], "session_hash": "s"}' + b" " * 10_000_000)
 
 
 def archive():
@@ -37,5 +37,5 @@ def attack(world):
     world.harmless(world.event(client, "submit", "softmax", archive().decode("latin-1")))
     world.ended(world.eve, world.service.attempts(world.eve.user)[0].id)
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    answer = client.post("/gradio_api/call/refresh", content=GZIP, headers=headers)
+    answer = client.post("/gradio_api/run/cancel", content=GZIP, headers=headers)
     assert answer.status_code == 400

@@ -17,7 +17,7 @@ def control(world):
 
 def attack(world):
     id = world.graded(world.eve, SOURCE)
-    told = world.event(world.client(world.eve), "watch", id).values
+    told = [line for _, line in world.follow(world.client(world.eve), id).parts]
     taught = world.event(world.client(world.prof), "open", mount="/teach", query=f"submission={id}").values
     shown = "".join(json.dumps(json.loads(value), ensure_ascii=False) for value in (*told, *taught) if value)
     decoded = json.loads(f'"{shown[:0]}"') + shown

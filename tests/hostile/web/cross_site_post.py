@@ -5,7 +5,7 @@ Stopped by: guard (Origin, Sec-Fetch-Site, content type), SameSite cookies
 Own: yes
 """
 
-PATHS = ["/sign-out", "/sign-in", "/register", "/gradio_api/queue/join", "/gradio_api/call/submit", "/gradio_api/cancel"]
+PATHS = ["/sign-out", "/sign-in", "/register", "/gradio_api/run/submit", "/gradio_api/run/cancel"]
 ELSEWHERE = [
     {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"}, {"Origin": "https://127.0.0.1.evil.example"}, {"Origin": "http://127.0.0.1:1"},
@@ -15,7 +15,7 @@ ELSEWHERE = [
 
 def control(world):
     own = {"Origin": world.site.url, "Sec-Fetch-Site": "same-origin"}
-    answer = world.client(world.eve).post("/gradio_api/call/work", json={"data": []}, headers=own)
+    answer = world.client(world.eve).post("/gradio_api/run/work", json={"data": [], "session_hash": "s"}, headers=own)
     assert answer.status_code == 200
 
 
@@ -26,6 +26,7 @@ def attack(world):
             assert client.post(path, data={"name": "x", "password": "y"}, headers=headers).status_code == 403, headers
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
         headers = {"Content-Type": kind}
-        answer = client.post("/gradio_api/call/submit", content=b'{"data": ["softmax", "x"]}', headers=headers)
+        body = b'{"data": ["softmax", "x"], "session_hash": "s"}'
+        answer = client.post("/gradio_api/run/submit", content=body, headers=headers)
         assert answer.status_code == 415
     assert world.service.user_of(world.eve.token) == world.eve.user

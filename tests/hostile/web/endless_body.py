@@ -9,14 +9,14 @@ LIMIT = (2 * 256 + 64) << 10
 
 def control(world):
     async def send(client):
-        return (await client.post("/gradio_api/call/refresh", json={"data": ["x" * (2 * LIMIT)]})).status_code
+        return (await client.post("/gradio_api/run/cancel", json={"data": ["x" * (2 * LIMIT)]})).status_code
 
     assert world.bare(send) == 200
 
 
 def attack(world):
     client = world.client(world.eve)
-    answer = world.event(client, "refresh", "x" * (2 * LIMIT))
+    answer = world.event(client, "cancel", "x" * (2 * LIMIT))
     assert answer.status == 413
     long = client.post("/sign-in", data={"name": "x" * (2 * LIMIT), "password": "x"})
     assert long.status_code == 413

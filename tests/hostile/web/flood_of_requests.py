@@ -33,7 +33,7 @@ def control(world):
 
 
 def attack(world):
-    crowd = Crowd({}, clock=lambda: 0.0)
+    crowd = Crowd(clock=lambda: 0.0)
 
     async def recognise(scope):
         return Who(7, "192.0.2.1")

@@ -25,8 +25,8 @@ def attack(world):
     reference = [line.strip() for line in (ROOT / "reference" / "softmax.py").read_text().splitlines()]
     id = world.service.submit(world.eve.user, "softmax", "import time\ntime.sleep(1)\ndef softmax(x): return x")
     seed = str(world.service.submission(world.eve.user, id).seed)
-    told = world.event(client, "watch", id).text.split("event: ")
-    before = "".join(part for part in told if '"score\\"' not in part)
+    told = world.follow(client, id).text.split("event: ")
+    before = "".join(part for part in told if '"score":' not in part)
     assert seed not in before
     whole = everything(world, client) + "".join(told)
     secrets = [world.service._rules.secret.decode(), world.service.class_code, world.ada.token, "$argon2"]

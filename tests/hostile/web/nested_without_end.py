@@ -17,6 +17,6 @@ def control(world):
 def attack(world):
     client = world.client(world.eve)
     for body in (b"[" * 200_000, b'{"a":' * 60_000, b'{"data": [' + b"[" * 500 + b"]" * 500 + b"]}", b"{" * 100_000):
-        answer = client.post("/gradio_api/call/refresh", content=body, headers={"Content-Type": "application/json"})
+        answer = client.post("/gradio_api/run/cancel", content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code == 400
         world.harmless(answer)

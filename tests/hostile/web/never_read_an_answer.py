@@ -1,23 +1,26 @@
-"""Fill the memory with answers that nobody reads: send events under one session, and never open its stream.
+"""Fill the memory with answers that nobody reads, or with sessions: send events under ever new names.
 
-Expected: 429 once some twenty wait
-Stopped by: crowd (unread answers of a session)
+Expected: nothing of them is kept
+Stopped by: events past Gradio's queue, sessions that are never stored
 Own: yes
 """
 
-from grader.pages.crowd import MOST_UNREAD
+from gradio.state_holder import StateHolder
 
 
 def control(world):
-    blocks = next(route.app.get_blocks() for route in world.site.app.routes if hasattr(getattr(route, "app", None), "get_blocks"))
-    assert blocks._queue.max_size is None  # Gradio itself would take any number
+    plain = next(route.app for route in world.plain_gradio().routes if hasattr(getattr(route, "app", None), "get_blocks"))
+    assert plain.get_blocks()._queue.max_size is None  # Gradio itself would take any number of events
+    assert StateHolder().capacity == 10_000  # and keep so many sessions
 
 
 def attack(world):
     client = world.client(world.eve)
-    body = {"data": [], "session_hash": "never-read"}
-    seen = [client.post("/gradio_api/call/exercises", json=body).status_code for _ in range(MOST_UNREAD + 10)]
-    assert seen == [200] * MOST_UNREAD + [429] * 10
-    assert client.post("/gradio_api/call/exercises", json={**body, "session_hash": "read"}).status_code == 200
-    for session in ("never-read", "read"):
-        client.get(f"/gradio_api/queue/data?session_hash={session}")
+    for number in range(30):
+        body = {"data": [], "session_hash": f"never-read-{number}"}
+        assert client.post("/gradio_api/run/exercises", json=body).status_code == 200
+    for blocks in world.blocks():
+        queue = blocks._queue
+        kept = (blocks.state_holder.session_data, blocks.state_holder.time_last_used)
+        assert [dict(one) for one in kept] == [{}, {}]
+        assert [len(queue), dict(queue.pending_event_ids_session), len(queue.event_ids_to_events)] == [0, {}, 0]

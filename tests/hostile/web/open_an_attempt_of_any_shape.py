@@ -12,8 +12,7 @@ def opened(world, client, data):
     known = client.get("/config").json()["dependencies"]
     number = next(one["id"] for one in known if one["api_name"] == "restore")
     body = {"data": [], "event_data": data, "fn_index": number, "session_hash": "shapes", "trigger_id": None}
-    assert client.post("/gradio_api/queue/join", json=body).status_code == 200
-    return client.get("/gradio_api/queue/data?session_hash=shapes")
+    return client.post("/gradio_api/run/restore", json=body)
 
 
 def control(world):
@@ -25,5 +24,5 @@ def attack(world):
     for who in (world.eve, None):
         for data in SHAPES:
             answer = opened(world, world.client(who), data)
-            assert '"success":true' in answer.text, data
+            assert answer.status_code == 200, data
             world.harmless(answer)

@@ -30,8 +30,8 @@ def control(world):
 def attack(world):
     for source in (SOURCE, *OTHERS):
         id = world.graded(world.eve, source)
-        answer = world.event(world.client(world.eve), "watch", id)
-        assert answer.values
+        answer = world.follow(world.client(world.eve), id)
+        assert answer.parts
         assert "site-packages" not in answer.text.replace("sys.path", "") or "sys.path" in source
         if "sys" not in source:
             world.harmless(answer)

@@ -1,13 +1,11 @@
 """Push other people's answers out of the memory: begin sessions without end; of two thousand Gradio keeps the youngest.
 
-Expected: the attacker's own oldest make room, Ada's answer is still there
-Stopped by: crowd (sessions of one person)
+Expected: nobody's answer lies there: Ada's comes with her request, whatever has been begun meanwhile
+Stopped by: events past Gradio's queue
 Own: yes
 """
 
 from gradio.utils import LRUCache
-
-from grader.pages.crowd import PERSON
 
 
 def control(world):
@@ -20,8 +18,7 @@ def control(world):
 
 def attack(world):
     ada, eve = world.client(world.ada), world.client(world.person("Pam Pusher"))
-    assert ada.post("/gradio_api/call/work", json={"data": [], "session_hash": "ada-waits"}).status_code == 200
-    for n in range(PERSON.sessions + 40):
-        assert eve.post("/gradio_api/call/board", json={"data": [], "session_hash": f"push-{n}"}).status_code == 200
-    assert eve.get("/gradio_api/queue/data?session_hash=push-0").status_code == 404
-    assert "Ada Honest" in ada.get("/gradio_api/queue/data?session_hash=ada-waits").text
+    for n in range(140):
+        assert eve.post("/gradio_api/run/board", json={"data": [], "session_hash": f"push-{n}"}).status_code == 200
+    assert "Ada Honest" in world.event(ada, "work").text
+    assert [len(blocks._queue.pending_messages_per_session) for blocks in world.blocks()] == [0, 0]

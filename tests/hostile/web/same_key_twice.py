@@ -7,14 +7,15 @@ Own: yes
 
 import json
 
+FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
 HIDDEN = [
-    b'{"data": [{"path": 1, "p\\u0061th": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]}',
-    b'{"data": ["x"], "data": [{"path": "/etc/passwd", "meta": {}}]}',
-    b'{"data": [{"path": "/etc/passwd", "meta": {}, "meta": {"_type": "gradio.FileData"}}]}',
-    json.dumps({"data": [{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]}).encode("utf-16"),
-    json.dumps({"data": [{"path": "/etc/passwd", "meta": {}}]}).encode("utf-32"),
-    b'\xef\xbb\xbf{"data": [{"path": "/etc/passwd", "meta": {}}]}',
-    b'{"data": [{"value": {"deep": [[[{"meta": {}, "path": "/proc/self/environ"}]]]}}]}',
+    b'{"session_hash": "s", "data": [{"path": 1, "p\\u0061th": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]}',
+    b'{"session_hash": "s", "data": ["x"], "data": [{"path": "/etc/passwd", "meta": {}}]}',
+    b'{"session_hash": "s", "data": [{"path": "/etc/passwd", "meta": {}, "meta": {"_type": "gradio.FileData"}}]}',
+    json.dumps({"session_hash": "s", "data": [FILE]}).encode("utf-16"),
+    json.dumps({"session_hash": "s", "data": [FILE]}).encode("utf-32"),
+    b'\xef\xbb\xbf{"session_hash": "s", "data": [{"path": "/etc/passwd", "meta": {}}]}',
+    b'{"session_hash": "s", "data": [{"value": {"deep": [[[{"meta": {}, "path": "/proc/self/environ"}]]]}}]}',
 ]
 
 
@@ -26,7 +27,6 @@ def control(world):
 def attack(world):
     client = world.client(world.eve)
     for body in HIDDEN:
-        for name in ("refresh", "watch", "cancel"):
-            answer = client.post(f"/gradio_api/call/{name}", content=body, headers={"Content-Type": "application/json"})
-            assert answer.status_code == 400, body
-            assert "passwd" not in answer.text
+        answer = client.post("/gradio_api/run/cancel", content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code == 400, body
+        assert answer.text in ("Files are not taken here.", "That is no JSON."), body

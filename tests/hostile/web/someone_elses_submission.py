@@ -1,4 +1,4 @@
-"""Read, open, watch or cancel what another person has handed in, by its id or by guessing at ids near it.
+"""Read, open, follow or cancel what another person has handed in, by its id or by guessing at ids near it.
 
 Expected: "There is no such submission among yours.", the same for one that is not there
 Stopped by: ownership check, unguessable ids
@@ -10,15 +10,8 @@ NONE = "There is no such submission among yours."
 
 def seen(world, who, id):
     client = world.client(who)
-    told = "".join(world.event(client, name, id).text for name in ("watch", "resume"))
-    body = {"data": [], "event_data": {"id": id}, "fn_index": restore(client), "session_hash": f"s{id}"}
-    client.post("/gradio_api/queue/join", json=body)
-    return told + client.get("/gradio_api/queue/data", params={"session_hash": f"s{id}"}).text
-
-
-def restore(client):
-    events = client.get("/config").json()["dependencies"]
-    return next(one["id"] for one in events if one["api_name"] == "restore")
+    body = {"data": [], "event_data": {"id": id}, "session_hash": "s"}
+    return world.follow(client, id).text + client.post("/gradio_api/run/restore", json=body).text
 
 
 def control(world):

@@ -1,7 +1,7 @@
-"""Take all of Gradio's events: watch one slow run a thousand times; each watcher holds one of four hundred.
+"""Take all connections: follow one slow run a thousand times; each stream holds one as long as the run lasts.
 
 Expected: refused in words from the ninth on; others open their pages as ever
-Stopped by: rate limit (runs watched at once by one person)
+Stopped by: rate limit (runs followed at once by one person)
 Own: yes
 """
 
@@ -15,14 +15,14 @@ SLOW = "import time\ntime.sleep(4)\n"
 def control(world):
     id = world.service.submit(world.eve.user, "softmax", SLOW)
     world.service.cancel(world.eve.user, id)
-    assert "Cancelled" in world.event(world.client(world.eve), "watch", id).text
+    assert "Cancelled" in world.follow(world.client(world.eve), id).text
 
 
 def attack(world):
     id = world.service.submit(world.eve.user, "softmax", SLOW)
     told = []
     clients = [world.client(world.eve) for _ in range(MOST_WATCHED + 4)]
-    threads = [threading.Thread(target=lambda c=c: told.append(world.event(c, "watch", id).text)) for c in clients]
+    threads = [threading.Thread(target=lambda c=c: told.append(world.follow(c, id).text)) for c in clients]
     for thread in threads:
         thread.start()
     for thread in threads[:4]:  # whoever is refused is done at once

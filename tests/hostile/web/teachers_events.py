@@ -7,7 +7,7 @@ Stopped by: doorway, route dependency, a check in each handler
 PATHS = [
     "/teach/config", "/teach/gradio_api/info", "/teach/export.csv", "/teach/gradio_api/app_id", "/teach/gradio_api/user",
     "/teach/theme.css", "/teach/gradio_api/startup-events", "/teach/gradio_api/login_check", "/teach/assets/a.js",
-    "/teach/gradio_api/heartbeat/abc", "/teach/manifest.json", "/teach/?student=1", "/teach/?submission=1",
+    "/teach/manifest.json", "/teach/?student=1", "/teach/?submission=1",
 ]  # fmt: skip
 OTHER = ["/Teach/config", "/teach;a/config", "/teach%2fconfig", "/%74each/config", "/teach/./config", "/teach//config",
          "/TEACH/", "/teach/../teach/config", "/x/../teach/config", "/teach\\config", "/teach/config/"]  # fmt: skip
@@ -34,7 +34,7 @@ def attack(world):
         assert "Gradebook" not in world.event(client, "exercises").text
     async def ask(client):
         cookies = {"Cookie": f"attention_gym={world.eve.token}"}
-        sent = await client.post("/teach/gradio_api/call/open", json={"data": []}, headers=cookies)
+        sent = await client.post("/teach/gradio_api/run/open", json={"data": [], "session_hash": "s"}, headers=cookies)
         return sent.status_code
 
     assert world.bare(ask) == 401  # even without the doorway

@@ -46,5 +46,5 @@ def attack(world):
     async def recognise(scope):
         return Who(None, "192.0.2.1")
 
-    guard = Guard(handler, body_limit=100, events={}, crowd=Crowd({}), recognise=recognise, patience=0.05)
+    guard = Guard(handler, body_limit=100, events={}, crowd=Crowd(), recognise=recognise, patience=0.05)
     assert in_a_loop(post(guard)) == 408

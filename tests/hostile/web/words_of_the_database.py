@@ -21,10 +21,9 @@ def attack(world):
     before = len(world.service.office.students(world.prof.user))
     client, prof = world.client(world.eve), world.client(world.prof)
     for words in WORDS:
-        for name, data in (("watch", [words]), ("submit", [words, words])):
-            answer = world.event(client, name, *data)
-            world.harmless(answer)
-            assert "There is no" in answer.text
+        answer = world.event(client, "submit", words, words)
+        assert "There is no" in answer.text
+        world.harmless(answer, world.event(client, "cancel", words), world.follow(client, words))
         told = world.event(client, "board", query=f"ex={words}")
         world.harmless(told)
         answer = world.event(prof, "open", mount="/teach", query=f"student={words}&submission={words}")
