@@ -24,8 +24,9 @@ QUEUED, RUNNING = State.QUEUED.value, State.RUNNING.value
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a waiting job stands: how many are taken before it, and whether a try of it had to let others go first."""
+    """Where a job has waited since when; how many go before it, and whether a try of it had to let others go first."""
 
+    created: float
     ahead: int
     again: bool = False
 
@@ -175,13 +176,14 @@ def place(session: Session, id: SubmissionId) -> Place | None:
     row = SubmissionRow
     again = row.tries > row.faults
     mine = session.execute(
-        select(row.queue, row.priority, again).where(row.id == id, row.state == QUEUED)
+        select(row.queue, row.priority, row.created, again).where(row.id == id, row.state == QUEUED)
     ).one_or_none()
     if mine is None:
         return None
-    earlier = tuple_(row.priority, row.id) < tuple_(mine[1], id)
-    ahead = session.scalar(select(func.count()).where(row.state == QUEUED, row.queue == mine[0], earlier))
-    return Place(ahead or 0, bool(mine[2]))
+    queue, priority, created, tried = mine
+    earlier = tuple_(row.priority, row.id) < tuple_(priority, id)
+    ahead = session.scalar(select(func.count()).where(row.state == QUEUED, row.queue == queue, earlier))
+    return Place(created, ahead or 0, bool(tried))
 
 
 def _row(id: SubmissionId, state: str) -> Update:

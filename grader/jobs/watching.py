@@ -31,17 +31,13 @@ class Watching:
         """Yield at once and at each change, up to a final state; of the queue's moving on, only now and then.
 
         A database that is gone for a while is waited for.
-
-        Raises:
-            StoreUnavailable: it is gone already at the beginning.
         """
         last: Watch | None = None
-        created = await asyncio.to_thread(self._created, id)
         with self._live.listening(id) as event:
             while last is None or not last.state.final:
                 event.clear()
                 try:
-                    seen = await asyncio.to_thread(self._look, id, created)
+                    seen = await asyncio.to_thread(self._look, id)
                 except StoreUnavailable as fault:
                     LOG.warning("a watcher of %s is kept waiting: %s", id, fault)
                     await _heard(event, LOOK_SECONDS)
@@ -52,21 +48,18 @@ class Watching:
                 if not last.state.final:
                     await _heard(event, self._live.pace if last.state is State.QUEUED else LOOK_SECONDS)
 
-    def _created(self, id: SubmissionId) -> float:
-        with self._database.read() as session:
-            return submissions.created(session, id)
-
-    def _look(self, id: SubmissionId, created: float) -> Watch:
+    def _look(self, id: SubmissionId) -> Watch:
         with self._database.read() as session:
             place = claims.place(session, id)
             if place is not None:
-                elapsed, eta = self._clock() - created, self._live.eta(place.ahead)
+                elapsed, eta = self._clock() - place.created, self._live.eta(place.ahead)
                 return Watch(State.QUEUED, ahead=place.ahead, elapsed=elapsed, eta=eta, again=place.again)
             steps = self._live.steps(id)
-            state, finished, report = submissions.outcome(session, id)
-        end = self._clock() if finished is None else finished
-        elapsed = end - created
-        return Watch(state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, report=report, curve=steps.curve)
+            found = submissions.outcome(session, id)
+        elapsed = (self._clock() if found.finished is None else found.finished) - found.created
+        if not found.state.final:
+            return Watch(found.state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, curve=steps.curve)
+        return Watch(found.state, elapsed=elapsed, report=found.report, exercise=found.exercise, number=found.number)
 
 
 async def _heard(event: asyncio.Event, seconds: float) -> None:

@@ -7,13 +7,14 @@ The browser connects anew by itself when the server was away, and is told where 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
-from grader.errors import NotAllowed
+from grader.errors import GraderFault, NotAllowed, record
 from grader.pages import panel
 from grader.pages.crowd import Seats
 from grader.pages.desk import Desk, Part
@@ -22,6 +23,7 @@ from grader.pages.wording import pack
 from grader.service import Service
 from grader.store.records import SubmissionId, User, Watch
 
+LOG = logging.getLogger(__name__)
 HEADERS = {"X-Accel-Buffering": "no"}  # a proxy in front passes each line on as it comes
 
 
@@ -50,27 +52,34 @@ class Runs:
         return StreamingResponse(lines, media_type="text/event-stream", headers=HEADERS)
 
     async def _lines(self, request: Request, id: SubmissionId) -> AsyncIterator[str]:
-        user = await asyncio.to_thread(self.desk.identity.user, request)
-        async for name, view in self._parts(user, id):
-            yield f"event: {name}\ndata: {pack(view)}\n\n"
-        yield "event: end\ndata:\n\n"
-
-    async def _parts(self, user: User | None, id: SubmissionId) -> AsyncIterator[Part]:
-        if user is None:
-            yield "panel", panel.guest_view()
-            return
         try:
+            async for name, view in self._parts(request, id):
+                yield f"event: {name}\ndata: {pack(view)}\n\n"
+            yield "event: end\ndata:\n\n"
+        except GraderFault as fault:  # without an end, so that the browser asks again in a moment
+            record(LOG, f"the stream of {id} broke off", fault)
+
+    async def _parts(self, request: Request, id: SubmissionId) -> AsyncIterator[Part]:
+        try:
+            begun = await asyncio.to_thread(self._begun, request, id)
+            if begun is None:
+                yield "panel", panel.guest_view()
+                return
+            user, watching = begun
             with self.seats.taken(user.id):
-                async for watch in await asyncio.to_thread(self.service.watch, user, id):
+                async for watch in watching:
                     yield "panel", panel.watch_view(watch)
         except NotAllowed as refusal:
             yield "panel", panel.refused_view(str(refusal))
             return
-        for part in await asyncio.to_thread(self._ending, user, id, watch):
+        for part in await asyncio.to_thread(self._ending, user, watch):
             yield part
 
-    def _ending(self, user: User, id: SubmissionId, watch: Watch) -> list[Part]:
-        found = self.service.submission(user, id)
+    def _begun(self, request: Request, id: SubmissionId) -> tuple[User, AsyncIterator[Watch]] | None:
+        user = self.desk.identity.user(request)
+        return (user, self.service.watch(user, id)) if user else None
+
+    def _ending(self, user: User, watch: Watch) -> list[Part]:
         best = self.service.best(user)
-        report = report_view(watch.report, number_of_attempt=found.number, best=best.get(found.exercise))
-        return [("report", report), *self.desk.changed(user, found.exercise, best)]
+        report = report_view(watch.report, number_of_attempt=watch.number, best=best.get(watch.exercise))
+        return [("report", report), *self.desk.changed(user, watch.exercise, best)]

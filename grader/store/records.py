@@ -120,13 +120,25 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a submission so far; `finished` and `report` are None before its end."""
+
+    state: State
+    exercise: str
+    number: int
+    created: float
+    finished: float | None
+    report: Report | None
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """A submission's progress as its owner sees it.
 
     `ahead` counts submissions that will be taken before it; `step` names the case being run, `done` of `total` calls.
     `eta` is in about how many seconds from now a waiting one will have its report; None if there is nothing to go by.
     `curve` holds the losses so far of what is being trained. `again` says of a waiting one that it took so
-    long that others were let go first.
+    long that others were let go first. `exercise` and `number` say which attempt it was, at its end.
     """
 
     state: State
@@ -139,3 +151,5 @@ class Watch:
     eta: int | None = None
     curve: tuple[float, ...] = ()
     again: bool = False
+    exercise: str = ""
+    number: int = 0

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
-from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, UserId
+from grader.store.records import Attempt, Flagged, Outcome, Role, State, Submission, SubmissionId, UserId
 from grader.store.tables import FLAGGED, ReportRow, SubmissionRow, UserRow
 
 STILL_OPEN = (
@@ -65,27 +65,19 @@ def owner(session: Session, id: SubmissionId) -> UserId | None:
     return None if user is None else UserId(user)
 
 
-def created(session: Session, id: SubmissionId) -> float:
-    """Return when it was handed in.
+def outcome(session: Session, id: SubmissionId) -> Outcome:
+    """Return what became of a submission so far.
 
     Raises:
         sqlalchemy.exc.NoResultFound: there is no such submission.
     """
-    return session.scalars(select(SubmissionRow.created).where(SubmissionRow.id == id)).one()
-
-
-def outcome(session: Session, id: SubmissionId) -> tuple[State, float | None, Report | None]:
-    """Return its state, when it came to an end, and its report.
-
-    Raises:
-        sqlalchemy.exc.NoResultFound: there is no such submission.
-    """
-    state, finished, body = session.execute(
-        select(SubmissionRow.state, SubmissionRow.finished, ReportRow.body)
-        .outerjoin(ReportRow, ReportRow.submission_id == SubmissionRow.id)
-        .where(SubmissionRow.id == id)
+    row = SubmissionRow
+    state, exercise, number, created, finished, body = session.execute(
+        select(row.state, row.exercise, row.number, row.created, row.finished, ReportRow.body)
+        .outerjoin(ReportRow, ReportRow.submission_id == row.id)
+        .where(row.id == id)
     ).one()
-    return State(state), finished, _report(body)
+    return Outcome(State(state), exercise, number, created, finished, _report(body))
 
 
 def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | None:

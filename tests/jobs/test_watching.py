@@ -113,6 +113,6 @@ def test_who_is_gone_disturbs_nobody(database: Database, engine: Make) -> None:
 
 def _end(database: Database, id: str) -> float:
     with database.read() as session:
-        _, finished, _ = submissions.outcome(session, SubmissionId(id))
-    assert finished is not None
-    return finished
+        found = submissions.outcome(session, SubmissionId(id))
+    assert found.finished is not None
+    return found.finished
