@@ -123,7 +123,7 @@ class Slot:
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                if not tracker.withdrawn:
+                if not tracker.withdrawn and not self.stop.is_set():  # whoever stops us hands the job back
                     self._excuse(claim, fault)
             finally:
                 self.held = None

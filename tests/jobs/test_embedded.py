@@ -254,6 +254,28 @@ def test_what_does_not_end_in_time_is_handed_back(database: Database, engine: Ma
         assert session.execute(text("SELECT used FROM bests")).scalars().all() == [1]
 
 
+def test_what_a_stop_breaks_off_is_no_fault(database: Database, engine: Make, caplog: pytest.LogCaptureFixture) -> None:
+    """A box that is closed in the middle of a try was told to; the job is handed back, and nothing is said of a fault."""
+    entered, closed = threading.Event(), threading.Event()
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        entered.set()
+        closed.wait(20)
+        raise GraderFault("the box was closed")
+
+    one = engine(grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "s1")
+    assert entered.wait(20)
+
+    assert not one.drain(0.01)
+    closed.set()
+    for slot in [thread for thread in threading.enumerate() if thread.name == "grading slot"]:
+        slot.join(20)
+    assert states(database) == {"s1": State.QUEUED}
+    assert [entry.getMessage() for entry in caplog.records if "the box was closed" in entry.getMessage()] == []
+
+
 def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None:
     """Only the claim that the table names may store a report."""
     one = engine()
