@@ -255,7 +255,7 @@ def test_what_does_not_end_in_time_is_handed_back(database: Database, engine: Ma
 
 
 def test_what_a_stop_breaks_off_is_no_fault(database: Database, engine: Make, caplog: pytest.LogCaptureFixture) -> None:
-    """A box that is closed in the middle of a try was told to; the job is handed back, and nothing is said of a fault."""
+    """A box that is closed in the middle of a try was told to; the job is handed back, and nobody hears of a fault."""
     entered, closed = threading.Event(), threading.Event()
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
