@@ -11,12 +11,18 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import torch
 import typer
 
+from grader.box.run import Box
+from grader.exercise.catalog import ROOT, read_exercise
 from grader.jobs import claims
+from grader.judge.grade import grade
 from grader.judge.report import Report, Status
+from grader.sandbox.choice import choose_box
 from grader.store import boards, migrate, roster, submissions
 from grader.store.engine import Database
 from grader.store.records import State, Submission, SubmissionId, UserId
@@ -53,12 +59,14 @@ COMMIT; ANALYZE;
 
 
 def scale() -> None:
-    """Print the median milliseconds of what the service asks its store, with few submissions and with many."""
+    """Print the median milliseconds of a grading and of what is looked up, with few submissions and with many."""
+    torch.set_num_threads(1)
+    box = choose_box(allow_plain=False)
     with tempfile.TemporaryDirectory(prefix="scale-") as folder:
         stores = [_filled(Path(folder) / f"{size}.sqlite3", size) for size in _SIZES]
         typer.echo(f"{_STUDENTS} students, {_EXERCISES} exercises, {_ROUNDS} rounds in turn")
         typer.echo(f"{'what':<44}{'10³ ms':>10}{'p95':>8}{'10⁶ ms':>10}{'p95':>8}{'ratio':>8}")
-        for what, ask in _QUESTIONS.items():
+        for what, ask in _questions(box).items():
             few, many = _in_turn(stores, ask)
             ratio = statistics.median(many) / statistics.median(few)
             figures = "".join(f"{statistics.median(taken):>10.2f}{_p95(taken):>8.2f}" for taken in (few, many))
@@ -95,9 +103,21 @@ def _p95(taken: list[float]) -> float:
     return sorted(taken)[round(0.95 * (len(taken) - 1))]
 
 
-def _grade(store: Database, number: int) -> None:
-    """Hand one in, take it, store its verdict: all that a grading asks of the store, each in its transaction."""
-    id, now = SubmissionId(f"scale-{number}"), _START + 1e7 + number
+def _known(submission: Submission) -> Report:
+    """Return a verdict without looking."""
+    return Report(submission.exercise, Status.GRADED, 100.0, submission.seed, "cpu", 0.04)
+
+
+def _through(box: Box) -> Callable[[Submission], Report]:
+    """Return what grades whatever is handed in as causal multi-head attention, in the sandbox."""
+    exercise = read_exercise(ROOT / "exercises" / "multi_head_attention_causal")
+    source = exercise.reference_path.read_text(encoding="utf-8")
+    return lambda submission: grade(exercise, source, seed=submission.seed, box=box)
+
+
+def _hand_in(store: Database, number: int, verdict: Callable[[Submission], Report]) -> None:
+    """Hand one in, take it, grade it, store its verdict, each in its transaction."""
+    id, now = SubmissionId(f"{verdict.__qualname__} {number}"), _START + 1e7 + number
     user = UserId(1 + number % _STUDENTS)
     draft = Submission(
         id=id, user=user, exercise=f"exercise {number % 5}", exercise_version="v",
@@ -110,8 +130,9 @@ def _grade(store: Database, number: int) -> None:
         claim = claims.take(session, "cpu", worker="w", token=str(number), now=now)
     assert claim is not None
     with store.read() as session:
-        assert submissions.get(session, id) is not None
-    report = Report(draft.exercise, Status.GRADED, 100.0, 1, "cpu", 0.04)
+        found = submissions.get(session, id)
+    assert found is not None
+    report = verdict(found)
     with store.write() as session:
         assert claims.finish(session, claim, report, body=report.to_json(), state=State.DONE, now=now)
 
@@ -124,8 +145,15 @@ def _read(ask: Callable[..., object], *arguments: object) -> Callable[[Database,
     return question
 
 
-_QUESTIONS: dict[str, Callable[[Database, int], object]] = {
-    "a grading: handed in, taken, verdict stored": _grade,
+def _questions(box: Box) -> dict[str, Callable[[Database, int], object]]:
+    return {
+        "a grading: handed in, graded, verdict stored": partial(_hand_in, verdict=_through(box)),
+        "what it asks of the store": partial(_hand_in, verdict=_known),
+        **_LOOKS,
+    }
+
+
+_LOOKS: dict[str, Callable[[Database, int], object]] = {
     "the leaderboard of an exercise": _read(boards.leaderboard, "exercise 0"),
     "the leaderboard of all": _read(boards.leaderboard),
     "a student's work": _read(submissions.attempts, UserId(1)),
