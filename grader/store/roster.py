@@ -95,8 +95,10 @@ def common_mistakes(session: Session) -> list[CommonMistake]:
 
 def _grades(session: Session) -> dict[int, dict[str, Grade]]:
     grades: dict[int, dict[str, Grade]] = {}
-    for row in session.scalars(select(BestRow)):
-        grades.setdefault(row.user_id, {})[row.exercise] = Grade(row.score, row.used)
+    for user, exercise, score, used in session.execute(
+        select(BestRow.user_id, BestRow.exercise, BestRow.score, BestRow.used)
+    ):
+        grades.setdefault(user, {})[exercise] = Grade(score, used)
     return grades
 
 
