@@ -15,13 +15,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from sqlalchemy import event
-from sqlalchemy.orm import Session
-
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.jobs import claims
 from grader.jobs.live import Live, Steps
 from grader.jobs.relay import Message, received, send
+from grader.jobs.table import TableEngine
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
@@ -78,7 +76,7 @@ class Hand:
         self._ours.close()
 
 
-class Crew:
+class Crew(TableEngine):
     """Delivers the jobs of one database file to grading processes; they warm up from now on.
 
     Args:
@@ -90,10 +88,8 @@ class Crew:
 
     def __init__(self, database: Database, start: Start, slots: int, *, clock: Callable[[], float] = time.time) -> None:
         """Start the processes."""
-        self.live = Live()
-        self._database = database
+        super().__init__(database, Live(), clock)
         self._start = start
-        self._clock = clock
         self._leaving = threading.Event()
         self._shares: list[dict[str, int]] = []
         self._hands = [Hand(start, place) for place in range(math.ceil(slots / SLOTS_EACH))]
@@ -114,15 +110,13 @@ class Crew:
             raise
         return hellos[0]
 
-    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
-        """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
-        claims.hand_over(session, id, queue=queue, priority=priority)
+    def ring(self, queue: str) -> None:
+        """Wake a slot in one of the processes."""
+        self._tell({"ring": queue})
 
-        def announce(_session: Session) -> None:
-            self.live.moved(id)
-            self._tell({"ring": queue})
-
-        event.listen(session, "after_commit", announce, once=True)
+    def withdraw(self, id: SubmissionId) -> None:
+        """End the try of a submission that was cancelled, wherever it is made."""
+        self._tell({"withdraw": id})
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
@@ -135,20 +129,6 @@ class Crew:
         ]
         for thread in self._threads:
             thread.start()
-
-    def cancel(self, id: SubmissionId) -> bool:
-        """Take an unfinished submission back; False if it is finished already."""
-        with self._database.write() as session:
-            withdrawn = claims.withdraw(session, id, now=self._clock())
-        if withdrawn:
-            self._tell({"withdraw": id})
-            self.live.moved(id)
-        return withdrawn
-
-    def depth(self) -> dict[str, int]:
-        """Count the waiting submissions of each queue."""
-        with self._database.read() as session:
-            return claims.depth(session)
 
     def reconcile(self) -> int:
         """Hand over again what was stored but never reached a queue; what a dead process held, the others find."""

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
@@ -22,6 +21,7 @@ from grader.jobs.engine import Grade
 from grader.jobs.live import Live
 from grader.jobs.presence import Presence
 from grader.jobs.slot import Retries, Slot
+from grader.jobs.table import TableEngine
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
@@ -30,7 +30,7 @@ KEEPER_SECONDS = 0.5
 DRAIN_LOOK_SECONDS = 0.05
 
 
-class EmbeddedEngine:
+class EmbeddedEngine(TableEngine):
     """Runs the jobs of one database file in this process, beside other processes; nothing runs before `run`.
 
     Args:
@@ -53,27 +53,15 @@ class EmbeddedEngine:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Prepare to grade."""
-        self.live = live or Live()
-        self._database = database
+        super().__init__(database, live or Live(), clock)
         self._grade = grade
         self._workers = workers
         self._retries = retries or Retries()
-        self._clock = clock
         self._bells: dict[str, Bell] = {}
         self._stop = threading.Event()
         self._presence: Presence | None = None
         self._slots: list[Slot] = []
         self._threads: list[threading.Thread] = []
-
-    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
-        """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
-        claims.hand_over(session, id, queue=queue, priority=priority)
-
-        def announce(_session: Session) -> None:
-            self.live.moved(id)
-            self._bell(queue).ring()
-
-        event.listen(session, "after_commit", announce, once=True)
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
@@ -91,22 +79,12 @@ class EmbeddedEngine:
             thread.start()
 
     def ring(self, queue: str) -> None:
-        """Wake a slot: another process has put something into the queue."""
+        """Wake a slot: something has been put into the queue, here or by another process."""
         self._bell(queue).ring()
 
-    def cancel(self, id: SubmissionId) -> bool:
-        """Take an unfinished submission back; False if it is finished already."""
-        with self._database.write() as session:
-            withdrawn = claims.withdraw(session, id, now=self._clock())
-        if withdrawn:
-            self.live.withdraw(id)
-            self.live.moved(id)
-        return withdrawn
-
-    def depth(self) -> dict[str, int]:
-        """Count the waiting submissions of each queue."""
-        with self._database.read() as session:
-            return claims.depth(session)
+    def withdraw(self, id: SubmissionId) -> None:
+        """End the try of a submission that was cancelled, if it is made here."""
+        self.live.withdraw(id)
 
     def reconcile(self) -> int:
         """Hand over again what is open and in nobody's hands; return how many those were."""

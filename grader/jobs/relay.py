@@ -88,7 +88,7 @@ def obey(connection: socket.socket, engine: EmbeddedEngine) -> None:
             case {"ring": queue}:
                 engine.ring(queue)
             case {"withdraw": id}:
-                engine.live.withdraw(SubmissionId(id))
+                engine.withdraw(SubmissionId(id))
             case {"drain": seconds}:
                 send(connection, {"drained": engine.drain(seconds)})
                 return
