@@ -35,7 +35,7 @@ class Forbidden:
         """Return the path of the forbidden operation that an expression stands for; empty if it is none."""
         if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and (path := names.path(node)):
             return path if self._has(path) else ""
-        if isinstance(node, ast.Name) and node.id in self.names - names.own:
+        if isinstance(node, ast.Name) and node.id in self.names and node.id not in names.own:
             return f"{names.stars[0]}.{node.id}" if any(star.startswith("torch") for star in names.stars) else ""
         return self._method(node, names) if isinstance(node, ast.Call) else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 _IMPORTING = ("importlib.import_module", "__import__")
@@ -32,7 +32,8 @@ class Names:
         """Collect the names of a file, wherever in it they are given."""
         paths: dict[str, str] = {}
         stars: list[str] = []
-        for node in ast.walk(tree):
+        nodes = list(ast.walk(tree))  # once: walking takes longer than whatever is looked for
+        for node in nodes:
             if isinstance(node, ast.Import):
                 paths |= {
                     a.asname or a.name.split(".")[0]: a.name if a.asname else a.name.split(".")[0] for a in node.names
@@ -40,9 +41,9 @@ class Names:
             elif isinstance(node, ast.ImportFrom) and node.module:
                 stars += [node.module for alias in node.names if alias.name == "*"]
                 paths |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-        own, methods = frozenset(_own(tree)), frozenset(_methods(tree))
+        own, methods = frozenset(_own(nodes)), frozenset(_methods(nodes))
         names = cls({name: path for name, path in paths.items() if name not in own}, tuple(stars), own, methods)
-        return replace(names, paths={**names._assigned(tree), **names.paths})
+        return replace(names, paths={**names._assigned(nodes), **names.paths})
 
     def path(self, node: ast.AST) -> str:
         """Return the dotted path that an expression stands for, empty for anything that was not imported."""
@@ -82,10 +83,10 @@ class Names:
             return ""
         return key if table == "sys.modules" else f"{table.rpartition('.')[0]}.{key}"
 
-    def _assigned(self, tree: ast.Module) -> dict[str, str]:
+    def _assigned(self, nodes: Iterable[ast.AST]) -> dict[str, str]:
         """Return the names that are given to something imported: `fused = F.softmax`."""
         found: dict[str, str] = {}
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 path = self.path(node.value)
                 if path:
@@ -98,18 +99,18 @@ def text_of(node: ast.AST) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _own(tree: ast.Module) -> Iterator[str]:
+def _own(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield what the file defines, or takes as an argument."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.arg):
             yield node.arg
 
 
-def _methods(tree: ast.Module) -> Iterator[str]:
+def _methods(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield the names that objects of the file's own classes answer to."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.ClassDef):
             yield from (part.name for part in node.body if isinstance(part, ast.FunctionDef))
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):

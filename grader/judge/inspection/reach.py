@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Named = _Function | ast.ClassDef
@@ -59,10 +60,10 @@ def _expressions(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
         node = waiting.pop()
         if isinstance(node, ast.expr | ast.Import | ast.ImportFrom):
             yield node
-        for name, value in ast.iter_fields(node):
+        for name in node._fields:
             if name not in ("annotation", "returns"):
-                children = value if isinstance(value, list) else [value]
-                waiting += [child for child in children if isinstance(child, ast.AST) and not _is_passed_over(child)]
+                value = getattr(node, name, None)
+                waiting += [child for child in (value if isinstance(value, list) else (value,)) if _is_read(child)]
 
 
 def _mentions(node: ast.AST) -> set[str]:
@@ -82,8 +83,9 @@ def _is_demonstration(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(node.test))
 
 
-def _is_passed_over(node: ast.AST) -> bool:
-    return _is_demonstration(node) or _is_text(node)
+def _is_read(value: object) -> TypeGuard[ast.AST]:
+    """Return whether a field's value holds code to be read; what has no fields itself, as the operators, holds none."""
+    return isinstance(value, ast.AST) and bool(value._fields) and not _is_demonstration(value) and not _is_text(value)
 
 
 def _is_text(node: ast.AST) -> bool:

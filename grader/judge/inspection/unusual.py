@@ -25,6 +25,7 @@ WORDS = frozenset(
         *(path.split(".")[-1 if path.startswith("torch") else 0] for path in _PATHS),
     }
 )
+_BEGINNINGS = tuple(f"{path}." for path in (*_MODULES, *_PATHS))
 
 
 def unusual(node: ast.AST, names: Names) -> str:
@@ -52,4 +53,4 @@ def _call(node: ast.Call, names: Names) -> str:
 
 
 def _is_unusual(path: str) -> bool:
-    return path.split(".")[0] in _MODULES or any(path == one or path.startswith(f"{one}.") for one in _PATHS)
+    return f"{path}.".startswith(_BEGINNINGS)
