@@ -67,6 +67,11 @@ def _of_method(function: FunctionType) -> tuple[Parameter, ...]:
     return tuple(inspect.signature(function.__get__(object())).parameters.values())
 
 
+def forget() -> None:
+    """Forget the methods that were looked at, which keep alive whatever they belong to."""
+    _of_method.cache_clear()
+
+
 def _takes_anything(parameters: tuple[Parameter, ...]) -> bool:
     """Whether the signature starts with `*args`: then only positions say what is what."""
     return bool(parameters) and parameters[0].kind is Parameter.VAR_POSITIONAL

@@ -12,6 +12,7 @@ import sys
 
 import torch
 
+from grader.box import arguments
 from grader.box.codec import decode_job, encode_job
 from grader.box.faults import SUBMISSION
 from grader.box.kinds import Kind
@@ -20,7 +21,6 @@ from grader.box.packing import pack
 from grader.box.plan import Build, Call, Entry, Plan, Slot, Weight
 from grader.box.source import execute
 
-_TIMES = 12  # bytecode is rewritten from the eighth time on
 _WIDTH, _ROWS = 4, (2, 3)
 
 _LAYER = """
@@ -62,22 +62,23 @@ def function(x, y=None):
 """
 
 
-def rehearse() -> None:
-    """Run both jobs often enough, and leave nothing of them behind."""
+def rehearse(times: int) -> None:
+    """Run both jobs so many times, and leave nothing of them behind."""
     jobs = [encode_job(_layer(), _LAYER), encode_job(_function(), _FUNCTION)]
-    for _ in range(_TIMES):
+    for _ in range(times):
         for job in jobs:
             plan, source = decode_job(job)
             for event in observe(plan, lambda source=source: execute(source)):  # type: ignore[misc]  # mypy knows no default in a lambda
                 pack(event, plan)
     del sys.modules["submission"], linecache.cache[SUBMISSION]
+    arguments.forget()
 
 
 def _layer() -> Plan:
-    arguments = {"d_model": _WIDTH, "num_heads": 2, "qkv_bias": True}
+    sizes = {"d_model": _WIDTH, "num_heads": 2, "qkv_bias": True}
     matrix, bias = torch.ones(_WIDTH, _WIDTH, dtype=torch.float64), torch.ones(_WIDTH, dtype=torch.float64)
     weights = tuple(Weight(f"W_{name}", matrix, bias) for name in ("query", "key", "value", "out"))
-    builds = (Build("doubles", arguments, weights), Build("singles", arguments, weights, dtype="float32"))
+    builds = (Build("doubles", sizes, weights), Build("singles", sizes, weights, dtype="float32"))
     x = torch.ones(*_ROWS, _WIDTH, dtype=torch.float64)
     outputs = (Slot("output:context", (), (*_ROWS, _WIDTH)), Slot("output:weights", (), (2, 3, 3)))
     plain = Call("case/base", "doubles", {"x": x}, outputs, upstream=(x, None), wants=("x",))

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import logging
-import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 
 from grader.box.codec import encode_job
 from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.errors import GraderFault, SandboxUnavailable
-from grader.sandbox.keeper import Zygote, ZygoteLost
+from grader.sandbox.keeper import Zygote
+from grader.sandbox.started import ZygoteLost
 from grader.sandbox.trip import Trip
 
 LOG = logging.getLogger(__name__)
 
-_PIPE_BYTES = 1 << 20
 _RENEWAL_SECONDS = 24 * 3600.0
-_F_ADD_SEALS, _ALL_SEALS = 1033, 0b1111  # seals: no more seals, no shrinking, no growing, no writing
 
 
 class Sandbox:
@@ -144,30 +140,6 @@ class Sandbox:
 
 
 def _attempt(zygote: Zygote, job: bytes, trip: Trip, limits: Limits) -> Run:
-    with ExitStack() as ours:
-        with ExitStack() as theirs:
-            result, result_end = _pipe(ours, theirs)
-            output, output_end = _pipe(ours, theirs)
-            with contextlib.suppress(OSError):  # a larger pipe saves waking up; the kernel may have none left to give
-                fcntl.fcntl(result, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-            child = zygote.start((_sealed(job, theirs), result_end, output_end), limits)
-        ours.callback(child.close)
-        return trip.watch(child, result=result, output=output)
-
-
-def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[int, int]:
-    reading, writing = os.pipe()
-    ours.callback(os.close, reading)
-    theirs.callback(os.close, writing)
-    return reading, writing
-
-
-def _sealed(job: bytes, theirs: ExitStack) -> int:
-    """Put the job into memory that nobody can change; a pipe would have to be fed while we watch."""
-    descriptor = os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    theirs.callback(os.close, descriptor)
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(job)
-    fcntl.fcntl(descriptor, _F_ADD_SEALS, _ALL_SEALS)
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
+    with closing(zygote.start(limits)) as child:
+        child.begin(job)
+        return trip.watch(child, result=child.result, output=child.output)

@@ -1,10 +1,11 @@
 """The process that is warm with torch and forks a locked-in child for each run.
 
-It is started by exec in an environment of its own, holds no secret, has one thread, and never reads a job: descriptors
-go straight through to the child. Its control socket carries one message a run, `{"cpu": …, "memory": …}` with four
-descriptors: job, result, output, report. On the report socket it answers `{"pid": …}` with the child's pidfd, the
-child adds `{"up": …}`, its resident set, once its walls are up, and at the end comes `{"status": …, "cpu": …,
-"resident": …}`. Sizes are in bytes.
+It is started by exec in an environment of its own, holds no secret, has one thread, and never reads a job. Its control
+socket carries one order a run, `{"cpu": …, "memory": …}`, with one descriptor: the report socket. On that it answers
+`{"pid": …}` with five descriptors: the child's pidfd, the memory for its job, its answer, its prints, and its line. At
+the end comes `{"status": …, "cpu": …, "resident": …}`. On its line the child says `{"up": …, "spent": …}`, its resident
+set and its processor time, once its walls are up; it then waits for one word, reads its job, and hears nothing more.
+Sizes are in bytes, times in seconds.
 Where there can be no child, the only answer is `{"refused": …}`, the reason; the zygote and its other children live on.
 The end of the control socket is the end of the zygote, and with it of every child.
 """
@@ -15,27 +16,17 @@ import gc
 import json
 import os
 import select
-import signal
 import socket
-import traceback
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import NoReturn
 
 from grader.sandbox import hugepages
-from grader.sandbox.lockdown import namespaces, rlimits, root
-from grader.sandbox.lockdown.descriptors import JOB, REPORT, RESULT
-from grader.sandbox.lockdown.walls import Openings, Walls, prepare, put_up
+from grader.sandbox.lockdown import namespaces, root
+from grader.sandbox.lockdown.walls import Walls, prepare
+from grader.sandbox.newborn import Allowance, send
+from grader.sandbox.nursery import Nursery
 
 MESSAGE_BYTES = 4096
-DESCRIPTORS = 4  # with each message: job, result, output, report
-_end = os._exit  # kept here: a submission may put something else into `os`, and a fork must never return
-
-
-@dataclass(frozen=True, slots=True)
-class _Child:
-    pid: int
-    pidfd: int
-    report: socket.socket
 
 
 def main(control_descriptor: int) -> NoReturn:
@@ -54,100 +45,33 @@ def main(control_descriptor: int) -> NoReturn:
     walls = prepare(namespaced=namespaced, rooted=rooted)  # in tier A there are no files after this line
     gc.freeze()
     gc.enable()
-    _send(control, {"tier": walls.tier, "threads": threads})
+    send(control, {"tier": walls.tier, "threads": threads})
     _serve(control, walls, unfolded)
     os._exit(0)
 
 
 def _serve(control: socket.socket, walls: Walls, unfolded: list[hugepages.Piece]) -> None:
-    children: dict[int, _Child] = {}
-    poller = select.poll()
-    poller.register(control, select.POLLIN)
+    nursery = Nursery(walls)
     while True:
-        idle = unfolded and not children
-        ready = poller.poll(0 if idle else None)
-        if not ready:
-            hugepages.fold(unfolded.pop())
-        for descriptor, _ in ready:
-            if descriptor in children:
-                poller.unregister(descriptor)
-                _bury(children.pop(descriptor))
-                continue
-            message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, DESCRIPTORS)
+        chores = not nursery.busy and (unfolded or nursery.short)
+        ready = _readable((control.fileno(), *nursery.descriptors), wait=not chores)
+        for pidfd in ready - {control.fileno()}:
+            nursery.bury(pidfd)
+        if control.fileno() in ready:
+            message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
             if not message:
                 return
-            started = _start(json.loads(message), descriptors, walls)
-            if started is not None:
-                children[started.pidfd] = started
-                poller.register(started.pidfd, select.POLLIN)
+            for descriptor in descriptors:  # none where this process had no room for it; the runner sees its line end
+                nursery.give(socket.socket(fileno=descriptor), Allowance(**json.loads(message)))
+        elif not ready and unfolded:  # before any child is ready: what is folded is no longer shared with children
+            hugepages.fold(unfolded.pop())
+        elif not ready:
+            nursery.make_ready()
 
 
-def _start(limits: dict[str, float], descriptors: list[int], walls: Walls) -> _Child | None:
-    """Fork the child that was asked for, or say why there is none: a machine that is full now has room again later."""
-    if len(descriptors) < DESCRIPTORS:  # no room for them in this process; the runner sees its line end
-        _close(descriptors)
-        return None
-    *passed_on, report_descriptor = descriptors
-    report = socket.socket(fileno=report_descriptor)
-    try:
-        pid, pidfd = _fork(walls)
-    except OSError as error:
-        _close(passed_on)
-        _send(report, {"refused": str(error)})
-        report.close()
-        return None
-    if pid == 0:
-        _live(Openings(*descriptors), walls, limits)
-    _close(passed_on)
-    _send(report, {"pid": pid}, pidfd)
-    return _Child(pid, pidfd, report)
-
-
-def _fork(walls: Walls) -> tuple[int, int]:
-    """Fork; return the child's id and a descriptor of it, which is -1 in the child itself."""
-    pid = namespaces.fork_alone(walls.home)
-    if pid == 0:
-        return 0, -1
-    try:
-        return pid, os.pidfd_open(pid)
-    except OSError:  # nobody could end it
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        raise
-
-
-def _close(descriptors: list[int]) -> None:
+def _readable(descriptors: Iterable[int], *, wait: bool) -> set[int]:
+    """Return which descriptors have something to say; `wait` until one has."""
+    poller = select.poll()
     for descriptor in descriptors:
-        os.close(descriptor)
-
-
-def _live(openings: Openings, walls: Walls, limits: dict[str, float]) -> NoReturn:
-    """Be the child: walls, then the job, then the end without any exit handler."""
-    code = 1
-    try:
-        from grader.sandbox import interior
-
-        put_up(walls, openings, cpu_seconds=limits["cpu"], memory_bytes=int(limits["memory"]))
-        interior.furnish(output=1)
-        os.write(REPORT, json.dumps({"up": rlimits.largest_resident()}).encode())
-        os.close(REPORT)
-        code = interior.perform(JOB, RESULT)
-    except BaseException:  # noqa: BLE001  # a wall did not go up; a fork must never return into the zygote's loop
-        os.write(1, traceback.format_exc().encode(errors="replace"))
-    finally:
-        _end(code)
-
-
-def _bury(child: _Child) -> None:
-    _, status, usage = os.wait4(child.pid, 0)
-    os.close(child.pidfd)
-    cpu = usage.ru_utime + usage.ru_stime
-    _send(child.report, {"status": status, "cpu": cpu, "resident": usage.ru_maxrss * 1024})
-    child.report.close()
-
-
-def _send(channel: socket.socket, message: dict[str, object], *descriptors: int) -> None:
-    try:
-        socket.send_fds(channel, [json.dumps(message).encode()], list(descriptors))
-    except OSError:  # nobody listens any more: the runner gave this run up, or has ended
-        return
+        poller.register(descriptor, select.POLLIN)
+    return {descriptor for descriptor, _ in poller.poll(None if wait else 0)}

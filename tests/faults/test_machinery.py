@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import RIGHT, Victim, slow
+from tests.sandbox.user_story import end_the_stock, innermost
 
 
 def test_a_zygote_that_dies_under_a_run_is_replaced(victim: Victim) -> None:
@@ -50,6 +51,7 @@ def test_a_child_that_cannot_be_forked_is_our_fault(victim: Victim) -> None:
     """With no process left to be had: tried again, then an apology; the zygote lives on, and grades afterwards."""
     zygote = innermost(victim.zygotes()[0])
     with no_process_left(zygote):
+        end_the_stock(zygote)
         victim.expect_apology(victim.submit())
     assert "NotStarted" in victim.ask("logged")
     victim.expect_right()
@@ -81,13 +83,6 @@ def test_a_process_without_memory_apologises(victim: Victim) -> None:
     assert report.score == 100.0 if state == "done" else report.incident
     _, again = victim.end(victim.submit(RIGHT))
     assert again.score == 100.0
-
-
-def innermost(pid: int) -> int:
-    """Return the process that forks the children: the last one down the line while nothing runs."""
-    while below := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        pid = int(below[0])
-    return pid
 
 
 @contextmanager

@@ -48,9 +48,9 @@ def _nothing(*_arguments: object, **_options: object) -> None:
     """Stand in the place of a wall; for those that say whether they stand, they do not."""
 
 
-def _keep_all(*, job: int, result: int, output: int, report: int, ruleset: int | None) -> None:
+def _keep_all(*, job: int, result: int, output: int, line: int, ruleset: int | None) -> None:
     """Put a child's descriptors where it looks for them, and close nothing."""
-    places = {1: output, 2: output, descriptors.JOB: job, descriptors.RESULT: result, descriptors.REPORT: report}
+    places = {1: output, 2: output, descriptors.JOB: job, descriptors.RESULT: result, descriptors.LINE: line}
     if ruleset is not None:
         places[descriptors.RULESET] = ruleset
     spare = {place: os.dup2(descriptor, 200 + place) for place, descriptor in places.items()}

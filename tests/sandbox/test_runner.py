@@ -16,15 +16,11 @@ from grader.box.run import Ending, Limits, Run
 from grader.errors import AuthorError, GraderFault
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
-from tests.sandbox.user_story import innermost
-
-
-def _children_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+from tests.sandbox.user_story import innermost, wait_for_run
 
 
 def _innermost(sandbox: Sandbox) -> int:
-    """Return the process that forks the children, while none runs."""
+    """Return the process that forks the children."""
     return innermost(sandbox._zygote._process.pid)
 
 
@@ -172,8 +168,11 @@ def test_runs_leave_no_descriptor_behind(sandbox: Sandbox) -> None:
 
 def test_the_child_is_dead_when_the_run_is_over(sandbox: Sandbox) -> None:
     """No process of a run is left once its verdict can be reached, a sleeper's neither."""
-    sandbox.run(plan(), "import time; time.sleep(99)", Limits(cpu_seconds=1, wall_seconds=0.2))
-    assert _children_of(_innermost(sandbox)) == []
+    running = threading.Thread(target=sandbox.run, args=(plan(), _SLEEPER, Limits(cpu_seconds=1, wall_seconds=0.2)))
+    running.start()
+    child = wait_for_run()
+    running.join()
+    assert not Path(f"/proc/{child}").exists()
 
 
 def test_four_hundred_runs_leave_the_zygote_as_it_was(sandbox: Sandbox) -> None:
@@ -193,12 +192,12 @@ def test_no_child_outlives_its_zygote() -> None:
     """Whichever of the zygote's two processes is killed, a sleeping child is gone too, and its run is repeated."""
     with Sandbox() as sandbox:
         for victim in (_innermost, lambda sandbox: sandbox._zygote._process.pid):
-            lost, forking = sandbox._zygote, _innermost(sandbox)
+            lost = sandbox._zygote
             runs: list[Run] = []
             running = threading.Thread(target=lambda: runs.append(sandbox.run(plan(), _SLEEPER, _SHORT)))  # noqa: B023
             target = victim(sandbox)
             running.start()
-            child = _wait_for_child(forking)
+            child = wait_for_run()
             os.kill(target, signal.SIGKILL)
             _wait_until(lambda: not Path(f"/proc/{child}").exists())  # noqa: B023
             running.join(timeout=30)
@@ -242,10 +241,9 @@ def test_a_dead_zygote_is_replaced_without_the_student_noticing() -> None:
     with Sandbox() as sandbox:
         os.kill(sandbox._zygote._process.pid, signal.SIGKILL)
         assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
-        inner = _innermost(sandbox)
         running = threading.Thread(target=_run_into_a_fault, args=(sandbox,))
         running.start()
-        child = _wait_for_child(inner)
+        child = wait_for_run()
         sandbox.close()
         running.join(timeout=5)
         assert not running.is_alive()
@@ -300,13 +298,13 @@ def _weight(pid: int) -> tuple[int, int]:
 
 
 def _wait_until_idle(pid: int) -> None:
-    """Wait until a zygote has no child and nothing left to fold, and so waits as well."""
+    """Wait until a zygote has nothing left to fold and nobody to get ready, and so waits as well."""
     asleep = 0
 
     def stays_asleep() -> bool:
         nonlocal asleep
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        asleep = asleep + 1 if state == "S" and not _children_of(pid) else 0
+        asleep = asleep + 1 if state == "S" else 0
         return asleep > 5
 
     _wait_until(stays_asleep)
@@ -326,11 +324,3 @@ def _renewals() -> list[threading.Thread]:
 def _run_into_a_fault(sandbox: Sandbox) -> None:
     with pytest.raises(GraderFault, match="closed"):
         sandbox.run(plan(), "import time; time.sleep(99)", Limits(cpu_seconds=1, wall_seconds=20))
-
-
-def _wait_for_child(parent: int) -> int:
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        if children := _children_of(parent):
-            return children[0]
-    raise AssertionError("no child appeared")

@@ -218,7 +218,7 @@ def test_only_the_childs_own_descriptors_stay_open() -> None:
     program = (
         f"{_PROGRAM}\nextra = [os.open('/dev/null', os.O_RDWR) for _ in range(200)]\n"
         "out = os.dup(1)\n"
-        "descriptors.keep_only(job=extra[3], result=extra[4], output=out, report=extra[5], ruleset=None)\n"
+        "descriptors.keep_only(job=extra[3], result=extra[4], output=out, line=extra[5], ruleset=None)\n"
         f"print({attempt})"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)

@@ -5,10 +5,13 @@ Usage: `user_story.py [WORD…]`: `brief` leaves the attacks out, `one-wall` acc
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
+import signal
 import sys
+import time
 from pathlib import Path
 
 from grader.errors import GraderFault
@@ -48,6 +51,7 @@ def _without_room(sandbox: Sandbox) -> dict[str, object]:
     forking = innermost(zygote._process.pid)
     before = resource.prlimit(forking, resource.RLIMIT_NPROC)
     resource.prlimit(forking, resource.RLIMIT_NPROC, (0, before[1]))
+    end_the_stock(forking)
     faults = []
     for _ in range(2):
         try:
@@ -60,10 +64,40 @@ def _without_room(sandbox: Sandbox) -> dict[str, object]:
 
 
 def innermost(pid: int) -> int:
-    """Return the process that forks the children: the last one down the line while nothing runs."""
-    while below := Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        pid = int(below[0])
-    return pid
+    """Return the process that forks the children, given the one that was started: itself, or the first of its world."""
+    inner = [child for child in children_of(pid) if _worlds(child) > _worlds(pid)]
+    return inner[0] if inner else pid
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the children of a process; for a zygote those that run, and those that wait for a job."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_for_run() -> int:
+    """Wait until this process has a run under way; return its child, by the descriptor that we hold of it."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        for facts in Path("/proc/self/fdinfo").iterdir():
+            with contextlib.suppress(OSError):  # closed meanwhile
+                found = [int(line.split()[1]) for line in facts.read_text().splitlines() if line.startswith("Pid:")]
+                if found and found[0] > 0:  # -1: it is dead
+                    return found[0]
+    raise AssertionError("no child appeared")
+
+
+def end_the_stock(forking: int) -> None:
+    """End the children that wait for a job, of a zygote that can fork no others."""
+    while waiting := children_of(forking):
+        for child in waiting:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.001)
+
+
+def _worlds(pid: int) -> int:
+    """Return how many process namespaces a process has a number in."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(len(line.split()) for line in lines if line.startswith("NSpid:"))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from grader.sandbox.gpu import nvml
 from grader.sandbox.gpu.names import NAMES
 from grader.sandbox.gpu.pool import RESERVE_BYTES, Pool
 from grader.sandbox.gpu.watch import Meter, Watch
-from grader.sandbox.keeper import ZygoteLost
+from grader.sandbox.started import ZygoteLost
 from grader.sandbox.trip import Trip
 
 

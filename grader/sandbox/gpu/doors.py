@@ -6,9 +6,9 @@ import contextlib
 import os
 from dataclasses import dataclass
 
-from grader.sandbox.lockdown.descriptors import JOB, REPORT, RESULT
+from grader.sandbox.lockdown.descriptors import JOB, RESULT
 
-_OUTPUT, _LINE = 6, 7
+_REPORT, _OUTPUT, _LINE = 5, 6, 7
 _FIRST_FOREIGN = 8
 _SPARE = 64
 _ALL = 1 << 20
@@ -23,7 +23,7 @@ class Doors:
 
     job: int = JOB
     result: int = RESULT
-    report: int = REPORT
+    report: int = _REPORT
     output: int = _OUTPUT
     line: int = _LINE
 

@@ -9,7 +9,7 @@ import select
 from typing import Any
 
 from grader.sandbox.gpu.launch import Launched
-from grader.sandbox.keeper import Started, ZygoteLost
+from grader.sandbox.started import Started, ZygoteLost
 
 _GREETING_SECONDS = 60.0
 _WARM_SECONDS = 240.0  # a driver that loads all of its kernels, from a cold disk

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 
-JOB, RESULT, REPORT, RULESET = 3, 4, 5, 6
+JOB, RESULT, LINE, RULESET = 3, 4, 5, 6
 _SPARE = 64  # above every number handed out below, so that moving one never overwrites another
 _ALL = 1 << 20
 
 
-def keep_only(*, job: int, result: int, output: int, report: int, ruleset: int | None) -> None:
+def keep_only(*, job: int, result: int, output: int, line: int, ruleset: int | None) -> None:
     """Move the child's descriptors to their fixed numbers and close all others.
 
     Stops the use of an inherited descriptor: the zygote's control socket, another run's pipe, a shared file offset.
     Standard input stays what the zygote has: the empty device.
     """
-    places = {1: output, 2: output, JOB: job, RESULT: result, REPORT: report}
+    places = {1: output, 2: output, JOB: job, RESULT: result, LINE: line}
     if ruleset is not None:
         places[RULESET] = ruleset
     for place, descriptor in places.items():

@@ -44,3 +44,9 @@ def address_space() -> int:
 def largest_resident() -> int:
     """Return the largest resident set that this process has had, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def processor_time() -> float:
+    """Return the processor time that this process has used, in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime

@@ -42,7 +42,7 @@ class Openings:
     job: int
     result: int
     output: int
-    report: int
+    line: int
 
 
 def prepare(*, namespaced: bool, rooted: bool) -> Walls:
@@ -77,7 +77,7 @@ def put_up(walls: Walls, openings: Openings, *, cpu_seconds: float, memory_bytes
         job=openings.job,
         result=openings.result,
         output=openings.output,
-        report=openings.report,
+        line=openings.line,
         ruleset=walls.ruleset,
     )
     privileges.yield_the_processor()

@@ -7,6 +7,7 @@ Stopped by: clean start, system call filter
 import gc
 import socket
 
+gc.unfreeze()
 for thing in gc.get_objects():
     if isinstance(thing, socket.socket):
         thing.send(b"{}")

@@ -1,0 +1,124 @@
+"""A child of the zygote, from its fork to its last word: walls, then the wait for its job, then the job.
+
+Whatever it will ever need is opened before the fork, so that a child can wait behind its walls for a job that nobody
+has thought of yet, and needs no system call for taking it but to read.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import socket
+import traceback
+from dataclasses import dataclass
+from typing import NoReturn
+
+from grader.sandbox.lockdown import namespaces, rlimits
+from grader.sandbox.lockdown.descriptors import JOB, LINE, RESULT
+from grader.sandbox.lockdown.walls import Openings, Walls, put_up
+
+_end = os._exit  # kept here: a submission may put something else into `os`, and a fork must never return
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a run may use: seconds of processor time, and bytes over the child's size at rest."""
+
+    cpu: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Newborn:
+    """A child that waits for its job: its process id and descriptor, and the ends of what leads to it.
+
+    `ends` are for its runner: the memory for its job, its answer, its prints, and the line on which it hears the word.
+    A child whose line ends before that ends as well.
+    """
+
+    pid: int
+    pidfd: int
+    ends: tuple[int, int, int, int]
+
+    def let_go(self) -> None:
+        """Close our copy of the ends."""
+        _close(self.ends)
+
+    def wait(self) -> dict[str, object]:
+        """Wait for its end; return what the kernel says of it."""
+        _, status, usage = os.wait4(self.pid, 0)
+        os.close(self.pidfd)
+        return {"status": status, "cpu": usage.ru_utime + usage.ru_stime, "resident": usage.ru_maxrss * 1024}
+
+
+def bear(walls: Walls, allowance: Allowance, *, rehearsed: bool) -> Newborn:
+    """Fork a child that locks itself in and waits; `rehearsed` has it run a job of ours before.
+
+    Raises:
+        OSError: there can be no child now.
+    """
+    opened: list[int] = []
+    try:
+        opened.append(os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
+        opened += [*os.pipe(), *os.pipe()]
+        opened += [end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)]
+        pid, pidfd = _fork(walls)
+    except OSError:
+        _close(opened)
+        raise
+    job, result, result_end, output, output_end, line, line_end = opened
+    if pid == 0:
+        _live(Openings(job, result_end, output_end, line_end), walls, allowance, rehearsed=rehearsed)
+    _close((result_end, output_end, line_end))
+    return Newborn(pid, pidfd, (job, result, output, line))
+
+
+def send(channel: socket.socket, message: dict[str, object], *descriptors: int) -> None:
+    """Send a message with descriptors to a runner, if it still listens."""
+    try:
+        socket.send_fds(channel, [json.dumps(message).encode()], list(descriptors))
+    except OSError:  # nobody listens any more: the runner gave this run up, or has ended
+        return
+
+
+def _fork(walls: Walls) -> tuple[int, int]:
+    """Fork; return the child's id and a descriptor of it, which is -1 in the child itself."""
+    pid = namespaces.fork_alone(walls.home)
+    if pid == 0:
+        return 0, -1
+    try:
+        return pid, os.pidfd_open(pid)
+    except OSError:  # nobody could end it
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise
+
+
+def _live(openings: Openings, walls: Walls, allowance: Allowance, *, rehearsed: bool) -> NoReturn:
+    """Be the child: walls, then the job, then the end without any exit handler."""
+    code = 1
+    try:
+        from grader.sandbox import interior, rehearsal  # loaded long ago; the zygote's own start wants no torch
+
+        put_up(walls, openings, cpu_seconds=allowance.cpu, memory_bytes=allowance.memory)
+        interior.furnish(output=1)
+        if rehearsed:
+            rehearsal.rehearse(times=1)
+            gc.collect(1)  # its classes refer to themselves; the oldest generation is none of its
+        up = {"up": rlimits.largest_resident(), "spent": rlimits.processor_time()}
+        os.write(LINE, json.dumps(up).encode())
+        word = os.read(LINE, 1)
+        os.write(LINE, word)  # so that a child that dies waiting can be told from one that dies of its job
+        os.close(LINE)
+        code = interior.perform(JOB, RESULT) if word else 0
+    except BaseException:  # noqa: BLE001  # a wall did not go up; a fork must never return into the zygote's loop
+        os.write(1, traceback.format_exc().encode(errors="replace"))
+    finally:
+        _end(code)
+
+
+def _close(descriptors: tuple[int, ...] | list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)

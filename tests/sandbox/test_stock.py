@@ -1,0 +1,154 @@
+"""Children that are ready before their job is known: they are used once, and a run in one is like any other."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from grader.box.run import Ending, Limits
+from grader.errors import SandboxUnavailable
+from grader.sandbox import doctor
+from grader.sandbox.runner import Sandbox
+from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
+from tests.sandbox.user_story import children_of, innermost, wait_for_run
+
+_STOCK = 2
+_NAPPER = f"import time\ntime.sleep(0.2)\n{HONEST}"
+_PATIENT = replace(LIMITS, wall_seconds=20)
+
+# What a rehearsal could have left behind for the student's code to see.
+_TRACES = """
+import gc, linecache, os, sys, warnings
+import numpy, torch
+
+print(torch.initial_seed(), hash(torch.get_rng_state().numpy().tobytes()), hash(numpy.random.get_state()[1].tobytes()))
+print(torch.get_default_dtype(), torch.is_grad_enabled(), torch.is_anomaly_enabled(), torch.get_num_threads())
+print(sorted(sys.modules), sorted(linecache.cache), warnings.filters, gc.isenabled(), gc.get_threshold())
+print([kind.__name__ for kind in torch.nn.Module.__subclasses__() if kind.__module__ == "submission"])
+print([name for name in ("Layer", "function") if any(name == getattr(x, "__name__", "") and
+      getattr(x, "__module__", "") == "submission" for x in gc.get_objects())])
+print(os.get_blocking(0), [number for number in range(24) if opened(number)])
+"""
+_OPENED = """
+import os
+
+def opened(number):
+    try:
+        os.get_inheritable(number)
+    except OSError:
+        return False
+    return True
+"""
+
+
+@pytest.fixture
+def own() -> Iterator[Sandbox]:
+    """Yield a sandbox that nobody has used yet."""
+    try:
+        doctor.require_floor()
+    except SandboxUnavailable as reason:
+        pytest.skip(str(reason))
+    with Sandbox() as running:
+        yield running
+
+
+def _stock(sandbox: Sandbox) -> list[int]:
+    """Return the children that wait for a job, once there are as many as there should be and all of them wait."""
+    forking = innermost(sandbox._zygote._process.pid)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        found = children_of(forking)
+        if len(found) == _STOCK and all(_waits(child) for child in found):
+            return found
+        time.sleep(0.005)
+    raise AssertionError(f"{_STOCK} waiting children expected, seen {children_of(forking)}")
+
+
+def _waits(pid: int) -> bool:
+    """Return whether a child sleeps behind its filter."""
+    facts = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    return facts["State"].split()[0] == "S" and facts["Seccomp"].strip() == "2"
+
+
+def _served_by(sandbox: Sandbox, limits: Limits = _PATIENT) -> int:
+    """Return the process that a right answer ran in."""
+    verdicts: list[str] = []
+    running = threading.Thread(target=lambda: verdicts.append(verdict(sandbox.run(plan(), _NAPPER, limits))))
+    running.start()
+    child = wait_for_run()
+    running.join()
+    assert verdicts == ["right"]
+    return child
+
+
+def test_each_child_in_stock_serves_one_run(own: Sandbox) -> None:
+    """Runs are served by children that were behind their walls before, each by another one."""
+    own.run(plan(), HONEST, _PATIENT)
+    served = set()
+    for _ in range(2 * _STOCK):
+        before = _stock(own)
+        served.add(child := _served_by(own))
+        assert child in before
+    assert len(served) == 2 * _STOCK
+
+
+def test_nothing_shows_that_a_child_was_in_stock(own: Sandbox) -> None:
+    """Random state, modules, settings, descriptors and leftovers are as in a child that was forked for its run."""
+    source = f"{_OPENED}{_TRACES}{HONEST}"
+    forked = own.run(plan(), source, _PATIENT)
+    _stock(own)
+    stocked = own.run(plan(), source, _PATIENT)
+    assert (verdict(forked), verdict(stocked)) == ("right", "right"), forked.observations
+    assert forked.output.endswith("True [0, 1, 2, 3, 4]\n")
+    assert stocked.output == forked.output
+
+
+def test_a_run_with_other_limits_gets_a_child_of_its_own(own: Sandbox) -> None:
+    """Nobody runs under the limits of the one before, neither more nor less."""
+    own.run(plan(), HONEST, _PATIENT)
+    before = _stock(own)
+    assert _served_by(own, replace(_PATIENT, memory_bytes=256 << 20)) not in before
+    hoard = "print(len(bytearray(160 << 20)))"
+    assert own.run(plan(), hoard, replace(_PATIENT, memory_bytes=256 << 20)).output == f"{160 << 20}\n"
+    _stock(own)
+    run = own.run(plan(), hoard, _PATIENT)
+    assert verdict(run) == "error MemoryError"
+
+
+def test_a_stock_that_was_killed_costs_nobody_anything(own: Sandbox) -> None:
+    """Whatever ends a waiting child, at whatever moment, the next run is right, and ready children come back."""
+    own.run(plan(), HONEST, _PATIENT)
+    for child in _stock(own):
+        os.kill(child, signal.SIGKILL)
+    assert verdict(own.run(plan(), HONEST, _PATIENT)) == "right"
+    _stock(own)
+
+
+def test_a_stock_dies_with_its_zygote(own: Sandbox) -> None:
+    """No waiting child outlives a zygote that is closed, or one that is killed."""
+    own.run(plan(), HONEST, _PATIENT)
+    before = _stock(own)
+    os.kill(own._zygote._process.pid, signal.SIGKILL)
+    assert verdict(own.run(plan(), HONEST, _PATIENT)) == "right"
+    after = _stock(own)
+    own.close()
+    deadline = time.monotonic() + 5
+    while alive := [child for child in (*before, *after) if Path(f"/proc/{child}").exists()]:
+        assert time.monotonic() < deadline, alive
+
+
+def test_getting_ready_is_not_counted_as_the_students(own: Sandbox) -> None:
+    """A run that computes nothing has used less processor time than its child, which rehearsed before."""
+    own.run(plan(), HONEST, _PATIENT)
+    child = _stock(own)[-1]
+    ticks = sum(map(int, Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    run = own.run(plan(), "import os\nos._exit(0)", _PATIENT)
+    assert run.ending is Ending.CRASHED
+    assert run.cpu_seconds < 0.05 + ticks / os.sysconf("SC_CLK_TCK")
