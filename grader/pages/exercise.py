@@ -22,7 +22,7 @@ SOURCE = f"(exercise, source) => {{ {SENDING}; return [exercise, window.gym.sour
 SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, window.gym.source() ?? source, device]; }}"
 NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
 FOLLOW = "(submission) => { window.gym.follow(submission); }"
-NEWS = "(...shown) => window.gym.news(shown)"  # what the stream of a run has brought
+NEWS = "() => window.gym.news()"  # what the stream of a run has brought
 DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and beside it the {NAMES['cuda']}"}
 WEAKER = (
     "On the GPU your code runs in a process of its own behind weaker walls than the sandbox's. "
@@ -149,5 +149,5 @@ def _connect_running(desk: Desk, *, title: gr.HTML, left: Left, right: Right, hi
     submitted.success(None, hidden.submission, None, js=FOLLOW, api_visibility="private")
     submitted.failure(None, None, None, js=NOT_SENT, api_visibility="private")
     moving = [right.panel, right.report, title, left.attempts, left.board]
-    right.panel.input(None, moving, moving, js=NEWS, trigger_mode="multiple", api_visibility="private")
+    right.panel.input(None, None, moving, js=NEWS, trigger_mode="multiple", api_visibility="private")
     on(right.cancel.click, desk.cancel, hidden.submission, None, name="cancel")

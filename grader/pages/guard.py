@@ -15,11 +15,10 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from grader.pages.crowd import Crowd, Who
 from grader.pages.envelope import Events, check_event, parse
-from grader.pages.messages import replay
 from grader.pages.refusal import Refusal
 
 # All events go past Gradio's queue, so that it keeps no answers, and all doors to these can be shut.
@@ -197,3 +196,17 @@ def check_origin(headers: Headers) -> None:
         raise Refusal(403, "This request came from another site.")
     if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
         raise Refusal(403, "This request came from another site.")
+
+
+def replay(body: bytes, receive: Receive) -> Receive:
+    """Return a way to receive a body that has been read already, and then what comes after it."""
+    sent = False
+
+    async def again() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

@@ -2,8 +2,8 @@
 
 A child in stock has been forked, has its walls up, and has run a job of ours, so that the pages to which every run
 writes are its own already: its job then starts at once, and without two thousand page faults. Like any child it serves
-one run. The stock is for the allowance that the last run had. It is made while no run is under way, so that it takes no
-processor time from one, and a run for which there is none gets a child that is forked for it.
+one run. The stock is for the allowance that the last run had. It is made after a moment without runs, so that it takes
+no processor time from any, and a run for which there is none gets a child that is forked for it.
 """
 
 from __future__ import annotations

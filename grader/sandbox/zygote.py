@@ -27,6 +27,7 @@ from grader.sandbox.newborn import Allowance, send
 from grader.sandbox.nursery import Nursery
 
 MESSAGE_BYTES = 4096
+_QUIET = 100  # milliseconds without a run before a child is made ready; runs in a row would only be slowed down by it
 
 
 def main(control_descriptor: int) -> NoReturn:
@@ -53,8 +54,11 @@ def main(control_descriptor: int) -> NoReturn:
 def _serve(control: socket.socket, walls: Walls, unfolded: list[hugepages.Piece]) -> None:
     nursery = Nursery(walls)
     while True:
-        chores = not nursery.busy and (unfolded or nursery.short)
-        ready = _readable((control.fileno(), *nursery.descriptors), wait=not chores)
+        if nursery.busy or not (unfolded or nursery.short):
+            patience = None
+        else:
+            patience = 0 if unfolded else _QUIET
+        ready = _readable((control.fileno(), *nursery.descriptors), patience)
         for pidfd in ready - {control.fileno()}:
             nursery.bury(pidfd)
         if control.fileno() in ready:
@@ -69,9 +73,9 @@ def _serve(control: socket.socket, walls: Walls, unfolded: list[hugepages.Piece]
             nursery.make_ready()
 
 
-def _readable(descriptors: Iterable[int], *, wait: bool) -> set[int]:
-    """Return which descriptors have something to say; `wait` until one has."""
+def _readable(descriptors: Iterable[int], patience: int | None) -> set[int]:
+    """Return which descriptors have something to say; wait so many milliseconds for one, None: as long as it takes."""
     poller = select.poll()
     for descriptor in descriptors:
         poller.register(descriptor, select.POLLIN)
-    return {descriptor for descriptor, _ in poller.poll(None if wait else 0)}
+    return {descriptor for descriptor, _ in poller.poll(patience)}

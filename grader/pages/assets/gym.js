@@ -59,9 +59,9 @@
   /* Shows a line that did not come through Gradio. */
   gym.tell = (name, line) => { news[name] = line; gym.announce(); };
 
-  /* Gives Gradio, which has just been told that there is some, the news for the parts that move. */
-  gym.news = (shown) => {
-    const lines = MOVING.map((name, place) => news[name] ?? shown[place]);
+  /* Gives Gradio, which has just been told that there is some, the news for the parts that move; the others stay. */
+  gym.news = () => {
+    const lines = MOVING.map((name) => news[name] ?? { __type__: "update" });
     news = {};
     return lines;
   };
