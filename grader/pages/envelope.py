@@ -22,10 +22,11 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of ours: the number that Gradio gave it, and how many inputs it takes."""
+    """An event of ours: the number that Gradio gave it, how many inputs it takes, whether it may wait for its turn."""
 
     number: int
     inputs: int
+    patient: bool = False
 
 
 Events = Mapping[str, Event]  # by name
@@ -53,8 +54,8 @@ def parse(body: bytes) -> Document:
     raise Refusal(400, "That is nested too deeply.")
 
 
-def check_event(events: Events, route: str, document: Document) -> None:
-    """Let an event pass that is one of ours, in the form that it has.
+def check_event(events: Events, route: str, document: Document) -> Event:
+    """Return the event that is sent, which is one of ours, in the form that it has.
 
     Args:
         events: the known ones.
@@ -74,6 +75,7 @@ def check_event(events: Events, route: str, document: Document) -> None:
         raise Refusal(400, "Events are taken one by one.")
     if not isinstance(session, str) or not SESSION.fullmatch(session):
         raise Refusal(400, "An event names its page's session_hash, 1 to 64 letters, digits, - and _.")
+    return event
 
 
 def _find(events: Events, name: str, number: object) -> Event | None:

@@ -2,8 +2,8 @@
 
 Stops: reading the server's files by sending Gradio a dictionary that looks like an upload; uploads, monitoring, proxy
 and other doors of Gradio that no page of ours needs; bodies that fill the memory or never end; headers that tell Gradio
-to be somewhere else; requests that another site makes in a person's name; events that are none; floods. It does not
-decide what a person may see.
+to be somewhere else; requests that another site makes in a person's name; events that are none; floods. It lets those
+who hand in wait for their turn. It does not decide what a person may see.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -45,11 +46,14 @@ OWN_PATHS = (
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 LONGEST_PATH = 300  # characters
 BODY_SECONDS = 30.0
+AT_ONCE = 2  # handing in; when a whole class does, those who read their pages are not to stand behind it
 HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 # What Gradio would build the addresses of its pages from; the server has read what a proxy of ours says already.
 MISLEADING = frozenset(
     (b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port", b"x-forwarded-prefix", b"x-gradio-server")
 )
+
+Turn = AbstractAsyncContextManager[None]
 
 
 class Guard:
@@ -81,6 +85,7 @@ class Guard:
         self._crowd = crowd
         self._recognise = recognise
         self._patience = patience
+        self._door = asyncio.Semaphore(AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refused request, or pass it on."""
@@ -91,36 +96,38 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            passed_on, receive = await self._checked(scope, receive)
-            await self._app(passed_on, receive, send)
+            passed_on, receive, turn = await self._checked(scope, receive)
+            async with turn:
+                await self._app(passed_on, receive, send)
         except Refusal as refusal:
             # What is left of the request is not read, so nothing else can come over this connection.
             answer = PlainTextResponse(refusal.text, refusal.status, {"Connection": "close"})
             await answer(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
+    async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive, Turn]:
         headers = Headers(scope=scope)
         check_address(scope["path"], headers)
         plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in MISLEADING]}
         if is_static(scope["path"]):
-            return plain, receive
+            return plain, receive, nullcontext()
         writing = scope["method"] not in SAFE_METHODS
         if writing:
             check_origin(headers)
         self._crowd.admit(await self._recognise(scope))
         if not writing:
-            return plain, receive
+            return plain, receive, nullcontext()
         body = await self._body(headers, receive)
-        self._check_event(scope["path"], headers, body)
-        return plain, replay(body, receive)
+        return plain, replay(body, receive), self._turn(scope["path"], headers, body)
 
-    def _check_event(self, path: str, headers: Headers, body: bytes) -> None:
+    def _turn(self, path: str, headers: Headers, body: bytes) -> Turn:
+        """Check an event, and return what it has to wait for."""
         mount, route = split(path)
         if not route:
-            return  # a form of ours
+            return nullcontext()  # a form of ours
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise Refusal(415, "Events are sent as application/json.")
-        check_event(self._events[mount], route, parse(body))
+        event = check_event(self._events[mount], route, parse(body))
+        return self._door if event.patient else nullcontext()
 
     async def _body(self, headers: Headers, receive: Receive) -> bytes:
         declared = headers.get("content-length", "0")

@@ -14,6 +14,7 @@ from grader.pages.envelope import Event, Events
 from grader.pages.parts import theme
 from grader.pages.sessions import Tabs
 
+PATIENT = ("submit",)  # whoever hands in waits for a verdict anyway
 IDLE_SECONDS = 3600.0  # between two looks at Gradio's queue, into which nothing is ever put
 
 Who = Callable[[Request], Awaitable[str | None]]
@@ -29,7 +30,7 @@ class Mounted:
     def events(self) -> Events:
         """What may be sent to it: whatever calls a function of ours, and not only the page's own scripts."""
         found = (fn for fn in self.blocks.fns.values() if fn.fn is not None)
-        return {str(fn.api_name): Event(fn._id, len(fn.inputs)) for fn in found}
+        return {str(fn.api_name): Event(fn._id, len(fn.inputs), fn.api_name in PATIENT) for fn in found}
 
 
 def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Mounted:

@@ -1,12 +1,14 @@
-"""The guard decides by path, origin and body alone."""
+"""The guard decides by path, origin and body alone, and lets those wait who hand in."""
 
+import asyncio
 import json
 
 import pytest
 from starlette.datastructures import Headers
 
+from grader.pages.crowd import Crowd, Who
 from grader.pages.envelope import Event, check_event, parse
-from grader.pages.guard import HOST, check_origin, is_known
+from grader.pages.guard import AT_ONCE, HOST, Guard, check_origin, is_known
 from grader.pages.refusal import Refusal
 
 NEEDED = [
@@ -151,6 +153,51 @@ def test_events_that_are_none_are_refused(route, body, status):
         check_event(EVENTS, route, body)
 
     assert refused.value.status == status
+
+
+def test_whoever_hands_in_waits_for_a_turn_and_whoever_reads_does_not():
+    """Of a class that hands in at once few are let in at a time; a page opened meanwhile stands behind nobody."""
+    entered: list[str] = []
+    events = {"submit": Event(3, 0, patient=True), "board": Event(4, 0)}
+
+    async def story() -> tuple[list[str], list[str]]:
+        served = asyncio.Event()
+
+        async def app(scope, receive, send) -> None:
+            entered.append(scope["path"].rpartition("/")[2])
+            if scope["path"].endswith("submit"):
+                await served.wait()
+
+        async def recognise(scope) -> Who:
+            return Who(1, "192.0.2.1")
+
+        guard = Guard(app, body_limit=1000, events={"": events}, crowd=Crowd(), recognise=recognise)
+        sent = [asyncio.create_task(guard(*request_for(name))) for name in ["submit"] * (AT_ONCE + 3) + ["board"]]
+        await asyncio.wait_for(sent[-1], 20)
+        before = list(entered)
+        served.set()
+        await asyncio.wait_for(asyncio.gather(*sent), 20)
+        return before, entered
+
+    before, after = asyncio.run(story())
+
+    assert before == ["submit"] * AT_ONCE + ["board"]
+    assert sorted(after) == sorted(["submit"] * (AT_ONCE + 3) + ["board"])
+
+
+def request_for(name):
+    """Return what a server hands over of an event without inputs."""
+    headers = [(b"host", b"gym.example"), (b"content-type", b"application/json")]
+    body = json.dumps({"data": [], "session_hash": "abc"}).encode()
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    async def send(message) -> None:
+        raise AssertionError(f"an answer of the guard's own: {message}")
+
+    path = f"/gradio_api/run/{name}"
+    return {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}, receive, send
 
 
 @pytest.mark.parametrize(("host", "fine"), [
