@@ -13,6 +13,17 @@ from grader.sandbox.runner import Sandbox
 
 @pytest.fixture(scope="session")
 def sandbox() -> Iterator[Sandbox]:
+    """Yield the running sandbox that all share."""
+    yield from _running()
+
+
+@pytest.fixture
+def own() -> Iterator[Sandbox]:
+    """Yield a sandbox that nobody has used yet."""
+    yield from _running()
+
+
+def _running() -> Iterator[Sandbox]:
     """Yield a running sandbox; skip where this machine has no floor for it."""
     try:
         doctor.require_floor()

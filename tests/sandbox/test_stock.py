@@ -6,15 +6,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from grader.box.run import Ending, Limits
-from grader.errors import SandboxUnavailable
-from grader.sandbox import doctor
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.user_story import children_of, innermost, wait_for_run
@@ -46,17 +41,6 @@ def opened(number):
         return False
     return True
 """
-
-
-@pytest.fixture
-def own() -> Iterator[Sandbox]:
-    """Yield a sandbox that nobody has used yet."""
-    try:
-        doctor.require_floor()
-    except SandboxUnavailable as reason:
-        pytest.skip(str(reason))
-    with Sandbox() as running:
-        yield running
 
 
 def _stock(sandbox: Sandbox) -> list[int]:
