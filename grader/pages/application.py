@@ -40,7 +40,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     desk = Desk(identity)
     app.include_router(build_runs(desk))
     app.mount("/gym", StaticFiles(directory=ASSETS))
-    mounts = {
+    events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
         "": mount(app, build_student(desk), "/", _everybody),
     }
@@ -50,7 +50,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app.add_middleware(
         Guard,
         body_limit=(2 * settings.source_kib + 64) << 10,
-        events={path: mounted.events for path, mounted in mounts.items()},
+        events=events,
         crowd=Crowd(),
         recognise=Faces(identity).recognise,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, cast
 
 import gradio as gr
@@ -20,21 +19,12 @@ IDLE_SECONDS = 3600.0  # between two looks at Gradio's queue, into which nothing
 Who = Callable[[Request], Awaitable[str | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Mounted:
-    """One of Gradio's applications after it was mounted."""
+def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Events:
+    """Mount `blocks` below `path` for whom `who` names.
 
-    blocks: gr.Blocks
-
-    @property
-    def events(self) -> Events:
-        """What may be sent to it: whatever calls a function of ours, and not only the page's own scripts."""
-        found = (fn for fn in self.blocks.fns.values() if fn.fn is not None)
-        return {str(fn.api_name): Event(fn._id, len(fn.inputs), fn.api_name in PATIENT) for fn in found}
-
-
-def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Mounted:
-    """Mount `blocks` below `path` for whom `who` names."""
+    Returns:
+        what may be sent to it: whatever calls a function of ours, and not only the page's own scripts
+    """
     blocks.queue(api_open=False)
     with warnings.catch_warnings():
         # Gradio warns that it renders several pages in the browser only, which is what `ssr_mode=False` asks for.
@@ -58,7 +48,8 @@ def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Mounted:
     _lighten(app.routes[-1], blocks)
     # Without this, Gradio takes any path of this machine for a file that the caller has uploaded.
     blocks.has_launched = True
-    return Mounted(blocks)
+    found = (fn for fn in blocks.fns.values() if fn.fn is not None)
+    return {str(fn.api_name): Event(fn._id, len(fn.inputs), fn.api_name in PATIENT) for fn in found}
 
 
 def _lighten(mounted: object, blocks: gr.Blocks) -> None:
