@@ -44,7 +44,7 @@ class _Proof:
 def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None) -> Outcome:
     """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`."""
     try:
-        return _outcome(open_trial(exercise, seed, box or InlineBox()))
+        return _outcome(open_trial(exercise, seed, box or InlineBox()).with_mistakes())
     except AuthorError as error:
         return Outcome(exercise.id, (str(error),))
 
@@ -138,11 +138,14 @@ def _uncaught(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
 
 
 def _unnamed(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
+    told = diagnose(trial.exercise, own, trial.known)
+    if [(one.mistake, one.certain) for one in told] == [(wrong.name, True)]:
+        return
     named = explanations(trial.exercise, own, trial.known)
     if named != ((wrong,),):
         said = " or ".join(_together(tuple(one.name for one in found)) for found in named) or "nothing"
         yield f"mistake `{wrong.name}` is diagnosed as {said}; add a case that tells them apart"
-    elif not diagnose(trial.exercise, own, trial.known)[0].certain:
+    else:
         yield f"mistake `{wrong.name}` is found, but not for certain"
 
 
@@ -159,7 +162,7 @@ def _kinds(trial: Trial) -> Iterator[str]:
 
 
 def _example(trial: Trial, example: Example) -> _Proof:
-    report = trial.grade(example.path.read_bytes())
+    report = trial.judge(example)
     misjudged = tuple(_misjudged(example, report))
     return _Proof((*misjudged, *_misnamed(example, report, trial.known)), good=not misjudged)
 

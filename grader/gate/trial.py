@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from grader.box.inline import observe_all
 from grader.box.observations import Observations
-from grader.box.run import Box
+from grader.box.plan import Plan
+from grader.box.run import Box, Limits
 from grader.checks.evidence import Evidence
 from grader.examples import Example, read_examples
 from grader.exercise.catalog import Exercise
+from grader.judge.attempt import Outcome, attempt, tell
+from grader.judge.diagnosis import diagnose
 from grader.judge.grade import grade, observe_reference
-from grader.judge.report import Report
+from grader.judge.report import Diagnosis, Report, Status
 from grader.judge.sheet import Sheet, draw_up
+from grader.judge.source import read_source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +27,7 @@ class Trial:
 
     Attributes:
         truth: the reference's observations, held against themselves.
-        known: by mistake, what it gives on the whole plan.
+        known: by mistake, what it gives on the whole plan; empty until `with_mistakes`.
     """
 
     exercise: Exercise
@@ -30,29 +35,54 @@ class Trial:
     box: Box
     sheet: Sheet
     truth: Evidence
-    known: Mapping[str, Observations]
     examples: Sequence[Example]
+    known: Mapping[str, Observations] = field(default_factory=dict)
+
+    def with_mistakes(self) -> Trial:
+        """Return this trial with every known mistake observed; a diagnosis then compares, and runs none of them."""
+        plan, wrong = self.sheet.plan.untrained(), self.exercise.mistakes
+        return replace(self, known={one.name: observe_all(plan, self.exercise.reference(one)) for one in wrong})
 
     def grade(self, source: str | bytes) -> Report:
         """Return the report on `source`, as a student would get it."""
         return grade(self.exercise, source, seed=self.seed, box=self.box)
 
+    def judge(self, example: Example) -> Report:
+        """Return the report on `example` without its pictures, and diagnosed only where its header names a mistake.
+
+        All examples share the reference's observations, and the search for mistakes that nobody asks for is left out:
+        that is most of what a report costs.
+        """
+        limits = Limits(**self.exercise.spec.limits.model_dump())
+        source = read_source(example.path.read_bytes(), limit_bytes=limits.source_bytes)
+        outcome = attempt(self.sheet, source, partial(self.box.run, source=source, limits=limits), self._observed)
+        report = tell(Report(self.exercise.id, Status.REJECTED, 0.0, self.seed, "cpu", 0.0), outcome)
+        return replace(report, diagnosis=self._diagnosis(report, outcome) if example.diagnosis else ())
+
+    def _diagnosis(self, report: Report, outcome: Outcome) -> tuple[Diagnosis, ...]:
+        known = {} if outcome.single else self.known
+        return diagnose(self.exercise, outcome.evidence, known, lost=report.lost)
+
+    def _observed(self, plan: Plan) -> tuple[Observations, Observations]:
+        """Return the reference's observations of the sheet's plan, or of the same plan in another dtype."""
+        if plan is self.sheet.plan:
+            return self.truth.expected, self.truth.rounded
+        return observe_reference(self.exercise, plan)
+
 
 def open_trial(exercise: Exercise, seed: int, box: Box) -> Trial:
-    """Draw up the sheet, and run the reference and every known mistake.
+    """Draw up the sheet, and run the reference.
 
     Raises:
         AuthorError: the exercise is written wrongly.
     """
     sheet = draw_up(exercise, seed)
-    plan = sheet.plan.untrained()
-    expected, rounded = observe_reference(exercise, plan)
+    expected, rounded = observe_reference(exercise, sheet.plan)
     return Trial(
         exercise=exercise,
         seed=seed,
         box=box,
         sheet=sheet,
         truth=Evidence(sheet.plan, expected, expected, rounded, sheet.free),
-        known={wrong.name: observe_all(plan, exercise.reference(wrong)) for wrong in exercise.mistakes},
         examples=read_examples(exercise.id, exercise.folder.parents[1] / "tests" / "submissions"),
     )

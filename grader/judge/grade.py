@@ -68,10 +68,9 @@ def grade(
 def _with_extras(exercise: Exercise, report: Report, outcome: Outcome) -> Report:
     """Return `report` with the cause of what went wrong, and with its pictures."""
     extras = Extras()
-    lost = [dimension for dimension, points in report.dimensions.items() if points.earned < points.possible]
     found: tuple[Diagnosis, ...] = ()
     if outcome.score < 100:
-        found = extras.make("the cause is", lambda: diagnose(exercise, outcome.evidence, lost=lost), found)
+        found = extras.make("the cause is", lambda: diagnose(exercise, outcome.evidence, lost=report.lost), found)
     drawn = extras.make(
         "the pictures are",
         lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),

@@ -267,6 +267,11 @@ class Report:
         return bool(self.incident) or any(check.status is Verdict.BROKEN for check in self.checks)
 
     @property
+    def lost(self) -> tuple[Dimension, ...]:
+        """The dimensions that lost points."""
+        return tuple(name for name, points in self.dimensions.items() if points.earned < points.possible)
+
+    @property
     def flag(self) -> Flag:
         """What its clues come to."""
         return flag_of(self.clues)
