@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from benchmarks.calls import calls
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
@@ -21,6 +22,7 @@ app.command()(grades)
 app.command()(fuzz)
 app.command()(gpu)
 app.command()(walls)
+app.command()(calls)
 app.command()(storm)
 
 

@@ -6,7 +6,7 @@ import math
 import os
 import resource
 
-from grader.sandbox.lockdown import kernel, landlock, privileges, seccomp, syscalls
+from grader.sandbox.lockdown import driver, kernel, landlock, privileges, seccomp, syscalls
 
 _PR_SET_DUMPABLE = 4
 _EVERY_THREAD_SINCE, _EVERY_THREAD = 8, 1 << 3  # LANDLOCK_RESTRICT_SELF_TSYNC
@@ -36,7 +36,7 @@ def close_in(devices: tuple[int, ...], files: int) -> None:
         files: all numbers of open files are below.
     """
     architecture = syscalls.architecture(os.uname().machine)
-    program = seccomp.prepare(architecture, syscalls.beside_a_driver(devices))
+    program = seccomp.prepare(architecture, driver.beside_a_driver(devices))
     ruleset, everywhere = landlock.prepare(), landlock.version() >= _EVERY_THREAD_SINCE
     _limit(files)
     privileges.become_undumpable()

@@ -7,7 +7,8 @@ import errno
 import struct
 
 from grader.sandbox.lockdown import kernel
-from grader.sandbox.lockdown.syscalls import ABSENT, COMPUTE, Architecture, Argument, Calls
+from grader.sandbox.lockdown.calls import ABSENT, COMPUTE, Argument, Calls
+from grader.sandbox.lockdown.syscalls import Architecture
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _SET_MODE_FILTER, _EVERY_THREAD = 1, 1  # of seccomp(2), which prctl cannot do: SECCOMP_FILTER_FLAG_TSYNC
@@ -29,14 +30,12 @@ def prepare(architecture: Architecture, calls: Calls = COMPUTE) -> bytes:
     Prepared once by the zygote: loading the bytes in a child then costs a third of a millisecond.
     """
     program = _guard_architecture(architecture)
-    for name in calls.free:
+    for name, arguments in calls.table.items():
         if name in architecture.numbers:
-            program += _when(architecture.numbers[name], [_verdict(_ALLOW)])
+            checks = [*_waive(calls.waived.get(name, ())), *_check(arguments)]
+            program += _when(architecture.numbers[name], checks)
     for name in ABSENT:
         program += _when(architecture.numbers[name], [_verdict(_ERROR | errno.ENOSYS)])
-    for name, conditions in calls.checked.items():
-        waived = _waive(calls.waived[name]) if name in calls.waived else []
-        program += _when(architecture.numbers[name], [*waived, *_check(conditions)])
     program.append(_verdict(_ERROR | errno.EPERM))
     return b"".join(_INSTRUCTION.pack(*instruction) for instruction in program)
 
@@ -82,27 +81,28 @@ def _when(number: int, then: _Program) -> _Program:
     return [(_EQUAL, 0, len(then), number), *then]
 
 
-def _check(conditions: tuple[Argument, ...]) -> _Program:
-    """Allow where all conditions hold; every failing one refuses on the spot."""
+def _check(arguments: tuple[Argument, ...]) -> _Program:
+    """Allow where every argument has one of its values; the first one that has not refuses on the spot."""
     program: _Program = []
-    for condition in conditions:
-        low = _ARGUMENTS_AT + 8 * condition.index
-        if condition.wide:
-            program += _one_of(low + 4, (0,))
-        program += _one_of(low, condition.values)
+    for index, argument in enumerate(arguments):
+        if argument.values:
+            low = _ARGUMENTS_AT + 8 * index
+            program += [*_one_of(low + 4, (0,)), *_one_of(low, argument.values)]
     return [*program, _verdict(_ALLOW)]
 
 
-def _waive(condition: Argument) -> _Program:
-    """Allow where the condition holds, else go on; it looks at the low half, which is all that a descriptor has."""
-    program: _Program = [(_LOAD, 0, 0, _ARGUMENTS_AT + 8 * condition.index)]
-    for value in condition.values:
+def _waive(descriptors: tuple[int, ...]) -> _Program:
+    """Allow on these descriptors, else go on; the low half of the first argument is all that a descriptor has."""
+    if not descriptors:
+        return []
+    program: _Program = [(_LOAD, 0, 0, _ARGUMENTS_AT)]
+    for value in descriptors:
         program += [(_EQUAL, 0, 1, value), _verdict(_ALLOW)]
     return program
 
 
 def _one_of(offset: int, values: tuple[int, ...]) -> _Program:
-    """Go on where the word at `offset` is one of `values`, else refuse."""
+    """Go on where the 32-bit word at `offset` is one of `values`, else refuse."""
     tests = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
     return [(_LOAD, 0, 0, offset), *tests, _verdict(_ERROR | errno.EPERM)]
 

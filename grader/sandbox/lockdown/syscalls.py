@@ -1,9 +1,9 @@
-"""The system calls that attention code needs, by name, and their numbers on the processors that we know."""
+"""The numbers of system calls on the processors that we know."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from grader.errors import SandboxUnavailable
 
@@ -15,83 +15,6 @@ class Architecture:
     audit: int
     numbers: Mapping[str, int]
     foreign_from: int | None = None  # numbers from here on belong to another ABI (x32)
-
-
-@dataclass(frozen=True, slots=True)
-class Argument:
-    """A condition on one argument of a call: it must be one of `values`; `wide` compares all 64 bits."""
-
-    index: int
-    values: tuple[int, ...]
-    wide: bool = False
-
-
-# Files that are open already, memory, time, the process's own signals and figures. No open, stat, socket, clone,
-# exec, kill or ptrace.
-FREE = (
-    "read", "write", "readv", "writev", "close", "fstat", "lseek", "dup",
-    "mmap", "munmap", "mprotect", "mremap", "brk",
-    "sched_yield", "nanosleep", "gettimeofday", "getcpu",
-    "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack", "restart_syscall",
-    "getpid", "gettid", "getrusage", "times", "getrandom", "poll", "ppoll", "exit", "exit_group",
-)  # fmt: skip
-
-_OWN_CLOCKS = (Argument(0, (0, 1, 2, 3, 4, 5, 6, 7, 11)),)
-
-CHECKED: Mapping[str, tuple[Argument, ...]] = {
-    # Of oneself only: the kernel answers about every process, which lists them all to whoever tries the numbers.
-    "sched_getaffinity": (Argument(0, (0,)),),
-    # The machine's clocks and its own; a negative one is another process's, to the nanosecond.
-    "clock_gettime": _OWN_CLOCKS,
-    "clock_getres": _OWN_CLOCKS,
-    "clock_nanosleep": _OWN_CLOCKS,
-    # Waiting and waking, private (+128) or not, by either clock (+256). A lock with priority inheritance names a
-    # process, and the kernel says whether it is there.
-    "futex": (Argument(1, (0, 1, 3, 4, 5, 9, 10, 128, 129, 131, 132, 133, 137, 138, 265, 393)),),
-    # Not MERGEABLE: shared pages tell by timing what other processes hold. Not COLLAPSE, POPULATE, HWPOISON either.
-    "madvise": (Argument(2, (0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19)),),
-    # TCGETS, FIONREAD, FIONCLEX, FIOCLEX: asking. TIOCSTI would type into a terminal.
-    "ioctl": (Argument(1, (0x5401, 0x541B, 0x5450, 0x5451)),),
-    # F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. F_SETOWN with O_ASYNC sends a signal to whom it likes.
-    "fcntl": (Argument(1, (1, 2, 3, 1030)),),
-    # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA: names only. PR_SET_DUMPABLE would reopen the process's memory.
-    "prctl": (Argument(0, (15, 16, 0x53564D41)),),
-    # Reading its own limits: process 0 is oneself, and a null new limit changes nothing.
-    "prlimit64": (Argument(0, (0,)), Argument(2, (0,), wide=True)),
-}
-
-# A C library takes "no such call" for "use the older one", which the filter then judges by its arguments.
-ABSENT = ("clone3",)
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """What a filter lets through.
-
-    Attributes:
-        free: calls by name.
-        checked: calls whose arguments must fulfil every condition.
-        waived: a condition under which a checked call is let through without the others.
-    """
-
-    free: tuple[str, ...]
-    checked: Mapping[str, tuple[Argument, ...]]
-    waived: Mapping[str, Argument] = field(default_factory=dict)
-
-
-COMPUTE = Calls(FREE, CHECKED)
-
-
-def beside_a_driver(descriptors: tuple[int, ...]) -> Calls:
-    """Return what computing needs, and every ioctl on a driver's `descriptors`.
-
-    Nothing on this list hands out a descriptor: a closed one's number cannot come to stand for another file.
-    """
-    return Calls(
-        free=tuple(name for name in FREE if name != "dup"),
-        checked={**CHECKED, "fcntl": (Argument(1, (1, 2, 3)),)},  # without F_DUPFD_CLOEXEC
-        waived={"ioctl": Argument(0, descriptors)} if descriptors else {},
-    )
 
 
 _X86_64 = Architecture(

@@ -1,7 +1,7 @@
 """Map the memory that holds the job as shared and writable, which a seal on writing must refuse as well.
 
 Expected: error PermissionError
-Stopped by: the kernel
+Stopped by: system call filter, the kernel
 Without walls: refused
 Own: yes
 """

@@ -1,7 +1,7 @@
 """Write into the memory that holds the job, so that the calls that come next ask for something easier.
 
-Expected: error OSError
-Stopped by: limits, the kernel
+Expected: error PermissionError
+Stopped by: system call filter, limits, the kernel
 Without walls: refused
 Own: yes
 """

@@ -1,7 +1,7 @@
 """Duplicate the result's descriptor, let the box finish, and write over it at the very end.
 
-Expected: right
-Stopped by: own fork
+Expected: error PermissionError
+Stopped by: system call filter, own fork
 Own: yes
 """
 

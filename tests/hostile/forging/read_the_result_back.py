@@ -1,7 +1,7 @@
 """Read from the result, to learn what was sent, or to take it back before the grader sees it.
 
-Expected: error OSError
-Stopped by: the kernel
+Expected: error PermissionError
+Stopped by: system call filter, the kernel
 Without walls: refused
 Own: yes
 """

@@ -1,7 +1,7 @@
 """Go back in the result, to write over what the box has said.
 
-Expected: error OSError
-Stopped by: the kernel
+Expected: error PermissionError
+Stopped by: system call filter, the kernel
 Without walls: refused
 Own: yes
 """

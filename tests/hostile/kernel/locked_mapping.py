@@ -1,7 +1,7 @@
 """Map memory that is locked from the start: `mmap` is allowed, and does by a flag what `mlock` is refused.
 
 Expected: error PermissionError
-Stopped by: limits
+Stopped by: system call filter, limits
 Own: yes
 """
 

@@ -11,7 +11,7 @@ import ctypes
 import mmap
 
 libc = ctypes.CDLL(None, use_errno=True)
-page = mmap.mmap(-1, 1 << 20)
+page = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 place = ctypes.addressof(ctypes.c_char.from_buffer(page))
 if libc.madvise(ctypes.c_void_p(place), ctypes.c_size_t(4096), 12) == 0:
     raise SystemExit("through: this page will be merged with others")

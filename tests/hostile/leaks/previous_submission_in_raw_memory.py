@@ -3,19 +3,22 @@
 Expected: right
 Stopped by: clean start, own fork
 Without walls: refused
+Needs: x86_64
 """
 
 import ctypes
+import errno
 
 import torch
 
-libc = ctypes.CDLL(None)
+libc = ctypes.CDLL(None, use_errno=True)
+WAIT, NEVER, NOW = 128, 0x5EED5EED, (ctypes.c_long * 2)(0, 0)
 libc.sbrk.restype = ctypes.c_void_p
 end = libc.sbrk(0)
 word = b"kes" + b"trel, said " + b"the submission before"
 own, seen = bytes(1000) + b"the own nee" + b"dle", False
 for page in range(end - (16 << 20), end, 4096):
-    if libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(4096), 0):
+    if libc.syscall(202, ctypes.c_void_p(page), WAIT, NEVER, NOW, None, 0) and ctypes.get_errno() == errno.EFAULT:
         continue
     found = ctypes.string_at(page, 4096)
     seen = seen or own[-14:] in found

@@ -1,7 +1,7 @@
 """Catch the signal of a crash with a handler in Python, which returns to the faulting instruction again and again.
 
-Expected: timeout
-Stopped by: limits
+Expected: error PermissionError
+Stopped by: system call filter, limits
 Own: yes
 """
 

@@ -1,7 +1,7 @@
 """Overflow the stack with a handler for it on a stack of its own, so that the process survives its death.
 
-Expected: crashed
-Stopped by: own fork
+Expected: error PermissionError
+Stopped by: system call filter, own fork
 Own: yes
 """
 

@@ -6,4 +6,5 @@ Stopped by: clock
 
 import ctypes
 
-ctypes.PyDLL(None).usleep(1_000_000_000)
+UNTIL = (ctypes.c_long * 2)(1 << 40, 0)
+ctypes.PyDLL(None).clock_nanosleep(1, 1, UNTIL, None)

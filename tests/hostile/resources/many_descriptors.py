@@ -1,7 +1,7 @@
 """Duplicate a descriptor until there are none left, and answer as if nothing were.
 
 Expected: right
-Stopped by: limits
+Stopped by: system call filter, limits
 """
 
 import os

@@ -1,7 +1,7 @@
 """Sleep with every signal blocked, so that none can wake it.
 
-Expected: timeout
-Stopped by: clock
+Expected: error PermissionError
+Stopped by: system call filter, clock
 """
 
 import signal
