@@ -36,7 +36,7 @@ def filter_bites() -> None:
 
 def limits_bite() -> None:
     """Under the limits a large allocation fails, and so does another process, for a plain user."""
-    rlimits.set_limits(cpu_seconds=1, address_bytes=rlimits.address_space() + _BUDGET)
+    rlimits.set_limits(cpu_seconds=1, mapped=rlimits.measure(), memory_bytes=_BUDGET)
     try:
         bytearray(2 * _BUDGET)
     except MemoryError:

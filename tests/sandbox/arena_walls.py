@@ -17,7 +17,7 @@ WALLS = {
     "system call filter": ((seccomp, "load"),),
     "Landlock": ((landlock, "restrict"),),
     "namespaces": ((namespaces, "enter"), (root, "granted"), (privileges, "drop_capabilities")),
-    "limits": ((rlimits, "set_limits"),),
+    "limits": ((rlimits, "set_limits"), (rlimits, "refuse_huge_pages")),
     "other user": (
         *((privileges, "become_nobody"), (privileges, "drop_capabilities"), (privileges, "become_undumpable")),
         (privileges, "empty_bounding_set"),

@@ -16,6 +16,7 @@ import pytest
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
 from grader.sandbox.lockdown import calls, driver, landlock, syscalls
+from grader.sandbox.lockdown.rlimits import Mapped
 from grader.sandbox.lockdown.walls import Walls
 
 _ROOT = Path(__file__).parents[2]
@@ -60,7 +61,7 @@ def landlocked():
     landlock.restrict(ruleset)
 
 def limited():
-    rlimits.set_limits(cpu_seconds=1, address_bytes=rlimits.address_space() + (64 << 20))
+    rlimits.set_limits(cpu_seconds=1, mapped=rlimits.measure(), memory_bytes=64 << 20)
 
 def rooted():
     if not namespaces.enter():
@@ -282,7 +283,7 @@ def test_the_walls_go_up_in_their_order() -> None:
         [sys.executable, "-c", _PROGRAM + _ORDER], cwd=_ROOT, capture_output=True, text=True, check=True
     )
     expected = [
-        *("keep_only", "yield_the_processor", "set_limits", "become_nobody"),
+        *("keep_only", "yield_the_processor", "set_limits", "refuse_huge_pages", "become_nobody"),
         *("drop_capabilities", "die_with", "forbid_new_privileges", "become_undumpable", "restrict", "load"),
     ]
     if landlock.version() == 0:
@@ -293,7 +294,7 @@ def test_the_walls_go_up_in_their_order() -> None:
 def test_the_zygote_claims_no_tier_that_it_has_not() -> None:
     """All walls are A; Landlock or all the namespaces, the empty root among them, B; anything less C."""
     tiers = {
-        (ruleset, home, rooted): Walls(b"", ruleset, home, rooted, zygote=1, mapped=0).tier
+        (ruleset, home, rooted): Walls(b"", ruleset, home, rooted, zygote=1, mapped=Mapped(0, 0)).tier
         for ruleset, home, rooted in itertools.product((5, None), (4, None), (True, False))
     }
     assert tiers.pop((5, 4, True)) == "A"

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import resource
+from dataclasses import dataclass
+
+from grader.sandbox.lockdown import kernel
 
 _DESCRIPTORS = 24
+_STACK = 8 << 20  # what Linux gives by default; the service may have more, or no limit
+_PR_SET_THP_DISABLE = 41
 
 
-def set_limits(*, cpu_seconds: float, address_bytes: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """The memory that a process has mapped, in bytes: all of it, and the part that is private and writable."""
+
+    address: int
+    data: int
+
+
+def set_limits(*, cpu_seconds: float, mapped: Mapped, memory_bytes: int) -> None:
     """Set every limit, soft equal to hard, so that nothing can be raised again.
 
-    Stops endless loops (processor time), memory hogs (address space), fork and thread bombs (processes), full disks
-    (file size), descriptor floods, core dumps, locked memory and queued messages. The processor limit is hard from
-    the first second because process 1 of a namespace ignores the warning signal.
+    Stops endless loops (processor time), memory hogs (data, address space, stack), fork and thread bombs (processes),
+    full disks (file size), descriptor floods, core dumps, locked memory and queued messages. The processor limit is
+    hard from the first second because process 1 of a namespace ignores the warning signal.
+
+    The address space alone does not limit memory: libraries take hundreds of MiB of it that cost nothing, until their
+    mappings are removed to make room, or their pages are made writable and copied. The limit on data counts what can
+    hold memory of one's own, because the filter allows no shared mapping and none that loses its right to write.
 
     Args:
         cpu_seconds: processor time; the kernel counts whole seconds, so it is rounded up.
-        address_bytes: the whole address space, in bytes, with what the process has already.
+        mapped: what the process has already.
+        memory_bytes: over that.
     """
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
     values = {
         resource.RLIMIT_CPU: max(1, math.ceil(cpu_seconds)),
-        resource.RLIMIT_AS: address_bytes,
+        # Twice what is mapped: where addresses are short, the kernel leaves out the limit on data when pages become
+        # writable (mprotect_fixup), so the room for the largest such change must never run out.
+        resource.RLIMIT_AS: 2 * mapped.address + memory_bytes + _STACK,
+        resource.RLIMIT_DATA: mapped.data + memory_bytes,
+        resource.RLIMIT_STACK: _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard),
         resource.RLIMIT_NPROC: 0,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NOFILE: _DESCRIPTORS,
@@ -35,10 +59,22 @@ def set_limits(*, cpu_seconds: float, address_bytes: int) -> None:
         resource.setrlimit(which, (value, value))
 
 
-def address_space() -> int:
-    """Return the size of this process's address space, in bytes."""
-    with open("/proc/self/statm", "rb", buffering=0) as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
+def refuse_huge_pages() -> None:
+    """Have the kernel give this process small pages only.
+
+    Stops holding memory that no limit counts: of a huge page whose mapping is removed but for one small page, the
+    kernel keeps all. Those that were there before the fork stay as they are.
+    """
+    with contextlib.suppress(OSError):  # a kernel without huge pages
+        kernel.prctl(_PR_SET_THP_DISABLE, 1)
+
+
+def measure() -> Mapped:
+    """Return what this process has mapped."""
+    with open("/proc/self/status", "rb", buffering=0) as file:
+        lines = dict(line.split(b":", 1) for line in file.read().splitlines() if b":" in line)
+    address, data = (int(lines[name].split()[0]) * 1024 for name in (b"VmSize", b"VmData"))
+    return Mapped(address, data)
 
 
 def largest_resident() -> int:

@@ -19,7 +19,7 @@ class Walls:
         home: descriptor of the zygote's process namespace, None where children cannot have their own.
         rooted: whether the zygote has left all files behind.
         zygote: its process id, as children see it.
-        mapped: the address space that every child begins with, in bytes; later there is no /proc to ask.
+        mapped: the memory that every child begins with; later there is no /proc to ask.
     """
 
     filter: bytes
@@ -27,7 +27,7 @@ class Walls:
     home: int | None
     rooted: bool
     zygote: int
-    mapped: int
+    mapped: rlimits.Mapped
 
     @property
     def tier(self) -> str:
@@ -58,7 +58,7 @@ def prepare(*, namespaced: bool, rooted: bool) -> Walls:
         home=namespaces.own_processes() if namespaced else None,
         rooted=rooted,
         zygote=os.getpid(),
-        mapped=rlimits.address_space(),
+        mapped=rlimits.measure(),
     )
     privileges.empty_bounding_set()
     privileges.become_undumpable()
@@ -81,7 +81,8 @@ def put_up(walls: Walls, openings: Openings, *, cpu_seconds: float, memory_bytes
         ruleset=walls.ruleset,
     )
     privileges.yield_the_processor()
-    rlimits.set_limits(cpu_seconds=cpu_seconds, address_bytes=walls.mapped + memory_bytes)
+    rlimits.set_limits(cpu_seconds=cpu_seconds, mapped=walls.mapped, memory_bytes=memory_bytes)
+    rlimits.refuse_huge_pages()
     privileges.become_nobody()
     privileges.drop_capabilities()
     privileges.die_with(walls.zygote)

@@ -7,5 +7,6 @@ Own: yes
 
 import mmap
 
-kept = [mmap.mmap(-1, 1 << 32) for _ in range(64)]
+PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+kept = [mmap.mmap(-1, 1 << 32, flags=PRIVATE) for _ in range(64)]
 raise SystemExit("through: 256 GiB of addresses")
