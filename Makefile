@@ -3,27 +3,39 @@
 #   make test                      run all tests and linters
 #   make check                     prove every exercise right
 #   make bench                     measure the figures of the README
+#   make lock                      write requirements.txt and constraints.txt anew (LOCK=--upgrade: newest versions)
 #   make setup PYTHON=python3.12   choose the interpreter (3.11 or newer)
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 WORKERS ?= 2
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup run test lint check bench
+# uv resolves for all platforms and versions of Python at once, which pip cannot. Its version is part of the lock.
+UV_VERSION := 0.13.9
+LOCK ?=
+COMPILE := pip compile --quiet --universal --python-version 3.11
+# What torch of PyPI needs on Linux, gigabytes that no CPU uses. requirements.txt leaves them out, since whatever it
+# names is installed, also beside a torch for CPUs only; constraints.txt pins them for whoever has a GPU.
+CUDA := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cupti nvidia-cuda-nvrtc \
+	nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
+	nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton
+
+.PHONY: setup run test lint check bench lock
 
 setup: $(VENV)/.ready
 
 # A stamp and not the folder: an installation that was interrupted is taken up again.
-$(VENV)/.ready: requirements.txt pyproject.toml
+$(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; name it: make PYTHON=python3.12 …")'
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(PIP) -c constraints.txt -r requirements.txt
+	$(PIP) --no-deps --editable .
 	@touch $@
 
 $(VENV)/.ready-dev: requirements-dev.txt $(VENV)/.ready
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(PIP) -c constraints.txt -r requirements-dev.txt
 	@touch $@
 
 run: setup
@@ -42,3 +54,9 @@ check: setup
 
 bench: $(VENV)/.ready-dev
 	$(PY) -m benchmarks latency
+
+# No hashes: one version of torch is another file for CPUs, for CUDA and on each system.
+lock: setup
+	$(PIP) uv==$(UV_VERSION)
+	$(VENV)/bin/uv $(COMPILE) $(LOCK) requirements.in requirements-dev.txt -o constraints.txt
+	$(VENV)/bin/uv $(COMPILE) $(LOCK) --no-annotate -c constraints.txt $(addprefix --no-emit-package ,$(CUDA)) requirements.in -o requirements.txt

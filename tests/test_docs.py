@@ -136,7 +136,7 @@ def test_every_dependency_has_its_reason() -> None:
     """CONTRIBUTING's table names each package of the requirements files, and no other."""
     cells = ", ".join(first.replace("*tests only:*", "") for first, _ in _rows("CONTRIBUTING.md", "package"))
     named = {name.strip().lower() for name in cells.split(",")}
-    lines = f"{_read('requirements.txt')}\n{_read('requirements-dev.txt')}"
+    lines = f"{_read('requirements.in')}\n{_read('requirements-dev.txt')}"
 
     assert named == {name.lower() for name in re.findall(r"^([\w-]+)==", lines, re.MULTILINE)}
 

@@ -7,18 +7,23 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
 import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from grader.exercise.catalog import ROOT
 
 PIN = re.compile(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)")
 ALIASES = {"argon2": "argon2-cffi"}  # imported under another name than installed
 OURS = {"grader", "reference", "exercises", "tests", "benchmarks"}
-TARGETS = ("setup", "run", "test", "check", "bench")
+TARGETS = ("setup", "run", "test", "check", "bench", "lock")
+HAND, TOOL = ("requirements.in", "requirements-dev.txt"), ("constraints.txt", "requirements.txt")
 
 
 def pins(name: str) -> dict[str, str]:
@@ -39,12 +44,43 @@ def imported(folder: Path) -> Iterator[str]:
                 yield (node.module or "").partition(".")[0]
 
 
-def test_torch_is_pinned_by_its_plain_version() -> None:
+def locked(name: str) -> dict[str, str]:
+    """Return what a file that the tool wrote pins for this platform and Python."""
+    lines = [line.partition("#")[0].strip() for line in (ROOT / name).read_text(encoding="utf-8").splitlines()]
+    rows = [line.partition(";") for line in lines if line]
+    found = {row[0].strip(): PIN.fullmatch(row[0].strip()) for row in rows}
+    assert all(found.values()), f"every line of {name} must be an exact version"
+    here = [found[row[0].strip()] for row in rows if not row[2] or Marker(row[2]).evaluate()]
+    return {canonicalize_name(match[1]): match[2] for match in here if match}
+
+
+def brought_along(roots: list[str]) -> Iterator[str]:
+    """Yield what the installed packages `roots` need in turn, as far as it is installed, themselves included."""
+    waiting, seen = [Requirement(root) for root in roots], set()
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if (name, *requirement.extras) in seen:
+            continue
+        seen.add((name, *requirement.extras))
+        try:
+            needs = distribution(name).requires or []
+        except PackageNotFoundError:
+            continue  # for another platform, or CUDA beside a torch for CPUs
+        yield name
+        extras = [*requirement.extras, ""]
+        for need in map(Requirement, needs):
+            if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in extras):
+                waiting.append(need)
+
+
+@pytest.mark.parametrize("name", ["requirements.in", "requirements.txt", "constraints.txt"])
+def test_torch_is_pinned_by_its_plain_version(name: str) -> None:
     """The line is exactly this one, which every platform's torch satisfies."""
-    assert "torch==2.13.0" in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert "torch==2.13.0" in (ROOT / name).read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", HAND)
 def test_what_is_installed_is_what_is_pinned(name: str) -> None:
     """The tests run against the versions that are promised."""
     installed = {package: version(package).partition("+")[0] for package in pins(name)}
@@ -52,10 +88,65 @@ def test_what_is_installed_is_what_is_pinned(name: str) -> None:
     assert installed == pins(name)
 
 
+@pytest.mark.parametrize(("name", "roots"), [("constraints.txt", HAND), ("requirements.txt", HAND[:1])])
+def test_what_comes_along_is_pinned_as_well(name: str, roots: tuple[str, ...]) -> None:
+    """Each installed package that ours need in turn is pinned, at the version that is installed."""
+    needed = set(brought_along([package for root in roots for package in pins(root)]))
+    installed = {package: version(package).partition("+")[0] for package in needed}
+
+    assert len(needed) > 60
+    assert {package: locked(name).get(package) for package in needed} == installed
+
+
+@pytest.mark.parametrize("name", TOOL)
+def test_the_lock_says_which_command_wrote_it(name: str) -> None:
+    """The command in the head is the one of `make lock`, with the files in which people write as its input."""
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("make is not installed")
+    told = re.search(r"^#    (uv pip compile .*)$", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+    planned = subprocess.run(
+        [make, "--dry-run", "lock"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    commands = [
+        line.replace("--quiet ", "").split()[1:] for line in planned.splitlines() if line.endswith(f"-o {name}")
+    ]
+
+    assert told is not None
+    assert [told[1].split()[1:]] == commands
+    assert set(told[1].split()) & set(HAND)
+
+
+def test_a_space_installs_from_requirements_alone() -> None:
+    """A hosting Space hands that one file to pip, so it names no other, and nothing that only CUDA needs."""
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    names = [line.partition("==")[0] for line in lines if not line.startswith("#")]
+
+    assert [name for name in names if name.startswith(("-", "nvidia", "cuda", "triton"))] == []
+    assert set(locked("requirements.txt").items()) <= set(locked("constraints.txt").items())
+
+
+def test_the_build_backend_is_pinned() -> None:
+    """It is downloaded anew at each set-up, and runs."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+    assert all(PIN.fullmatch(need) for need in tomllib.loads(text)["build-system"]["requires"])
+
+
+def test_every_installation_is_held_to_the_lock() -> None:
+    """Whatever the Makefile installs is constrained, exact, or brings nothing along."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    installed = [line.partition("$(PIP)")[2].strip() for line in makefile.splitlines() if line.startswith("\t$(PIP)")]
+
+    assert len(installed) == 4
+    assert [what for what in installed if not re.match(r"-c constraints.txt |--no-deps |uv==", what)] == []
+    assert re.findall(r"^\t.*-m pip install", makefile, re.MULTILINE) == []
+
+
 def test_everything_imported_is_required() -> None:
     """No package is there by chance only, because another one happened to bring it along."""
     outside = set(imported(ROOT / "grader")) - set(sys.stdlib_module_names) - OURS
-    missing = {ALIASES.get(name, name).lower() for name in outside} - set(pins("requirements.txt"))
+    missing = {ALIASES.get(name, name).lower() for name in outside} - set(pins("requirements.in"))
 
     assert missing == set()
 

@@ -74,7 +74,7 @@ def _filled(text: str, exercise: Exercise) -> str:
 
 def _requirements(modules: Iterable[bytes]) -> str:
     """Return the lines that pin what a pack needs, as this grader is pinned itself."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "requirements.in").read_text(encoding="utf-8").splitlines()
     pinned = {match[0]: line for line in lines if (match := re.match(r"[\w-]+(?===)", line))}
     code = b"\n".join(modules).decode()
     also = (name for name in pinned if re.search(rf"^ *(import|from) {name}\b", code, re.MULTILINE))
