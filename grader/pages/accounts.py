@@ -102,11 +102,15 @@ class Forms:
         return await asyncio.get_running_loop().run_in_executor(self.threads, answer)
 
     def _begin(self, request: Request, name: str, password: str, *, page: Page, class_code: str) -> Response:
+        service = self.identity.service
         try:
-            self.identity.service.register(name, password, class_code, _address(request))
+            user = service.register(name, password, class_code, _address(request))
+            token = service.begin_session(user)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
-        return self._enter(request, name, password, page=page)
+        except GraderFault as fault:
+            return _sorry(page, fault)
+        return self._entered(request, token, page)
 
     def _enter(self, request: Request, name: str, password: str, *, page: Page) -> Response:
         mark = self.identity.mark(request)
@@ -116,6 +120,9 @@ class Forms:
             return _show(replace(page, error=str(refusal)), status=403)
         except GraderFault as fault:
             return _sorry(page, fault)
+        return self._entered(request, token, page)
+
+    def _entered(self, request: Request, token: str, page: Page) -> Response:
         # The session that the browser had before ends here: nobody can prepare one for somebody else.
         self.identity.service.sign_out(self.identity.token(request))
         response = RedirectResponse(page.next, status_code=303)

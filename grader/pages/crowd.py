@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address, ip_network
 
 from grader.errors import NotAllowed
 from grader.pages.refusal import Refusal
-from grader.service.limits import Buckets
+from grader.service.limits import Buckets, household
 
 MOST_WATCHED = 8  # runs that one person follows at once; each is an open connection as long as it lasts
 
@@ -45,11 +44,7 @@ class Who:
     @property
     def network(self) -> str:
         """The address, or, as one household has very many of them, the first half of a long one."""
-        try:
-            address = ip_address(self.address)
-        except ValueError:
-            return self.address
-        return self.address if address.version == 4 else str(ip_network((address, 64), strict=False))
+        return household(self.address)
 
     @property
     def share(self) -> Share:

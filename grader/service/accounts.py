@@ -7,12 +7,12 @@ import hmac
 import secrets
 import threading
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from grader.errors import NotAllowed
+from grader.errors import GraderError, NotAllowed
 from grader.service.doors import Arrivals, Marks, SignIns
 from grader.service.looks import skeleton
 from grader.service.names import fold, tidy
@@ -67,15 +67,19 @@ class Accounts:
         """Make an account for a student.
 
         Raises:
-            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or there were too
-                many tries or accounts from that address.
+            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or too many
+                accounts were made at that address.
         """
-        self._arrivals.code_tried(address)
         typed = class_code.strip().encode(errors="surrogatepass")
         if not hmac.compare_digest(typed, self._class_code.encode()):
+            self._arrivals.code_was_wrong(address)
             raise NotAllowed("This class code is wrong; your instructor knows the right one.")
-        self._arrivals.code_was_right(address)
-        return self.add(name, password, Role.STUDENT)
+        counted = self._arrivals.account(address)
+        try:
+            return self.add(name, password, Role.STUDENT)
+        except GraderError:
+            counted.give_back()  # no account was made
+            raise
 
     def add(self, name: str, password: str, role: Role) -> User:
         """Make an account.
@@ -87,11 +91,11 @@ class Accounts:
         if len(password) not in PASSWORD_LENGTH:
             shortest, longest = PASSWORD_LENGTH.start, PASSWORD_LENGTH.stop - 1
             raise NotAllowed(f"A password has {shortest} to {longest} characters; this one has {len(password)}.")
+        with self._database.read() as session:
+            _refuse_taken(tidied, accounts.names(session))  # before the hash, which costs most
         hashed = self._hash(password)
         with self._database.write() as session:
-            look = skeleton(tidied)
-            if any(skeleton(other) == look for other in accounts.names(session)):
-                raise NotAllowed(f"The name {tidied} is taken, or looks like one that is; please choose another one.")
+            _refuse_taken(tidied, accounts.names(session))
             return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
 
     def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:
@@ -108,8 +112,17 @@ class Accounts:
         key = _key(name)
         attempt = self._sign_ins.take(key, address, mark)
         user = self._proven(key, password)
-        self._arrivals.session(key)
-        attempt.succeeded()
+        token = self.begin_session(user)
+        attempt.give_back()
+        return token
+
+    def begin_session(self, user: User) -> str:
+        """Return the token of a new session for somebody who has just proven who they are, or has registered.
+
+        Raises:
+            NotAllowed: there were too many.
+        """
+        self._arrivals.session(_key(user.name))
         token, now = secrets.token_urlsafe(32), self._clock()
         ends = now + self._session_seconds
         with self._database.write() as session:
@@ -170,6 +183,12 @@ class Accounts:
     def _hash(self, password: str) -> str:
         with self._hashing:
             return self._hasher.hash(_plain(password))
+
+
+def _refuse_taken(name: str, others: Sequence[str]) -> None:
+    look = skeleton(name)
+    if any(skeleton(other) == look for other in others):
+        raise NotAllowed(f"The name {name} is taken, or looks like one that is; please choose another one.")
 
 
 def _key(name: str) -> str:

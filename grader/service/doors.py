@@ -1,23 +1,38 @@
-"""How often one may try to get in: who guesses is slowed down, and nobody can keep another person out.
+"""How often one may try to get in: who guesses is slowed down, and others' wrong tries keep nobody out.
 
-A limit on wrong passwords per name alone would lock its owner out for as long as somebody else guesses. So a browser
-that has been signed in under a name keeps a mark, and is counted by that mark only; without one the tries are counted
-by name and address together, and by name and by address in all, with more patience.
+**Passwords.** People choose them, so guessing has to be slow, and a try is refused before the password is looked at. A
+limit on wrong ones per name alone would lock its owner out for as long as somebody else guesses. So a browser that has
+been signed in under a name keeps a mark, and is counted by that mark only; without one the tries are counted by name
+and address together, and by name and by address in all, with more patience. Where others have used up an address, each
+name still has a few first tries there. What remains: whoever guesses in the name of somebody else, at the same address
+or from many, keeps that person out of browsers in which they have never been signed in.
+
+**The class code.** A right one is always taken: the class may share an address with whoever guesses. So wrong ones
+cannot be slowed down, since a guesser would only have to look which code is not refused. What protects the code is its
+length: a drawn one has 59 bits. At a thousand guesses a second for half a year, more than a machine that grades answers
+to, the chance of a hit is one in fifty million.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.errors import NotAllowed
-from grader.service.limits import Buckets
+from grader.service.limits import Buckets, household
 
+LOG = logging.getLogger(__name__)
 MARK_BYTES = 12
+FAILED_HERE = "sign-ins failed at your address"
+GUESSING = (
+    "many wrong class codes came from %r: somebody may be guessing. A right one is taken all the same. "
+    "`python -m grader class-code --new` draws another code"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +72,7 @@ class SignIns:
         self._by_pair = Buckets(8, 30.0, clock=clock)
         self._by_name = Buckets(60, 5.0, clock=clock)
         self._by_address = Buckets(200, 1.0, clock=clock)  # a whole class may sit behind one address
+        self._first_tries = Buckets(2, 600.0, clock=clock)  # by name and address, where the address is used up
 
     def take(self, name: str, address: str, mark: str | None) -> Try:
         """Count a try under a folded name.
@@ -66,11 +82,16 @@ class SignIns:
         """
         number = self._marks.number(name, mark)
         if number is not None:
-            return _taken((self._by_mark, number, "in this browser"))
+            return _taken((self._by_mark, number, "sign-ins failed in this browser"))
+        home = household(address)
+        pair = f"{home} {name}"
+        wait = self._by_address.wait(home)
+        if wait > 0 and self._first_tries.wait(pair) > 0:
+            refuse(wait, FAILED_HERE)
         return _taken(
-            (self._by_address, address, "at your address"),
-            (self._by_pair, f"{address} {name}", "under this name"),
-            (self._by_name, name, "under this name"),
+            (self._first_tries, pair, FAILED_HERE) if wait > 0 else (self._by_address, home, FAILED_HERE),
+            (self._by_pair, pair, "sign-ins failed under this name"),
+            (self._by_name, name, "sign-ins failed under this name"),
         )
 
 
@@ -80,20 +101,20 @@ class Try:
 
     buckets: tuple[tuple[Buckets, str], ...]
 
-    def succeeded(self) -> None:
-        """Give it back."""
+    def give_back(self) -> None:
+        """Count it no longer."""
         for bucket, key in self.buckets:
             bucket.give(key)
 
 
 def _taken(*buckets: tuple[Buckets, str, str]) -> Try:
-    """Take a try from all buckets, or from none; each comes with a key and, in words, where that is."""
+    """Take a try from all buckets, or from none; each comes with a key and, in words, what there was too much of."""
     taken: list[tuple[Buckets, str]] = []
-    for bucket, key, where in buckets:
+    for bucket, key, what in buckets:
         wait = bucket.take(key)
         if wait > 0:
-            Try(tuple(taken)).succeeded()
-            refuse(wait, f"sign-ins failed {where}")
+            Try(tuple(taken)).give_back()
+            refuse(wait, what)
         taken.append((bucket, key))
     return Try(tuple(taken))
 
@@ -103,26 +124,24 @@ class Arrivals:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Start with nobody slowed down."""
-        self._codes = Buckets(30, 10.0, clock=clock)
+        self._wrong_codes = Buckets(30, 10.0, clock=clock)
+        self._warnings = Buckets(1, 3600.0, clock=clock)
         self._accounts = Buckets(600, 5.0, clock=clock)  # a large class registers in its first hour
         self._sessions = Buckets(100, 10.0, clock=clock)
 
-    def code_tried(self, address: str) -> None:
-        """Count a class code that may be wrong.
+    def code_was_wrong(self, address: str) -> None:
+        """Count a wrong class code; after many from one address the log says so, once an hour at most."""
+        home = household(address)
+        if self._wrong_codes.take(home) > 0 and self._warnings.take("") == 0:
+            LOG.warning(GUESSING, home)
+
+    def account(self, address: str) -> Try:
+        """Count an account about to be made by somebody who knows the class code.
 
         Raises:
             NotAllowed: there were too many from that address.
         """
-        refuse(self._codes.take(address), "class codes were tried at your address")
-
-    def code_was_right(self, address: str) -> None:
-        """Count an account in place of the code.
-
-        Raises:
-            NotAllowed: there were too many from that address.
-        """
-        self._codes.give(address)
-        refuse(self._accounts.take(address), "accounts were made at your address")
+        return _taken((self._accounts, household(address), "accounts were made at your address"))
 
     def session(self, name: str) -> None:
         """Count a session about to begin, once its owner has proven to be that.

@@ -131,8 +131,8 @@ class Service:
         """Make an account for a student.
 
         Raises:
-            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or there were too
-                many tries or accounts from that address.
+            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or too many
+                accounts were made at that address.
         """
         return self._accounts.register(name, password, class_code, address)
 
@@ -151,6 +151,14 @@ class Service:
             NotAllowed: the name or the password is wrong, or there were too many tries.
         """
         return self._accounts.sign_in(name, password, address, mark)
+
+    def begin_session(self, user: User) -> str:
+        """Return the token of a new session for somebody who has just registered.
+
+        Raises:
+            NotAllowed: there were too many.
+        """
+        return self._accounts.begin_session(user)
 
     def mark(self, user: User) -> str:
         """Return what a browser in which that person has signed in keeps, so that nobody locks them out of it."""

@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from grader.errors import NotAllowed
 from grader.service import Service
+from grader.service.doors import GUESSING
 from grader.store.engine import Database
 from grader.store.records import Role, User
 from tests.service.conftest import Clock
@@ -138,12 +139,15 @@ def test_a_browser_that_is_known_may_not_guess_for_ever(service: Service, person
 
 
 def test_guessing_from_one_address_is_slowed_down(service: Service, person: Person) -> None:
-    """Two hundred wrong guesses at as many names are the end; another address is not concerned."""
+    """After two hundred wrong guesses each name has two tries left there; another address is not concerned."""
     person("Ada")
     for n in range(200):
         with pytest.raises(NotAllowed, match="is wrong"):
             service.sign_in(f"name {n}", "wrong horse!", HOME)
-    with pytest.raises(NotAllowed, match="at your address"):
+    for _ in range(2):
+        with pytest.raises(NotAllowed, match="is wrong"):
+            service.sign_in("Ada", "wrong horse!", HOME)
+    with pytest.raises(NotAllowed, match=r"at your address\. Please wait 1 seconds"):
         service.sign_in("Ada", "correct horse", HOME)
 
     assert service.sign_in("Ada", "correct horse", "192.0.2.2")
@@ -157,15 +161,25 @@ def test_signing_in_rightly_uses_up_nothing(service: Service, person: Person) ->
     assert len(tokens) == 70
 
 
-def test_guessing_the_class_code_is_slowed_down(service: Service) -> None:
-    """After thirty wrong codes the right one has to wait too, else it would be told apart; but only at that address."""
-    for n in range(30):
-        with pytest.raises(NotAllowed, match="is wrong"):
+def test_guessing_the_class_code_is_told_to_the_log_once(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    """After thirty wrong codes from an address there is one line, with the address and what to do."""
+    for n in range(90):
+        with pytest.raises(NotAllowed, match="class code is wrong"):
             service.register("Ada", "correct horse", f"code {n}", HOME)
-    with pytest.raises(NotAllowed, match="Too many class codes"):
-        service.register("Ada", "correct horse", "green-tree", HOME)
 
-    assert service.register("Ada", "correct horse", "green-tree", "192.0.2.2").name == "Ada"
+    assert [record.getMessage() for record in caplog.records] == [GUESSING % HOME]
+    assert "green-tree" not in caplog.text
+
+
+def test_a_name_that_is_taken_is_refused_before_anything_is_hashed(service: Service, person: Person) -> None:
+    """A hash is the most costly step of registering; whoever knows the code must not have one for nothing."""
+    person("Ada")
+    hashes = []
+    service._accounts._hash = lambda password: hashes.append(password) or ""  # type: ignore[method-assign,func-returns-value]
+    with pytest.raises(NotAllowed, match="is taken"):
+        service.register("ADA", "correct horse", "green-tree", HOME)
+
+    assert hashes == []
 
 
 READ_ALIKE = [("Alan", "AIan"), ("Alan", "A1an"), ("Alan's", "Alan\u2019s"), ("Copa", "\u0421\u043e\u0440\u0430")]

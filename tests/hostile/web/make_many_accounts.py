@@ -15,18 +15,17 @@ from tests.service.conftest import Clock
 def control(world):
     arrivals = Arrivals(Clock())
     for _ in range(500):
-        arrivals.code_tried("192.0.2.1")
-        arrivals.code_was_right("192.0.2.1")
+        arrivals.account("192.0.2.1")
 
 
 def attack(world):
     clock = Clock()
     arrivals = Arrivals(clock)
     for _ in range(600):
-        arrivals.code_was_right("192.0.2.1")
+        arrivals.account("192.0.2.1")
     with pytest.raises(NotAllowed, match="accounts were made at your address"):
-        arrivals.code_was_right("192.0.2.1")
-    arrivals.code_was_right("192.0.2.2")
+        arrivals.account("192.0.2.1")
+    arrivals.account("192.0.2.2")
     for _ in range(100):
         arrivals.session("eve")
     with pytest.raises(NotAllowed, match="sessions"):

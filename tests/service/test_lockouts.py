@@ -1,0 +1,274 @@
+"""Whoever uses up a limit must not keep an honest person out: each limiter that there is, attacked and then visited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from grader.errors import NotAllowed
+from grader.pages.crowd import Crowd, Who
+from grader.pages.refusal import Refusal
+from grader.service import Service
+from grader.service.limits import Buckets
+from grader.store.records import User
+from tests.service.conftest import Clock
+
+PASSWORD, CODE = "correct horse", "green-tree"
+SHARED = "192.0.2.1"  # the attacker sits behind the same address as the class
+HOUSEHOLD = [f"2001:db8:0:1::{n:x}" for n in range(1, 300)]
+
+
+@dataclass
+class Place:
+    """A service and a crowd, with Ada, who is honest, and Eve, who has an account too."""
+
+    service: Service
+    crowd: Crowd
+    ada: User
+    eve: User
+    mark: str  # of a browser in which Ada has been signed in
+
+    def guess(self, name: str, address: str = SHARED, mark: str | None = None) -> None:
+        """Sign in with a wrong password."""
+        with suppress(NotAllowed):
+            self.service.sign_in(name, "a wrong password", address, mark)
+
+    def enter(self, address: str = SHARED, mark: str | None = None) -> None:
+        """Sign Ada in."""
+        assert self.service.user_of(self.service.sign_in("Ada", PASSWORD, address, mark)) == self.ada
+
+    def register(self, name: str = "Newcomer", address: str = SHARED) -> None:
+        """Register and begin a session as the form does."""
+        user = self.service.register(name, PASSWORD, CODE, address)
+        assert self.service.user_of(self.service.begin_session(user)) == user
+
+
+@pytest.fixture
+def place(service: Service, person: Callable[..., User], clock: Clock) -> Place:
+    """Give the place before anything has happened."""
+    ada, eve = person("Ada"), person("Eve")
+    return Place(service, Crowd(clock=clock), ada, eve, service.mark(ada))
+
+
+def wrong_codes(place: Place) -> None:
+    """Try far more wrong class codes than anybody does who mistypes one."""
+    for n in range(400):
+        with suppress(NotAllowed):
+            place.service.register(f"Guess {n}", PASSWORD, f"code {n}", SHARED)
+
+
+def accounts_that_fail(place: Place) -> None:
+    """Register with the right code, and with a name or a password that is refused."""
+    for n in range(700):
+        with suppress(NotAllowed):
+            place.service.register("Ada" if n % 2 else "Short", PASSWORD if n % 2 else "x", CODE, SHARED)
+
+
+def many_names(place: Place) -> None:
+    """Guess at very many names from the shared address."""
+    for n in range(300):
+        place.guess(f"nobody {n}")
+
+
+def many_names_of_one_household(place: Place) -> None:
+    """The same from the addresses of one household."""
+    for n, address in enumerate(HOUSEHOLD):
+        place.guess(f"nobody {n}", address)
+
+
+def one_name(place: Place) -> None:
+    """Guess at Ada's password from the shared address."""
+    for _ in range(100):
+        place.guess("Ada")
+
+
+def one_name_from_everywhere(place: Place) -> None:
+    """Guess at Ada's password from many addresses."""
+    for n in range(200):
+        place.guess("Ada", f"198.51.100.{n}")
+
+
+def one_name_from_one_household(place: Place) -> None:
+    """Guess at Ada's password from the very many addresses of one household."""
+    for address in HOUSEHOLD:
+        place.guess("Ada", address)
+
+
+def marks_that_are_none(place: Place) -> None:
+    """Guess at Ada's password with forged marks and with Eve's."""
+    for n in range(100):
+        place.guess("Ada", mark=f"{n}.{n}" if n % 2 else place.service.mark(place.eve))
+
+
+def sessions(place: Place) -> None:
+    """Begin sessions as Eve, and try to as Ada."""
+    for _ in range(200):
+        with suppress(NotAllowed):
+            place.service.sign_in("Eve", PASSWORD, SHARED)
+        place.guess("Ada", "203.0.113.9")
+
+
+def submissions(place: Place) -> None:
+    """Hand in as Eve until it is refused."""
+    for n in range(150):
+        with suppress(NotAllowed):
+            place.service.cancel(place.eve, place.service.submit(place.eve, "softmax", "#" * 200_000 if n % 2 else "x"))
+
+
+def requests(place: Place) -> None:
+    """Ask without pause, as Eve and as a guest at another address."""
+    for _ in range(5000):
+        for who in (Who(place.eve.id, SHARED), Who(None, "203.0.113.9")):
+            with suppress(Refusal):
+                place.crowd.admit(who)
+
+
+def requests_of_guests(place: Place) -> None:
+    """Ask without pause as a guest at the shared address."""
+    for _ in range(5000):
+        with suppress(Refusal):
+            place.crowd.admit(Who(None, SHARED))
+
+
+@dataclass(frozen=True)
+class Siege:
+    """What the attacker does, which limiters that uses up, and how the honest person gets through afterwards."""
+
+    attack: Callable[[Place], None]
+    limiters: frozenset[str]
+    visit: Callable[[Place], None]
+
+
+def siege(attack: Callable[[Place], None], *limiters: str, visit: Callable[[Place], None]) -> Siege:
+    return Siege(attack, frozenset(limiters), visit)
+
+
+SIEGES = [
+    siege(wrong_codes, "Arrivals._wrong_codes", "Arrivals._warnings", visit=lambda place: place.register()),
+    siege(accounts_that_fail, visit=lambda place: place.register()),
+    siege(many_names, "SignIns._by_address", visit=lambda place: place.enter()),
+    siege(many_names, "SignIns._by_address", visit=lambda place: place.register()),
+    siege(many_names_of_one_household, "SignIns._by_address", visit=lambda place: place.enter(HOUSEHOLD[0])),
+    siege(one_name, "SignIns._by_pair", visit=lambda place: place.enter(mark=place.mark)),
+    siege(one_name, "SignIns._by_pair", visit=lambda place: place.enter("198.51.100.7")),
+    siege(one_name_from_everywhere, "SignIns._by_name", visit=lambda place: place.enter(mark=place.mark)),
+    siege(one_name_from_one_household, "SignIns._by_pair", visit=lambda place: place.enter()),
+    siege(marks_that_are_none, "SignIns._by_pair", visit=lambda place: place.enter(mark=place.mark)),
+    siege(sessions, "Arrivals._sessions", visit=lambda place: place.enter()),
+    siege(
+        submissions,
+        "Pace._number",
+        visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None,
+    ),
+    siege(requests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
+    siege(requests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),
+    siege(requests_of_guests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
+]
+
+
+def full_of_accounts(place: Place) -> None:
+    """Make as many accounts with the right code as a very large class; only counted here, as storing takes long."""
+    for _ in range(600):
+        place.service._accounts._arrivals.account(SHARED)
+
+
+def every_first_try(place: Place) -> None:
+    """Use up the address, and then Ada's first tries there."""
+    many_names(place)
+    one_name(place)
+
+
+def own_browser(place: Place) -> None:
+    """Guess in the very browser in which Ada has been signed in."""
+    for _ in range(20):
+        place.guess("Ada", mark=place.mark)
+
+
+# Where somebody honest does have to wait, and why that is left so.
+KNOWN = [
+    # A password is chosen by a person, so no more than a few wrong ones may be tried for each name, and a browser that
+    # nobody has been signed in with is not told from the guesser's.
+    siege(one_name, "SignIns._by_pair", visit=lambda place: place.enter()),
+    siege(every_first_try, "SignIns._first_tries", visit=lambda place: place.enter()),
+    siege(one_name_from_everywhere, "SignIns._by_name", visit=lambda place: place.enter("203.0.113.77")),
+    # It takes Ada's own browser.
+    siege(own_browser, "SignIns._by_mark", visit=lambda place: place.enter(mark=place.mark)),
+    # These are no wrong tries: somebody who knows the code makes hundreds of accounts, each with a share of the queue.
+    siege(full_of_accounts, "Arrivals._accounts", visit=lambda place: place.register()),
+    # A flood is refused before anything of it is read, so nothing is known of a guest but the address.
+    siege(requests_of_guests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),
+]
+
+
+def limiters(start: Any, seen: set[int]) -> Iterator[tuple[str, Buckets]]:
+    """Yield each limiter below an object of ours, by the class that has it and the attribute."""
+    if id(start) in seen or not type(start).__module__.startswith("grader."):
+        return
+    seen.add(id(start))
+    for name, value in getattr(start, "__dict__", {}).items():
+        for one in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(one, Buckets):
+                yield f"{type(start).__name__}.{name}", one
+            else:
+                yield from limiters(one, seen)
+
+
+def used_up(place: Place) -> set[str]:
+    """Return the limiters in which somebody would have to wait now."""
+    found = [*limiters(place.service, set()), *limiters(place.crowd, set())]
+    return {name for name, bucket in found if any(bucket.wait(key) > 0 for key in list(bucket._spent))}
+
+
+@pytest.mark.parametrize("one", SIEGES, ids=lambda one: f"{one.attack.__name__}-{SIEGES.index(one)}")
+def test_nobody_is_kept_out_by_what_others_use_up(one: Siege, place: Place) -> None:
+    """The attack does use up what it is meant to, and the honest person gets through."""
+    one.attack(place)
+
+    assert one.limiters <= used_up(place)
+    one.visit(place)
+
+
+@pytest.mark.parametrize("one", KNOWN, ids=lambda one: one.attack.__name__)
+def test_where_somebody_has_to_wait_is_known(one: Siege, place: Place, clock: Clock) -> None:
+    """These stay, each for the reason beside it; and none lasts longer than an hour after the attack."""
+    one.attack(place)
+
+    assert one.limiters <= used_up(place)
+    with pytest.raises((NotAllowed, Refusal)):
+        one.visit(place)
+    clock.now += 3600
+    one.visit(place)
+
+
+def test_every_limiter_is_attacked(place: Place) -> None:
+    """A new limiter needs a siege, or its reason among those that are known."""
+    found = {name for start in (place.service, place.crowd) for name, _ in limiters(start, set())}
+    attacked = {name for one in (*SIEGES, *KNOWN) for name in one.limiters}
+
+    assert found - {"Pace._kib"} == attacked  # of one person's own, like `_number`, and emptied with it
+    assert "Pace._kib" in found
+
+
+def test_a_large_class_registers_from_one_room_beside_a_guesser(place: Place, clock: Clock) -> None:
+    """Three hundred within five minutes, while one among them tries codes, names and passwords all the time."""
+    for n in range(300):
+        clock.now += 1
+        for m in range(3):
+            with suppress(NotAllowed):
+                place.service.register(f"Guess {n}", PASSWORD, "a wrong code", SHARED)
+            place.guess(f"nobody {n} {m}")
+        place.register(f"Student number {n}")
+    place.enter()
+
+
+def test_a_clock_that_is_set_back_keeps_nobody_out(clock: Clock) -> None:
+    """Time that runs backwards adds nothing to what is missing."""
+    buckets = Buckets(2, 8.0, clock=clock)
+    buckets.take("a")
+    clock.now -= 3600
+
+    assert buckets.take("a") == 0.0
