@@ -53,6 +53,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
         events=events,
         crowd=Crowd(),
         recognise=Faces(identity).recognise,
+        secure=settings.cookie_secure,
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)

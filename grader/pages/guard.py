@@ -12,7 +12,6 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from grader.pages.crowd import Crowd, Who
 from grader.pages.envelope import Events, check_event, parse
+from grader.pages.origin import check_origin
 from grader.pages.refusal import Refusal
 
 # All events go past Gradio's queue, so that it keeps no answers, and all doors to these can be shut.
@@ -65,6 +65,7 @@ class Guard:
         events: what may be sent to the Gradio application at each mount, ``""`` for the students'.
         crowd: counts who asks for how much.
         recognise: tells who is asking.
+        secure: whether browsers reach us by HTTPS only.
         patience: how many seconds a body may take to arrive.
     """
 
@@ -76,6 +77,7 @@ class Guard:
         events: Mapping[str, Events],
         crowd: Crowd,
         recognise: Callable[[Scope], Awaitable[Who]],
+        secure: bool = False,
         patience: float = BODY_SECONDS,
     ) -> None:
         """Stand before `app`."""
@@ -84,6 +86,7 @@ class Guard:
         self._events = events
         self._crowd = crowd
         self._recognise = recognise
+        self._secure = secure
         self._patience = patience
         self._door = asyncio.Semaphore(AT_ONCE)
 
@@ -112,7 +115,7 @@ class Guard:
             return plain, receive, nullcontext()
         writing = scope["method"] not in SAFE_METHODS
         if writing:
-            check_origin(headers)
+            check_origin(headers, "https" if self._secure else scope.get("scheme", "http"))
         self._crowd.admit(await self._recognise(scope))
         if not writing:
             return plain, receive, nullcontext()
@@ -189,20 +192,6 @@ def check_address(path: str, headers: Headers) -> None:
         raise Refusal(400, "A body has one length.")  # else two readers may see two requests
     if "host" in headers and not HOST.fullmatch(headers["host"]):
         raise Refusal(400, "That is no name of a host.")
-
-
-def check_origin(headers: Headers) -> None:
-    """Refuse a writing request that another site makes.
-
-    Raises:
-        Refusal: the browser says that the request comes from elsewhere.
-    """
-    origin = headers.get("origin")
-    site = headers.get("sec-fetch-site", "none")
-    if site not in ("same-origin", "none"):
-        raise Refusal(403, "This request came from another site.")
-    if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
-        raise Refusal(403, "This request came from another site.")
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

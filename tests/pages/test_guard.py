@@ -4,11 +4,10 @@ import asyncio
 import json
 
 import pytest
-from starlette.datastructures import Headers
 
 from grader.pages.crowd import Crowd, Who
 from grader.pages.envelope import Event, check_event, parse
-from grader.pages.guard import AT_ONCE, HOST, Guard, check_origin, is_known
+from grader.pages.guard import AT_ONCE, HOST, Guard, is_known
 from grader.pages.refusal import Refusal
 
 NEEDED = [
@@ -207,33 +206,3 @@ def request_for(name):
 def test_a_host_is_a_name(host, fine):
     """What no browser sends as a host is turned away before anything is built from it."""
     assert bool(HOST.fullmatch(host)) is fine
-
-
-FOREIGN = [
-    {"host": "gym.example", "origin": "https://evil.example"},
-    {"host": "gym.example", "origin": "null"},
-    {"host": "gym.example", "sec-fetch-site": "cross-site"},
-    {"host": "gym.example", "sec-fetch-site": "same-site"},
-    {"host": "gym.example:80", "origin": "http://gym.example:81"},
-]
-
-
-@pytest.mark.parametrize("headers", FOREIGN)
-def test_requests_from_other_sites_are_refused(headers):
-    """Nobody can make a signed-in browser write to us from elsewhere."""
-    with pytest.raises(Refusal) as refused:
-        check_origin(Headers(headers))
-
-    assert refused.value.status == 403
-
-
-OWN = [
-    {"host": "gym.example", "origin": "https://gym.example", "sec-fetch-site": "same-origin"},
-    {"host": "gym.example"},
-]
-
-
-@pytest.mark.parametrize("headers", OWN)
-def test_requests_from_our_own_pages_pass(headers):
-    """Our own pages, and programs without a browser, may write."""
-    check_origin(Headers(headers))
