@@ -38,7 +38,7 @@ from grader.sandbox.runner import Sandbox
 from grader.service import Service
 from grader.service.service import Rules
 from grader.settings import Settings
-from grader.store import keys, migrate
+from grader.store import keys, migrate, private
 from grader.store.engine import PATIENCE_SECONDS, Database
 from grader.store.records import Submission
 
@@ -69,8 +69,14 @@ def build(settings: Settings) -> Service:
 
 
 def opened(settings: Settings, patience: float = PATIENCE_SECONDS) -> Database:
-    """Return the database, up to date; a write waits for others for `patience` seconds."""
-    database = Database(settings.database_url or settings.file_url, patience=patience)
+    """Return the database, up to date; a write waits for others for `patience` seconds.
+
+    Raises:
+        SettingsError: other users of this machine may read it.
+    """
+    url = settings.database_url or settings.file_url
+    private.secure(settings.data, private.file_of(url), accept_open=settings.allow_open_data)
+    database = Database(url, patience=patience)
     migrate.upgrade(database)
     return database
 

@@ -14,6 +14,7 @@ from grader.errors import SettingsError
 PREFIX = "ATTENTION_GYM_"
 SPACE_MARK = "SPACE_ID"  # set on a hosting Space
 SPACE_DATA = Path("/data")  # the disk of a Space that outlives a restart
+DATABASE = "attention_gym.sqlite3"
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 HOST_NAME = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
@@ -31,9 +32,12 @@ class Settings:
         allowed_hosts: the names under which browsers may ask for it, `*.example.org` for all below; empty for any.
         slots: how many submissions are graded at once on the CPU.
         gpu_slots: how many submissions are run at once on a GPU, where there is one; 0 for none.
-        class_code: what somebody who registers has to know; None for the one kept in `data`.
+        class_code: what somebody who registers has to know, 8 characters or more, 12 where they are words: wrong ones
+            are not slowed down; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
         allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
+        allow_open_data: whether to start where other users of this machine may read `data`; for a disk whose modes
+            cannot be changed, in a container of its own.
         cookie_secure: whether a browser may send the session over HTTPS only.
         source_kib: the longest source that is taken, in KiB.
         session_hours: how long a session lasts.
@@ -50,6 +54,7 @@ class Settings:
     class_code: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
     allow_one_wall: bool = False
+    allow_open_data: bool = False
     cookie_secure: bool = False
     source_kib: int = 256
     session_hours: float = 12.0
@@ -58,7 +63,7 @@ class Settings:
     @property
     def file_url(self) -> str:
         """The URL of the database file in `data`."""
-        return f"sqlite:///{self.data.absolute() / 'attention_gym.sqlite3'}"
+        return f"sqlite:///{self.data.absolute() / DATABASE}"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
@@ -81,9 +86,10 @@ class Settings:
             allowed_hosts=read("ALLOWED_HOSTS", "names such as gym.example.org, *.example.org", _hosts, default=()),
             slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
             gpu_slots=read("GPU_SLOTS", "an integer from 0 to 16", _integer(0, 16), default=1),
-            class_code=read("CLASS_CODE", "4 characters or more", _longer_than(3), default=None),
+            class_code=read("CLASS_CODE", "8 characters or more", _longer_than(7), default=None),
             secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
             allow_one_wall=read("ALLOW_ONE_WALL", "yes or no", _word, default=False),
+            allow_open_data=read("ALLOW_OPEN_DATA", "yes or no", _word, default=False),
             cookie_secure=read("COOKIE_SECURE", "yes or no", _word, default=hosted),
             source_kib=read("SOURCE_KIB", "an integer from 1 to 256", _integer(1, 256), default=256),
             session_hours=read("SESSION_HOURS", "a number from 0.1 to 720", _number(0.1, 720.0), default=12.0),
@@ -123,7 +129,10 @@ class _Reader:
 
 
 def _data() -> Path:
-    return SPACE_DATA if os.access(SPACE_DATA, os.W_OK | os.X_OK) else Path("var")
+    if not os.access(SPACE_DATA, os.W_OK | os.X_OK):
+        return Path("var")
+    # A directory of its own there, since the disk's topmost one may be open to others; what is in use stays.
+    return SPACE_DATA if (SPACE_DATA / DATABASE).exists() else SPACE_DATA / "attention_gym"
 
 
 def _cores() -> int:

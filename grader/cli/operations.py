@@ -1,4 +1,4 @@
-"""`python -m grader serve`, `doctor` and `user add`: what whoever runs the service needs."""
+"""`python -m grader serve`, `doctor`, `class-code` and `user add`: what whoever runs the service needs."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command("serve")(serve_pages)
     app.command("doctor")(examine)
+    app.command("class-code")(show_class_code)
     users = typer.Typer(help="The people of the class.")
     users.command("add")(add_user)
     users.callback()(_people)
@@ -30,10 +31,11 @@ def add_to(app: typer.Typer) -> None:
 
 def serve_pages() -> None:
     """Serve the pages, on http://127.0.0.1:7860 unless the settings say otherwise."""
+    settings = Settings.from_environment()  # first: a wrong one is told at once
     # Here and not above: the pages bring Gradio, which takes seconds and which no other command needs.
     from grader.pages.server import serve
 
-    serve(Settings.from_environment())
+    serve(settings)
 
 
 def examine() -> None:
@@ -49,6 +51,24 @@ def examine() -> None:
         if found.tier == "C":
             typer.echo(f"{PREFIX}ALLOW_ONE_WALL=yes would start it all the same, with one wall around strangers' code")
         raise typer.Exit(1)
+
+
+def show_class_code(
+    new: Annotated[bool, typer.Option("--new", help="Draw another one first; takes effect at the next start.")] = False,
+) -> None:
+    """Print the code that students register with."""
+    # Here and not above: the store brings SQLAlchemy, which other commands do without.
+    from grader.store import keys, private
+
+    settings = Settings.from_environment()
+    if settings.class_code and new:
+        raise WrongUse(f"the class code is given by {PREFIX}CLASS_CODE; change it there, or unset it to have one drawn")
+    if not settings.class_code:
+        private.secure(settings.data, accept_open=settings.allow_open_data)
+    draw = keys.renew_class_code if new else keys.class_code
+    typer.echo(settings.class_code or draw(settings.data))
+    if new:
+        typer.echo("a service that runs takes this code after its next start", err=True)
 
 
 def add_user(

@@ -16,7 +16,7 @@ class Presence:
 
     def __init__(self, directory: Path) -> None:
         """Sign in under a fresh id, and sweep the files of the dead."""
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(0o700, parents=True, exist_ok=True)
         self._directory = directory
         self.id = secrets.token_hex(8)
         draft = directory / f"{self.id}.draft"

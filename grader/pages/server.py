@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
 
 import uvicorn
 
@@ -17,14 +22,25 @@ from grader.settings import Settings
 NEIGHBOURS = "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,169.254.0.0/16,::1,fc00::/7,fe80::/10"
 
 SWITCH_SECONDS = 0.0005
+CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))  # there a terminal, too, is written to a log
+SHORT_CODE = 12  # characters; below that, words that go together can be guessed
+LOG = logging.getLogger(__name__)
 
 
 def serve(settings: Settings) -> None:
     """Serve the pages until the process is told to stop."""
+    os.umask(0o077)  # whatever any library writes is for us alone
     service = build(settings)
     app = create_app(service, settings)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
-    print(f"The class code for registering is {service.class_code}. Stop with Ctrl+C.", flush=True)
+    print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
+    if len(service.class_code) < SHORT_CODE:
+        LOG.warning(
+            "the class code has %d characters; expected: %d or more, unless they were drawn by chance. Wrong codes are "
+            "not slowed down. Without a code in the settings one is drawn",
+            len(service.class_code),
+            SHORT_CODE,
+        )
     raise_limit()
     # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
     gc.collect()
@@ -41,3 +57,15 @@ def serve(settings: Settings) -> None:
         forwarded_allow_ips=NEIGHBOURS if settings.cookie_secure else "127.0.0.1",
         timeout_graceful_shutdown=5,
     )
+
+
+def about_the_code(code: str, *, shown: bool) -> str:
+    """Return what a start says of the class code."""
+    if not shown:
+        return "`python -m grader class-code` shows the class code for registering."
+    return f"The class code for registering is {code}. Stop with Ctrl+C."
+
+
+def is_seen_by_a_person(out: TextIO, containers: Iterable[Path] = CONTAINERS) -> bool:
+    """Return whether what is written to `out` goes to a terminal and is kept by no log."""
+    return out.isatty() and not any(mark.exists() for mark in containers)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.orm import Session
 
 from grader.errors import GraderFault
+from grader.store import private
 
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
@@ -108,12 +109,19 @@ def _engine(url: str, patience: float) -> Engine:
     # Parameters hold sources and hashes of passwords, which do not belong into a log.
     if parsed.get_backend_name() != "sqlite":
         return create_engine(parsed, pool_pre_ping=True, pool_size=16, max_overflow=48, hide_parameters=True)
-    if parsed.database:
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
     engine = create_engine(parsed, pool_size=16, max_overflow=48, hide_parameters=True)
+    if (file := private.file_of(url)) is not None:
+        private.make_folder(file.parent)
+        event.listen(engine, "do_connect", partial(_make, file))
     event.listen(engine, "connect", partial(_prepare, patience))
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _make(file: Path, *_: object) -> None:
+    # SQLite would make it as the umask says. What keeps us from that, keeps SQLite too, which says so itself.
+    with suppress(OSError):
+        private.make_file(file)
 
 
 def _prepare(patience: float, connection: Any, _record: object) -> None:

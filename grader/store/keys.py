@@ -8,9 +8,11 @@ import os
 import secrets
 from pathlib import Path
 
+from grader.store import private
 from grader.store.records import SubmissionId
 
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that reads like something else
+CLASS_CODE = "class_code"
 SEED_BITS = 48  # every tool on the way, JavaScript included, holds such an integer exactly
 
 
@@ -21,7 +23,15 @@ def secret(directory: Path) -> bytes:
 
 def class_code(directory: Path) -> str:
     """Return the class code of this installation, drawn at the first call."""
-    return _kept(directory / "class_code", "-".join(_letters(4) for _ in range(3)))
+    return _kept(directory / CLASS_CODE, _drawn_code())
+
+
+def renew_class_code(directory: Path) -> str:
+    """Return another class code, which takes the place of the one before."""
+    code = _drawn_code()
+    draft = _draft(directory / CLASS_CODE, code)
+    draft.replace(directory / CLASS_CODE)
+    return code
 
 
 def seed_of(secret: bytes, id: SubmissionId) -> int:
@@ -30,26 +40,35 @@ def seed_of(secret: bytes, id: SubmissionId) -> int:
     return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
 
 
+def _drawn_code() -> str:
+    return "-".join(_letters(4) for _ in range(3))  # 31 letters, 12 of them: 59 bits
+
+
 def _letters(number: int) -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(number))
 
 
 def _kept(path: Path, fresh: str) -> str:
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private.make_folder(path.parent)
         _create(path, fresh)
     return path.read_text().strip()
 
 
 def _create(path: Path, text: str) -> None:
     # Linked into place when complete, so that another process never reads half of it and the first one wins.
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
+    draft = _draft(path, text)
     try:
         os.link(draft, path)
     except FileExistsError:
         pass  # another process was first; its text counts
     finally:
         draft.unlink()
+
+
+def _draft(path: Path, text: str) -> Path:
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, private.FILE_MODE)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    return draft

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
 from grader.errors import GraderFault
+from grader.store import private
 from grader.store.engine import Database
 
 SCRIPTS = Path(__file__).parent / "migrations"
@@ -67,8 +68,8 @@ def _upgrade_embedded(connection: Connection, config: Config, *, revision: str, 
 def _back_up(raw: DBAPIConnection, file: str | None, present: str) -> None:
     copy = Path(f"{file}.before-{present}")
     copy.unlink(missing_ok=True)
+    private.make_file(copy)
     raw.execute("VACUUM INTO ?", (str(copy),))
-    copy.chmod(0o600)
 
 
 def _run(connection: Connection, config: Config, revision: str) -> None:

@@ -1,0 +1,157 @@
+"""Keeps what is stored from the other users of this machine: hashes of passwords, the secret of the seeds, sources.
+
+The data folder is for its owner alone (0700), and so is every file in it (0600), whatever the umask says: each is made
+with its mode, and SQLite gives the files beside a database the mode of the database. At a start the modes are checked.
+What is the grader's own and too open, from a time before this was so, is closed, and the log says it; where that is
+not possible, or where others may need what else is there, the start is refused with a sentence.
+
+Not covered: root, and users with whom the administrator shares the account.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from sqlalchemy import make_url
+
+from grader.errors import SettingsError
+from grader.settings import PREFIX
+
+LOG = logging.getLogger(__name__)
+FOLDER_MODE, FILE_MODE = 0o700, 0o600
+OTHERS = 0o077
+OURS = ("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*", "secret", "secret.*", "class_code", "class_code.*", "workers")
+NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
+BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite writes at the end of a database's name
+WAY_OUT = (
+    f"Name another directory in {PREFIX}DATA, or, where nobody else can get at this one, as in a container of its own, "
+    f"set {PREFIX}ALLOW_OPEN_DATA=yes"
+)
+
+
+def make_folder(path: Path) -> None:
+    """Make a directory, and those above it that are missing, for their owner alone."""
+    for missing in reversed([one for one in (path, *path.parents) if not one.exists()]):
+        missing.mkdir(FOLDER_MODE, exist_ok=True)
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file for its owner alone; one that is there stays as it is."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE_MODE))
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a SQLite database; None for one in memory and for other databases."""
+    parsed = make_url(url)
+    name = parsed.database or ""
+    embedded = parsed.get_backend_name() == "sqlite"
+    return Path(name) if embedded and name and name != ":memory:" and not name.startswith("file:") else None
+
+
+def secure(folder: Path, database: Path | None = None, *, accept_open: bool = False) -> None:
+    """Make the data folder if there is none, and see to it that other users of this machine read nothing of it.
+
+    Args:
+        folder: where the database, the secret and the class code are.
+        database: the file of the database, if it has one; it may be elsewhere.
+        accept_open: whether to go on where others may read it.
+
+    Raises:
+        SettingsError: others may read it, and it is not for us to change that.
+    """
+    try:
+        make_folder(folder)
+    except OSError as error:
+        raise SettingsError(f"{PREFIX}DATA is {folder}, which is no directory and cannot be made: {error}") from error
+    if os.name != "posix":
+        return
+    try:
+        closed = [*_close_folder(folder.resolve()), *_close_database(database)]
+    except SettingsError as reason:
+        if not accept_open:
+            raise
+        LOG.warning("%s; the settings accept that", reason)
+        return
+    if closed:
+        LOG.warning(
+            "other users of this machine could read %s; that is closed now. Whoever did has the hashes of passwords "
+            "and the secret of the seeds",
+            ", ".join(map(str, closed)),
+        )
+
+
+def _close_folder(folder: Path) -> Iterator[Path]:
+    """Close the folder and what is ours in it; yield what could be read."""
+    _check_owner(folder)
+    entries = sorted(folder.iterdir())
+    was_open = bool(folder.stat().st_mode & OTHERS)
+    if was_open:
+        foreign = [entry.name for entry in entries if not _is_one_of(entry, (*OURS, *NOBODYS))]
+        if foreign:
+            raise SettingsError(
+                f"{PREFIX}DATA is {folder}, which is open to other users of this machine ({_mode(folder)}) and holds "
+                f"more than the grader's data ({', '.join(foreign[:3])}); expected: a directory for that data alone, "
+                f"or one that is closed (`chmod 700 {folder}`). {WAY_OUT}"
+            )
+        yield _closed(folder, FOLDER_MODE)
+    ours = [entry for entry in entries if _is_one_of(entry, OURS)]
+    for entry in [*ours, *(inner for one in ours if one.is_dir() for inner in sorted(one.iterdir()))]:
+        if _exists_open(entry):
+            _closed(entry, FOLDER_MODE if entry.is_dir() else FILE_MODE)
+            if was_open:
+                yield entry
+
+
+def _close_database(database: Path | None) -> Iterator[Path]:
+    """Close the files of a database, wherever they are; yield those that were open."""
+    # Those in the data folder are closed by now.
+    for file in [] if database is None else [database.with_name(database.name + end) for end in BESIDE]:
+        if _exists_open(file):
+            yield _closed(file, FILE_MODE)
+
+
+def _closed(path: Path, mode: int) -> Path:
+    """Return `path` once others may not read it any more."""
+    before = _mode(path)
+    try:
+        path.chmod(mode)
+    except OSError as error:
+        why = f"that cannot be changed: {error.strerror}"
+    else:
+        why = "its file system does not change modes"
+    if path.stat().st_mode & OTHERS:
+        raise SettingsError(
+            f"{path} is open to other users of this machine ({before}), and {why}; expected: {oct(mode)[2:]}. {WAY_OUT}"
+        )
+    return path
+
+
+def _check_owner(folder: Path) -> None:
+    if not folder.is_dir():
+        raise SettingsError(f"{PREFIX}DATA is {folder}, which is no directory. {WAY_OUT}")
+    owner, we = folder.stat().st_uid, os.geteuid()
+    if we not in (0, owner):  # root serves from whatever directory it is given
+        raise SettingsError(
+            f"{PREFIX}DATA is {folder}, which belongs to user {owner}, who can read all that is in it; expected: a "
+            f"directory of user {we}, as whom this runs. Run it as its owner, or `chown -R {we} {folder}`. {WAY_OUT}"
+        )
+
+
+def _exists_open(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & OTHERS)
+    except FileNotFoundError:  # the draft of another process, gone meanwhile
+        return False
+
+
+def _is_one_of(entry: Path, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch(entry.name, pattern) for pattern in patterns)
+
+
+def _mode(path: Path) -> str:
+    return f"mode {stat.S_IMODE(path.stat().st_mode):04o}"

@@ -1,0 +1,256 @@
+"""Who may read what is stored: its owner, whatever the umask and the modes were before."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.errors import SettingsError
+from grader.exercise.catalog import ROOT
+from grader.store import keys, migrate, private
+from grader.store.engine import Database
+
+NOBODY = 65534
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+# Reads whatever can be read below a folder, as another user; prints what that was.
+READER = """
+import os, sys
+os.setgroups([]); os.setresgid({id}, {id}, {id}); os.setresuid({id}, {id}, {id})
+for folder, folders, files in os.walk(sys.argv[1]):
+    print(os.path.basename(folder) + "/")
+    for name in files:
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                file.read(1)
+        except PermissionError:
+            continue
+        print(name)
+"""
+# Starts as an ordinary user, whom not all that is above the project lets in: what is needed is imported before.
+START = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from grader.errors import SettingsError
+from grader.store import private
+os.setgroups([]); os.setresuid(12345, 12345, 12345)
+try:
+    private.secure(Path(sys.argv[2]))
+except SettingsError as refusal:
+    print(refusal)
+"""
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    """Let everything be made for everybody, as some systems do."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """Give a directory that every user may enter."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def modes(folder: Path) -> dict[str, int]:
+    """Return the mode of a folder and of all that is in it."""
+    return {str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
+
+
+def filled(data: Path) -> Database:
+    """Return a migrated database that has been written to, beside a secret and a class code."""
+    private.secure(data, data / "attention_gym.sqlite3")
+    keys.secret(data)
+    keys.class_code(data)
+    keys.renew_class_code(data)
+    database = Database(f"sqlite:///{data / 'attention_gym.sqlite3'}")
+    migrate.upgrade(database)
+    return database
+
+
+def opened(data: Path) -> None:
+    """Give everything the modes that it had before they were looked at."""
+    data.chmod(0o755)
+    for path in data.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
+
+
+def read_by_another_user(folder: Path) -> set[str]:
+    """Return the names of the files that an ordinary user can read below a folder, and the folders they can list."""
+    command = [sys.executable, "-c", READER.format(id=NOBODY), str(folder)]
+    # The interpreter starts as root and changes then: its own files may lie where others cannot read.
+    return set(subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout.split())
+
+
+def test_all_that_is_made_is_for_its_owner_alone(tmp_path: Path, open_umask: None) -> None:
+    """The folder, the database with the files that SQLite puts beside it, secrets and backups; with a umask of 0."""
+    data = tmp_path / "new" / "data"
+    database = filled(data)
+    with database.write() as session:  # the files of the log are there as long as somebody is connected
+        seen = modes(data)
+        session.rollback()
+    with sqlite3.connect(data / "attention_gym.sqlite3") as raw:
+        migrate._back_up(raw, str(data / "attention_gym.sqlite3"), "old")  # type: ignore[arg-type]
+    raw.close()
+    database.close()
+    seen |= modes(data)
+    folders = {"."}
+
+    assert {"attention_gym.sqlite3-wal", "attention_gym.sqlite3-shm", "attention_gym.sqlite3.before-old"} <= set(seen)
+    assert seen == {name: 0o700 if name in folders else 0o600 for name in seen}
+    assert stat.S_IMODE(data.parent.stat().st_mode) == 0o700
+
+
+@AS_ROOT
+def test_another_user_reads_nothing(public: Path) -> None:
+    """Neither a name nor a byte, also while a service is connected; what lies beside the folder they do read."""
+    (public / "beside").write_text("x")
+    (public / "beside").chmod(0o644)
+    database = filled(public / "data")
+    with database.read():
+        readable = read_by_another_user(public)
+    opened(public / "data")
+    without = read_by_another_user(public)
+    database.close()
+
+    assert readable == {f"{public.name}/", "beside"}
+    assert {"attention_gym.sqlite3", "secret", "class_code"} <= without
+
+
+def test_what_was_open_is_closed_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A folder from a time before this was checked: closed at the next start, in one line that says what it means."""
+    data = tmp_path / "data"
+    filled(data).close()
+    (data / "workers").mkdir()
+    (data / "workers" / "one.lock").touch()
+    (data / "lost+found").mkdir()
+    opened(data)
+    private.secure(data, data / "attention_gym.sqlite3")
+    private.secure(data, data / "attention_gym.sqlite3")  # the second time there is nothing to tell
+    seen = modes(data)
+    del seen["lost+found"]
+
+    assert set(seen.values()) == {0o700, 0o600}
+    (line,) = (record.getMessage() for record in caplog.records)
+    assert "could read" in line
+    assert all(str(data / name) in line for name in ("secret", "class_code", "attention_gym.sqlite3", "workers"))
+
+
+def test_what_others_could_not_reach_is_closed_in_silence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A backup that was made by hand in the closed folder is no reason to be afraid."""
+    data = tmp_path / "data"
+    filled(data).close()
+    (data / "backup.sqlite3").touch()
+    (data / "backup.sqlite3").chmod(0o644)
+    private.secure(data, data / "attention_gym.sqlite3")
+
+    assert modes(data)["backup.sqlite3"] == 0o600
+    assert caplog.text == ""
+
+
+def test_a_folder_with_other_things_in_it_is_left_as_it_is(tmp_path: Path) -> None:
+    """Somebody's home or a shared disk: others may need what is there, so the start is refused, with what to do."""
+    data = tmp_path / "home"
+    data.mkdir()
+    data.chmod(0o755)
+    (data / "thesis.tex").touch()
+    with pytest.raises(SettingsError, match=r"DATA is .*home, .*mode 0755.*thesis\.tex.*chmod 700") as refused:
+        private.secure(data)
+
+    assert stat.S_IMODE(data.stat().st_mode) == 0o755
+    assert "ATTENTION_GYM_ALLOW_OPEN_DATA=yes" in str(refused.value)
+    data.chmod(0o700)
+    private.secure(data)
+
+
+def test_a_folder_that_stays_open_takes_a_setting(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whoever sets it is told at each start."""
+    data = tmp_path / "shared"
+    data.mkdir()
+    data.chmod(0o755)
+    (data / "thesis.tex").touch()
+    private.secure(data, accept_open=True)
+
+    assert "mode 0755" in caplog.text
+    assert "the settings accept that" in caplog.text
+
+
+@AS_ROOT
+@pytest.mark.parametrize(
+    ("folder_owner", "file_owner", "wanted"),
+    [
+        (NOBODY, NOBODY, f"belongs to user {NOBODY}.*chown -R 12345 .*ALLOW_OPEN_DATA=yes"),
+        (12345, NOBODY, r"secret is open .*mode 0644.*cannot be changed: Operation not permitted; expected: 600\. "),
+        (12345, 12345, "^$"),
+    ],
+)
+def test_what_belongs_to_somebody_else_is_refused(
+    public: Path, folder_owner: int, file_owner: int, wanted: str
+) -> None:
+    """Its owner could read everything; root alone serves from whatever directory it is given."""
+    data = public / "data"
+    data.mkdir(0o700)
+    (data / "secret").touch()
+    (data / "secret").chmod(0o644)
+    os.chown(data / "secret", file_owner, file_owner)
+    os.chown(data, folder_owner, folder_owner)
+    done = subprocess.run(
+        [sys.executable, "-c", START, str(ROOT), str(data)], capture_output=True, text=True, check=True
+    )
+    private.secure(data)
+
+    assert re.search(wanted, done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize("make", [lambda path: path.touch(), lambda path: path.symlink_to("nowhere")])
+def test_what_is_no_folder_is_refused(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    """A file, or a link that leads nowhere."""
+    make(tmp_path / "data")
+    with pytest.raises(SettingsError, match="is no directory"):
+        private.secure(tmp_path / "data")
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    """The folder may be elsewhere; it is that one which is closed."""
+    (tmp_path / "disk").mkdir(0o755)
+    (tmp_path / "data").symlink_to("disk")
+    private.secure(tmp_path / "data")
+
+    assert stat.S_IMODE((tmp_path / "disk").stat().st_mode) == 0o700
+
+
+def test_a_database_elsewhere_is_closed_as_well(tmp_path: Path) -> None:
+    """Its name and place come from the settings; what else is there stays as it is."""
+    file = tmp_path / "shared" / "class.db"
+    file.parent.mkdir()
+    for name in ("class.db", "class.db-wal", "other.db"):
+        (file.parent / name).touch()
+        (file.parent / name).chmod(0o644)
+    private.secure(tmp_path / "data", file)
+
+    assert {name: mode for name, mode in modes(file.parent).items() if name != "."} == {
+        "class.db": 0o600, "class.db-wal": 0o600, "other.db": 0o644,
+    }  # fmt: skip
+
+
+def test_only_a_file_has_modes() -> None:
+    """A database in memory or on a server has none."""
+    urls = ("sqlite://", "sqlite:///:memory:", "postgresql://db/gym", "sqlite:////srv/gym.db")
+
+    assert [private.file_of(url) for url in urls] == [None, None, None, Path("/srv/gym.db")]

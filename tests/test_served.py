@@ -1,0 +1,212 @@
+"""The service as its own program, from a careless shell: what it writes down, for whom, and what its log says."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from grader.exercise.catalog import ROOT
+from grader.pages.server import about_the_code, is_seen_by_a_person
+from grader.store import keys
+from tests.pages.conftest import wait_for
+from tests.store.test_private import read_by_another_user
+
+PASSWORD, WRONG, MARK = "a quiet password", "a wrong password", "telltale_in_the_source"
+CRASHES = f"def softmax(x, dim=-1):\n    {MARK} = 1\n    raise RuntimeError('{MARK}')\n"
+KILLED = f"import os\n{MARK} = 1\nos.kill(os.getpid(), 9)\n"
+COMMAND = [sys.executable, "-m", "grader"]
+
+
+@dataclass
+class Served:
+    """The running service: its address, its folders, and what must be in no log and on no command line."""
+
+    url: str
+    data: Path
+    scratch: Path
+    environment: dict[str, str]
+    secrets: dict[str, str]
+    pid: int
+    log: Path
+
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command of the command line from a shell that makes everything for everybody."""
+        return subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=ROOT, env=self.environment, umask=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def command(self, *arguments: str) -> str:
+        """Run a command, and return what it prints."""
+        with self.begin(*arguments) as process:
+            said, _ = process.communicate(timeout=120)
+        assert process.returncode == 0
+        return said
+
+    def modes(self) -> dict[str, int]:
+        """Return the modes of all that was made, in the data folder and among the temporary files."""
+        found = [path for top in (self.data, self.scratch) for path in (top, *top.rglob("*"))]
+        return {str(path): stat.S_IMODE(path.lstat().st_mode) for path in found if path.exists()}
+
+    def command_lines(self) -> str:
+        """Return the command lines of the service's processes, as every user of the machine may read them."""
+        waiting, lines = [self.pid], []
+        while waiting:
+            pid = waiting.pop()
+            lines.append(Path(f"/proc/{pid}/cmdline").read_text(errors="replace"))
+            children = Path(f"/proc/{pid}/task").glob("*/children")
+            waiting += [int(child) for file in children for child in file.read_text().split()]
+        assert len(lines) > 1
+        return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """Serve in a folder that everybody may enter, with a umask of 0, and let a few people come by."""
+    with tempfile.TemporaryDirectory() as place, socket.create_server(("127.0.0.1", 0)) as free:
+        top, port = Path(place), free.getsockname()[1]
+        free.close()
+        top.chmod(0o755)
+        (top / "tmp").mkdir(0o700)
+        environment = os.environ | {
+            "TMPDIR": str(top / "tmp"),
+            "ATTENTION_GYM_DATA": str(top / "data"),
+            "ATTENTION_GYM_PORT": str(port),
+            "ATTENTION_GYM_SLOTS": "1",
+            "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
+            "ATTENTION_GYM_DRAIN_SECONDS": "1",
+        }
+        with (top / "log").open("wb") as log, subprocess.Popen(
+            [*COMMAND, "serve"], cwd=ROOT, env=environment, umask=0, stdout=log, stderr=log
+        ) as process:  # fmt: skip
+            found = Served(
+                f"http://127.0.0.1:{port}", top / "data", top / "tmp", environment, {}, process.pid, top / "log"
+            )
+            try:
+                wait_for(lambda: process.poll() is not None or b"Attention Gym is at" in found.log.read_bytes(), 120)
+                assert process.poll() is None, found.log.read_text()
+                wait_for(lambda: _answers(found.url))
+                visit(found)
+                yield found
+            finally:
+                process.terminate()
+                process.wait(60)
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def visit(served: Served) -> None:
+    """Register, mistype, guess, hand in what crashes, and add an instructor."""
+    code = (served.data / "class_code").read_text()
+    adding = served.begin("user", "add", "Prof Watchful", "--instructor", "--password-stdin")
+    with httpx.Client(base_url=served.url, timeout=60) as browser:
+        for n in range(40):
+            form = {"name": "Eve", "password": PASSWORD, "class_code": f"wrong {n}"}
+            assert browser.post("/register", data=form).status_code == 403
+        form = {"name": "Ada Lovely", "password": PASSWORD, "class_code": code}
+        assert browser.post("/register", data=form).status_code == 303
+        assert browser.post("/sign-in", data={"name": "Ada Lovely", "password": WRONG}).status_code == 403
+        for exercise, source in (("softmax", CRASHES), ("causal_mask", KILLED)):
+            event = {"data": [exercise, source], "session_hash": "test"}
+            sent = browser.post("/gradio_api/run/submit", json=event)
+            browser.get(f"/runs/{sent.json()['data'][0]}")  # up to the verdict
+        token = browser.cookies["attention_gym"]
+    with adding:
+        adding.communicate(f"{PASSWORD}\n", timeout=120)
+    with sqlite3.connect(served.data / "attention_gym.sqlite3") as raw:
+        seeds = [str(seed) for (seed,) in raw.execute("SELECT seed FROM submissions")]
+        hashes = [text for (text,) in raw.execute("SELECT password FROM users")]
+    raw.close()
+    assert (len(seeds), len(hashes)) == (2, 2)
+    served.secrets = {
+        "the class code": code, "a password": PASSWORD, "a wrong password": WRONG, "a session": token,
+        "the secret": (served.data / "secret").read_text(), "a source": MARK,
+        **{f"seed {seed}": seed for seed in seeds}, **{f"hash {text}": text for text in hashes},
+    }  # fmt: skip
+
+
+def test_all_that_a_running_service_writes_is_for_its_owner_alone(served: Served) -> None:
+    """The database with its log, secrets, signs of life, the sandbox's scratch folders and what libraries leave."""
+    seen = served.modes()
+    names = {Path(path).name for path in seen}
+
+    assert {"attention_gym.sqlite3-wal", "secret", "class_code", "workers"} <= names
+    assert [path for path, mode in seen.items() if mode & 0o077] == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+def test_another_user_of_the_machine_reads_nothing_of_it(served: Served) -> None:
+    """But the log, which is whoever's who started the service, and lies beside the data here."""
+    assert read_by_another_user(served.data.parent) == {f"{served.data.parent.name}/", "log"}
+
+
+def test_nothing_secret_is_logged_or_on_a_command_line(served: Served) -> None:
+    """After right and wrong passwords, guessed codes and code that crashes; the log tells of the guessing."""
+    log, lines = served.log.read_text(), served.command_lines()
+
+    assert "many wrong class codes came from '127.0.0.1'" in log
+    assert [what for what, text in served.secrets.items() if text in log] == []
+    assert [what for what, text in served.secrets.items() if text in lines] == []
+
+
+def test_the_class_code_is_shown_on_request(served: Served) -> None:
+    """In the log stands how; the command prints the code, and draws another one for the next start."""
+    before, after = served.command("class-code").strip(), served.command("class-code", "--new").strip()
+
+    assert "`python -m grader class-code` shows the class code" in served.log.read_text()
+    assert before == served.secrets["the class code"]
+    assert before != after == served.command("class-code").strip() == keys.class_code(served.data)
+    assert [path for path, mode in served.modes().items() if mode & 0o077] == []
+
+
+def test_the_class_code_is_printed_to_a_terminal_only(tmp_path: Path) -> None:
+    """Not into a file or a pipe, and not to the terminal of a container, which is written to a log as well."""
+    leader, terminal = pty.openpty()
+    with os.fdopen(leader, "rb"), os.fdopen(terminal, "w") as screen, (tmp_path / "log").open("w") as file:
+        seen = [is_seen_by_a_person(out, [tmp_path / "no such mark"]) for out in (screen, file)]
+        in_a_container = is_seen_by_a_person(screen, [tmp_path / "log"])
+
+    assert (seen, in_a_container) == ([True, False], False)
+    assert ("green-tree" in about_the_code("green-tree", shown=True)) is True
+    assert ("green-tree" in about_the_code("green-tree", shown=False)) is False
+
+
+def test_a_given_class_code_is_shown_and_not_replaced(served: Served) -> None:
+    """`--new` would be without effect, and says where to change it."""
+    environment = served.environment | {"ATTENTION_GYM_CLASS_CODE": "green-tree-house"}
+    runs = [
+        subprocess.run([*COMMAND, "class-code", *more], cwd=ROOT, env=environment, capture_output=True, text=True)
+        for more in ([], ["--new"])
+    ]
+
+    assert (runs[0].returncode, runs[0].stdout) == (0, "green-tree-house\n")
+    assert (runs[1].returncode, runs[1].stdout) == (2, "")
+    assert "given by ATTENTION_GYM_CLASS_CODE; change it there" in runs[1].stderr
+
+
+def test_settings_and_errors_do_not_show_what_they_hold(served: Served) -> None:
+    """A wrong setting beside a secret one stops the start in a line without either secret."""
+    environment = served.environment | {"ATTENTION_GYM_PORT": "x", "ATTENTION_GYM_SECRET": "s" * 40}
+    run = subprocess.run([*COMMAND, "serve"], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert (run.returncode, run.stdout) == (2, "")
+    assert json.dumps("ATTENTION_GYM_PORT is 'x'")[1:-1] in run.stderr
+    assert "s" * 40 not in run.stderr
