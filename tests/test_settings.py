@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import grader.pages
+import grader.service
+import grader.store
 from grader.errors import SettingsError
 from grader.settings import Settings
 
@@ -100,6 +109,36 @@ def test_secrets_are_not_shown() -> None:
     settings = Settings(class_code="green-tree", secret="hush" * 8, database_url="postgresql://me:pass@db/gym")
 
     assert not any(word in repr(settings) for word in ("green-tree", "hush", "pass"))
+
+
+SECRET = re.compile("password|secret|class_code|token|^key$|raw|seed|database_url")
+PACKAGES = (grader.service, grader.store, grader.pages)
+
+
+def _dataclasses() -> Iterator[type[Any]]:
+    names = [module.name for one in PACKAGES for module in pkgutil.iter_modules(one.__path__, f"{one.__name__}.")]
+    for name in ["grader.settings", *names]:
+        module = importlib.import_module(name)
+        yield from (
+            kind
+            for kind in vars(module).values()
+            if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == name
+        )
+
+
+def test_no_representation_shows_a_secret() -> None:
+    """Whatever class holds one: an exception, a log line or a debugger may show any of them."""
+    kinds = list(_dataclasses())
+    generated = [kind for kind in kinds if hasattr(kind.__repr__, "__wrapped__")]
+    shown = {
+        f"{kind.__name__}.{field.name}"
+        for kind in generated
+        for field in fields(kind)
+        if field.repr and SECRET.search(field.name)
+    }
+
+    assert {"Settings", "Submission", "Marks", "Rules", "Credentials"} <= {kind.__name__ for kind in kinds}
+    assert shown == set()
 
 
 def test_reading_makes_nothing(tmp_path: Path) -> None:

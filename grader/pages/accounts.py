@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -39,7 +39,7 @@ class Page:
     register: bool
     next: str = "/"
     name: str = ""
-    class_code: str = ""
+    class_code: str = field(default="", repr=False)
     error: str = ""
 
 

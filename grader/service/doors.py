@@ -21,7 +21,7 @@ import logging
 import math
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.errors import NotAllowed
 from grader.service.limits import Buckets, household
@@ -39,7 +39,7 @@ GUESSING = (
 class Marks:
     """Makes and reads the marks of browsers; nothing is stored."""
 
-    key: bytes
+    key: bytes = field(repr=False)
 
     @classmethod
     def of(cls, secret: bytes) -> Marks:

@@ -79,8 +79,8 @@ def secure(folder: Path, database: Path | None = None, *, accept_open: bool = Fa
         return
     if closed:
         LOG.warning(
-            "other users of this machine could read %s; that is closed now. Whoever did has the hashes of passwords "
-            "and the secret of the seeds",
+            "other users of this machine could read %s; that is closed now. Whoever did has the hashes of passwords, "
+            "what was handed in and the seeds",
             ", ".join(map(str, closed)),
         )
 

@@ -5,7 +5,7 @@ Times are seconds since the epoch, UTC.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
@@ -63,15 +63,15 @@ class Submission:
     user: UserId
     exercise: str
     exercise_version: str
-    raw: bytes
-    seed: int
+    raw: bytes = field(repr=False)
+    seed: int = field(repr=False)
     device: str
     created: float
     state: State = State.QUEUED
     number: int = 0
     torch_version: str = ""
     finished: float | None = None
-    report: Report | None = None
+    report: Report | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:
