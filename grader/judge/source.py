@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import tokenize
-
 from grader.errors import Rejected
+from grader.judge.tokens import tokens
 
 _SINGLE = {"float32", "FloatTensor"}
 
@@ -37,11 +35,8 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
 def names_single_precision(text: str) -> bool:
     """Return whether the code (not its comments or strings) asks for float32 by name."""
     previous = ""
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NAME and (token.string in _SINGLE or previous + token.string == ".float"):
-                return True
-            previous = token.string
-    except (tokenize.TokenError, SyntaxError, RecursionError):
-        return False
+    for token in tokens(text):
+        if token in _SINGLE or (token == "float" and previous == "."):
+            return True
+        previous = token
     return False

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grader.box.observations import Observations, Touch
 from grader.box.plan import Plan
@@ -19,17 +18,17 @@ from grader.judge.inspection.forbidden import Forbidden
 from grader.judge.inspection.likeness import MANY, runs_in_common
 from grader.judge.inspection.names import Names
 from grader.judge.inspection.reach import reached
+from grader.judge.inspection.tree import LONGEST, is_readable, tree_of
 from grader.judge.inspection.unusual import WORDS, unusual
 from grader.judge.text import clean
 
 _WORD = re.compile(r"[^\W\d]\w*")
 MOST = 20  # clues of a report
 _LONG = 3000  # characters; a copy of torch's attention is much longer
-_TOO_LONG, _TOO_MANY = 64 << 10, 10_000  # characters, expressions; more takes too long beside everybody else's grades
+_TOO_MANY = 10_000  # expressions; more takes too long beside everybody else's grades
 _TORCHS = "lines that go as in PyTorch's own multi-head attention"
 _UNREAD = "a file that is too long to be read"
-# Python 3.11 counts how deep it is in a tree for all threads together, and raises where two of them build one.
-_PARSING = threading.Lock()
+_NESTED = "code too deeply nested to be read"
 _NOT_COMPILED = frozenset(
     {"SyntaxError", "IndentationError", "TabError", "ValueError", "RecursionError", "MemoryError"}
 )
@@ -68,41 +67,51 @@ def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue
     """
     if not groups:
         return ()
-    if len(text) > _TOO_LONG:
+    if len(text) > LONGEST:
         return (Clue(Sight.UNUSUAL, _UNREAD),)
     forbidden = Forbidden.of(groups)
     clues: set[Clue] = set()
-    if not forbidden.names.isdisjoint(words := set(_WORD.findall(text))) or not words.isdisjoint(WORDS):
+    if _is_worth_it(text, forbidden):
         clues |= _named(text, forbidden, entries)
     if "attention" in groups and len(text) >= _LONG and runs_in_common(text) >= MANY:
         clues.add(Clue(Sight.UNUSUAL, _TORCHS))
     return tuple(sorted(clues, key=lambda clue: (clue.line or 0, clue.what)))
 
 
+def _is_worth_it(text: str, forbidden: Forbidden) -> bool:
+    """Return whether a text may name anything; Python takes wide and mathematical letters for plain ones."""
+    words = set(_WORD.findall(text))
+    return not text.isascii() or not words.isdisjoint(WORDS) or not words.isdisjoint(forbidden.names)
+
+
 def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]:
-    """Return what is named in code that is run; of each line the weightiest."""
-    found: list[Clue] = []
+    """Return what is named in code that is run, as far as it is read in little time; of each line the weightiest."""
+    if not is_readable(text):
+        return {Clue(Sight.UNUSUAL, _UNREAD)}
     try:
-        with _PARSING:
-            tree = ast.parse(text)
-        names = Names.of(tree)
-        found += [
-            Clue(Sight.READ, path, node.lineno)
-            for node in tree.body
-            if isinstance(node, ast.ImportFrom)
-            for path in forbidden.handed_in(node, entries)
-        ]
-        for count, (node, function) in enumerate(reached(tree, entries)):
-            if count == _TOO_MANY:
-                found.append(Clue(Sight.UNUSUAL, _UNREAD))
-                break
-            if called := forbidden.operation(node, names):
-                found.append(Clue(Sight.READ, called, node.lineno, function))
-            elif what := unusual(node, names):
-                found.append(Clue(Sight.UNUSUAL, what, node.lineno, function))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree, whole = tree_of(text)
+        found = list(_places(tree, forbidden, entries))
+    except (SyntaxError, ValueError):
         return set()
-    best: dict[int | None, Clue] = {}
+    except (RecursionError, MemoryError):  # the box needs no tree that Python can see, and so gets deeper
+        return {Clue(Sight.UNUSUAL, _NESTED)}
+    best: dict[int | None, Clue] = {} if whole else {None: Clue(Sight.UNUSUAL, _NESTED)}
     for clue in found:
         best[clue.line] = max(best.get(clue.line, clue), clue, key=lambda one: (one.sight is Sight.READ, len(one.what)))
-    return set(best.values())
+    return {Clue(c.sight, clean(c.what, limit=200), c.line, clean(c.function, limit=200)) for c in best.values()}
+
+
+def _places(tree: ast.Module, forbidden: Forbidden, entries: Sequence[str]) -> Iterator[Clue]:
+    """Yield a clue for each place in a tree that says something."""
+    names = Names.of(tree)
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom):
+            yield from (Clue(Sight.READ, path, statement.lineno) for path in forbidden.handed_in(statement, entries))
+    for count, (node, function) in enumerate(reached(tree, entries)):
+        if count == _TOO_MANY:
+            yield Clue(Sight.UNUSUAL, _UNREAD)
+            break
+        if called := forbidden.operation(node, names):
+            yield Clue(Sight.READ, called, node.lineno, function)
+        elif what := unusual(node, names):
+            yield Clue(Sight.UNUSUAL, what, node.lineno, function)

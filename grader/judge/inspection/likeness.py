@@ -9,12 +9,10 @@ from pathlib import Path
 
 import torch
 
+from grader.judge.tokens import is_name, is_text, tokens
+
 RUN = 14  # tokens that must follow each other; shorter runs are the common stock of anybody who writes Python
 MANY = 60  # such runs in common: no right or wrong answer to any exercise has above 24, half of torch's function 366
-_TOKEN = re.compile(
-    r"""#[^\n]*|[rbuf]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[^\W\d]\w*|\d[\w.]*|\S""",
-    re.DOTALL | re.IGNORECASE,
-)
 _KEPT = frozenset(keyword.kwlist)
 _PLACES = (  # where torch keeps it: the file, and the beginnings of what is taken from it
     ("nn/functional.py", ("def multi_head_attention_forward(", "def _in_projection_packed(", "def _in_projection(")),
@@ -40,14 +38,14 @@ def _torchs() -> frozenset[tuple[str, ...]]:
 
 
 def _runs(text: str) -> frozenset[tuple[str, ...]]:
-    tokens = [_plain(token) for token in _TOKEN.findall(text) if token[0] != "#"]
-    return frozenset(tuple(tokens[start : start + RUN]) for start in range(len(tokens) - RUN + 1))
+    kinds = [_plain(token) for token in tokens(text) if token[0] != "#"]
+    return frozenset(tuple(kinds[start : start + RUN]) for start in range(len(kinds) - RUN + 1))
 
 
 def _plain(token: str) -> str:
     """Return a token as it is compared: keywords and signs as they are, names, numbers and strings by their kind."""
-    if token[-1] in "\"'":
+    if is_text(token):
         return "text"
     if token[0].isdigit():
         return "0"
-    return token if token in _KEPT or not (token[0].isalpha() or token[0] == "_") else "name"
+    return token if token in _KEPT or not is_name(token) else "name"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 _IMPORTING = ("importlib.import_module", "__import__")
 _DEEPEST = 12  # attributes of attributes
+_LONGEST = 200  # characters of a path; the longest of torch has 70, and each use of a name looks at its path
 _TABLES = ("__dict__", "modules")
 
 
@@ -17,7 +18,7 @@ class Names:
 
     Attributes:
         paths: local name to dotted path, for what is imported, and for what such a name is assigned to.
-        stars: modules from which everything was imported.
+        stars: modules of torch from which everything was imported.
         own: names of functions, classes and arguments of its own.
         methods: names of methods and attributes of its own classes.
     """
@@ -39,10 +40,11 @@ class Names:
                     a.asname or a.name.split(".")[0]: a.name if a.asname else a.name.split(".")[0] for a in node.names
                 }
             elif isinstance(node, ast.ImportFrom) and node.module:
-                stars += [node.module for alias in node.names if alias.name == "*"]
+                stars += [node.module for a in node.names if a.name == "*" and node.module.split(".")[0] == "torch"]
                 paths |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
         own, methods = frozenset(_own(nodes)), frozenset(_methods(nodes))
-        names = cls({name: path for name, path in paths.items() if name not in own}, tuple(stars), own, methods)
+        known = {name: path for name, path in paths.items() if name not in own and len(path) <= _LONGEST}
+        names = cls(known, tuple(stars), own, methods)
         return replace(names, paths={**names._assigned(nodes), **names.paths})
 
     def path(self, node: ast.AST) -> str:
@@ -95,8 +97,9 @@ class Names:
 
 
 def text_of(node: ast.AST) -> str:
-    """Return the value of a literal string, empty for anything else."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    """Return the value of a literal string, empty for anything else, and for what is too long to be a name."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, str) and len(value) <= _LONGEST else ""
 
 
 def _own(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -118,4 +121,4 @@ def _methods(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path and name else ""
+    return f"{path}.{name}" if path and name and len(path) + len(name) < _LONGEST else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
@@ -16,21 +17,22 @@ def reached(tree: ast.Module, entries: Sequence[str]) -> Iterator[tuple[ast.expr
     Each comes with the function that it stands in, empty for none. Reaching goes by names alone, and so reaches rather
     too much: attributes and strings count as names, and a class brings its special methods and `forward`.
     """
-    waiting = [(statement, "") for statement in tree.body if not isinstance(statement, _Named)]
+    waiting = deque((statement, "") for statement in tree.body if not isinstance(statement, _Named))
     defined = {node.name: node for node in tree.body if isinstance(node, _Named)}
     methods: dict[str, list[tuple[_Named, str]]] = {}
-    wanted = set(entries) & set(defined) or set(defined)
+    fresh = set(entries) & set(defined) or set(defined)  # named, and not yet looked up
     seen: set[str] = set()
-    while waiting or wanted - seen:
-        for name in sorted(wanted - seen):
+    while waiting or fresh:
+        for name in sorted(fresh):
             seen.add(name)
             waiting += methods.pop(name, [])
             if name in defined:
                 waiting.append((defined.pop(name), ""))
+        fresh = set()
         if waiting:
-            node, inside = waiting.pop(0)
+            node, inside = waiting.popleft()
             for found, function in _parts(node, inside, methods, seen):
-                wanted |= _mentions(found)
+                fresh |= _mentions(found) - seen
                 yield found, function
 
 

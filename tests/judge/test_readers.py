@@ -1,0 +1,204 @@
+"""Whatever reads a student's text outside of the box takes time that grows with its length, and not with its square."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gc
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from re import _constants as code  # type: ignore[attr-defined] # how Python writes a pattern down is not public
+from re import _parser as parser  # type: ignore[attr-defined]
+
+import pytest
+
+from grader.box.observations import Blame, Raised, Stage
+from grader.checks.trouble import explain
+from grader.cli import as_text
+from grader.errors import NotAllowed, Rejected
+from grader.exercise.catalog import ROOT
+from grader.judge.inspection import likeness, read
+from grader.judge.source import names_single_precision, read_source
+from grader.judge.text import clean
+from grader.pages import wording
+from grader.pages.gradebook import quoted
+from grader.service import accounts
+from grader.service.looks import looks
+from grader.service.names import tidy
+from tests.judge.slow_texts import TEXTS
+
+SIZES = (16 << 10, 64 << 10, 256 << 10)
+FLOOR = 0.02  # seconds; what takes less is not told from noise
+GROWTH = 9  # from one size to the next: four is linear, sixteen the square
+
+
+def _source(text: str) -> None:
+    with contextlib.suppress(Rejected):
+        read_source(text, limit_bytes=1 << 20)
+
+
+def _name(text: str) -> None:
+    with contextlib.suppress(NotAllowed):
+        looks(tidy(text))
+
+
+READERS: Mapping[str, Callable[[str], object]] = {
+    "source": _source,
+    "clues": lambda text: read(f"{text}\nimport ctypes", ("attention", "softmax"), ["attend"]),
+    "precision": names_single_precision,
+    "cleaned for a report": clean,
+    "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
+    "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
+    "message in a terminal": lambda text: as_text._wrap(clean(text)),
+    "report on a page": lambda text: wording.pack({"text": wording.clean(text)}),
+    "cell of the export": lambda text: quoted(text[: accounts.LONGEST_KEY]),
+    "name": _name,
+    "name to sign in": accounts._key,
+    "password": accounts._plain,
+}
+# Every module that handles text by more than plain methods of `str`, and whose text it is.
+HANDLERS = {
+    "authoring": "an author's",
+    "box/codec": "the job, which we wrote",
+    "box/entry": "read in the box",
+    "box/layouts": "names of parameters, read in the box",
+    "box/packing": "written in the box",
+    "box/source": "read in the box",
+    "box/wire": "frames of bounded length, see tests/box/test_wire.py",
+    "bootstrap": "settings",
+    "cli/as_json": "reports",
+    "cli/as_text": "READERS",
+    "cli/plots": "titles of ours",
+    "desk": "the name of one's own file",
+    "jobs/relay": "reports",
+    "judge/inspection/__init__": "READERS",
+    "judge/inspection/forbidden": "nodes of a cut tree",
+    "judge/inspection/likeness": "torch's, and READERS",
+    "judge/inspection/names": "nodes of a cut tree",
+    "judge/inspection/reach": "nodes of a cut tree",
+    "judge/inspection/tree": "READERS",
+    "judge/inspection/unusual": "nodes of a cut tree",
+    "judge/text": "READERS",
+    "judge/tokens": "READERS",
+    "pack/closure": "our own modules",
+    "pack/write": "our own files",
+    "pages/csp": "our own pages",
+    "pages/envelope": "bodies of bounded length and depth, see tests/pages/test_guard.py",
+    "pages/exercise": "our own",
+    "pages/gradebook": "READERS",
+    "pages/guard": "headers of bounded length",
+    "pages/wording": "READERS",
+    "service/accounts": "READERS",
+    "service/looks": "READERS",
+    "service/names": "READERS",
+    "service/service": "ids of 24 characters",
+    "settings": "the operator's",
+}
+_TOOLS = {"ast", "csv", "difflib", "json", "linecache", "re", "textwrap", "tokenize", "unicodedata"}
+_OURS = ("sandbox/", "store/migrations/", "exercise/", "box/traps/")  # what travels there is checked in box/wire
+
+
+def _seconds(reader: Callable[[str], object], text: str) -> float:
+    start = time.process_time()
+    reader(text)
+    return time.process_time() - start
+
+
+def _grows_too_fast(reader: Callable[[str], object], text: Callable[[int], str]) -> str:
+    """Return the times if one is far more than four times the one before, three times in a row; else nothing."""
+    told = ""
+    for _ in range(3):
+        seconds = [_seconds(reader, text(SIZES[0]))]
+        for size in SIZES[1:]:
+            seconds.append(_seconds(reader, text(size)))
+            if seconds[-1] > GROWTH * max(seconds[-2], FLOOR):
+                told = " ".join(f"{one:.3f}" for one in seconds)
+                break
+        else:
+            return ""
+    return told
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_collections() -> Iterator[None]:
+    """Keep the collector of garbage from running where it likes; and have torch's own source read before."""
+    likeness.runs_in_common("x")
+    looks("\u0430")
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_needs_time_in_proportion(name: str) -> None:
+    """No text of 64 or 256 KiB takes it more than about four times as long as one of a quarter of the length."""
+    slow = {text: told for text, make in TEXTS.items() if (told := _grows_too_fast(READERS[name], make))}
+
+    assert slow == {}
+
+
+def test_what_takes_the_square_is_noticed() -> None:
+    """The pattern that once split sources into tokens, on one of the texts."""
+    once = re.compile(r"""'(?:\\.|[^'\\\n])*'|\S""")
+
+    assert _grows_too_fast(lambda text: once.findall(text[: len(text) // 8]), TEXTS["escaped quotes"])
+
+
+def test_every_handler_of_text_is_known() -> None:
+    """Whoever imports one of the tools that can be slow says here whose text it gets, or is a reader."""
+    found = set()
+    for path in sorted((ROOT / "grader").rglob("*.py")):
+        name = str(path.relative_to(ROOT / "grader").with_suffix(""))
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        if imported & _TOOLS and not name.startswith(_OURS):
+            found.add(name)
+
+    assert found == set(HANDLERS)
+
+
+def _patterns(path: Path) -> Iterator[re.Pattern[str]]:
+    """Yield the patterns of a module, those too that are put together."""
+    constants: dict[str, object] = {"re": re}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)} <= {
+            *constants
+        }:
+            try:
+                exec(compile(ast.Module([node], []), str(path), "exec"), constants)
+            except NameError:  # a name of Python's own is none of ours
+                continue
+    for value in constants.values():
+        if isinstance(value, re.Pattern):
+            yield value if isinstance(value.pattern, str) else re.compile(value.pattern.decode(), value.flags & ~re.A)
+
+
+def _samples(items: object) -> Iterator[str]:
+    """Yield a character for each thing that a pattern asks for."""
+    for item in items if isinstance(items, list | tuple | parser.SubPattern) else ():
+        if isinstance(item, tuple) and len(item) == 2 and item[0] in (code.LITERAL, code.NOT_LITERAL):
+            yield chr(item[1])
+        elif isinstance(item, tuple) and len(item) == 2 and item[0] is code.RANGE:
+            yield chr(item[1][0])
+        else:
+            yield from _samples(item)
+
+
+def test_patterns_need_time_in_proportion() -> None:
+    """On rows of whatever they ask for, one or two of it in turn, behind which comes what they do not ask for."""
+    slow = []
+    for path in sorted((ROOT / "grader").rglob("*.py")):
+        for pattern in _patterns(path):
+            letters = sorted({*_samples(parser.parse(pattern.pattern, pattern.flags)), "a"})[:6]
+            for first, second in product(letters, repeat=2):
+
+                def text(size: int, row: str = first + second) -> str:
+                    return row * (size // 8) + "\0"
+
+                if told := _grows_too_fast(lambda text, p=pattern: sum(1 for _ in p.finditer(text)), text):
+                    slow.append((path.name, pattern.pattern, first + second, told))
+
+    assert slow == []
