@@ -49,6 +49,7 @@ class Charge(Started):
         try:
             self._line.settimeout(_UP_SECONDS)
             up = json.loads(self._line.recv(MESSAGE_BYTES) or "{}")
+            self.before = self.used()
             self._line.send(_WORD)
         except OSError as error:
             up = {"error": str(error)}

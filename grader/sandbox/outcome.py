@@ -22,6 +22,9 @@ class Facts:
         broken: what the answer did against the wire format, or nothing.
         overflow: more was printed than is kept.
         late: the wall clock ran out.
+        spent: it was ended for its processor time, as the scheduler counts it.
+        hoarded: it was ended for its memory, as the kernel counts the pages.
+        ended: it was ended by us, for whatever reason.
         code: the exit code of the child, or minus the number of the signal that killed it.
         cpu_seconds: processor time that it used.
         grown_bytes: its largest resident set, over that of a child that does nothing.
@@ -31,6 +34,9 @@ class Facts:
     broken: str = ""
     overflow: bool = False
     late: bool = False
+    spent: bool = False
+    hoarded: bool = False
+    ended: bool = False
     code: int = 0
     cpu_seconds: float = 0.0
     grown_bytes: int = 0
@@ -49,6 +55,10 @@ def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
         return Ending.OUTPUT, f"more than {limits.output_bytes} bytes"
     if facts.finished:
         return Ending.FINISHED, ""
+    if facts.spent:
+        return Ending.TIMEOUT, _long(limits)
+    if facts.hoarded:
+        return Ending.MEMORY, _much(limits)
     if facts.late:
         return Ending.TIMEOUT, f"more than {limits.wall_seconds:g} s"
     return _early(facts, limits)
@@ -58,9 +68,17 @@ def _early(facts: Facts, limits: Limits) -> tuple[Ending, str]:
     """Explain a process that ended by itself, or by the kernel's hand, before its answer was complete."""
     killed = facts.code in (-_SIGKILL, -_SIGXCPU)
     if killed and facts.cpu_seconds >= _MUCH * limits.cpu_seconds:
-        return Ending.TIMEOUT, f"more than {limits.cpu_seconds:g} s of processor time"
+        return Ending.TIMEOUT, _long(limits)
     if killed or facts.code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes:
-        return Ending.MEMORY, f"more than {limits.memory_bytes >> 20} MiB"
+        return Ending.MEMORY, _much(limits)
     if facts.code < 0:
         return Ending.CRASHED, signal.Signals(-facts.code).name
     return Ending.CRASHED, f"exit code {facts.code}"
+
+
+def _long(limits: Limits) -> str:
+    return f"more than {limits.cpu_seconds:g} s of processor time"
+
+
+def _much(limits: Limits) -> str:
+    return f"more than {limits.memory_bytes >> 20} MiB"

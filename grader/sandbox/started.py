@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderFault
+from grader.sandbox.meter import Use, used_by
 
 REPLY_SECONDS = 5.0
 MESSAGE_BYTES = 4096
@@ -27,6 +28,7 @@ class Started:
     """One child: its process descriptor, and the line on which its zygote tells how it fares.
 
     `resident` is its resident set in bytes when its walls were up, 0 before: until then nothing of the student's runs.
+    `before` is what it had used by then, None where nobody reads it.
     """
 
     def __init__(self, report: socket.socket, *, descriptors: int = 1) -> None:
@@ -38,6 +40,7 @@ class Started:
         """
         self.report = report
         self.resident = 0
+        self.before: Use | None = None
         self._pidfd, *self._ends = self._first_reply(descriptors)
 
     def next_message(self) -> dict[str, Any] | None:
@@ -64,6 +67,13 @@ class Started:
         """
         facts = Path(f"/proc/self/fdinfo/{self._pidfd}").read_text(encoding="ascii")
         return int(next(line.split()[1] for line in facts.splitlines() if line.startswith("Pid:")))
+
+    def used(self) -> Use:
+        """Return what it has used up to now, nothing where nobody tells."""
+        try:
+            return used_by(self.number())
+        except (OSError, StopIteration):
+            return Use()
 
     def seconds_without_core(self) -> float:
         """Return how long the child could have run but other programs had the cores; 0 where nobody counts it."""

@@ -16,6 +16,7 @@ from grader.box.run import Limits, Progress, Run
 from grader.box.wire import Reader
 from grader.errors import BadAnswer
 from grader.sandbox import outcome
+from grader.sandbox.meter import Meter
 from grader.sandbox.started import Started, ZygoteLost
 
 _CHUNK = 1 << 18
@@ -39,6 +40,7 @@ class Trip:
         self._broken = ""
         self._late = False
         self._killed = False
+        self._meter: Meter | None = None
         self._deadline = 0.0
         self._granted = 0.0
 
@@ -52,6 +54,7 @@ class Trip:
             ZygoteLost: the machinery went away under the run.
         """
         started = time.monotonic()
+        self._meter = Meter(self._limits, child.before) if child.before is not None else None
         try:
             with self._leash.holding(child.kill):
                 end = self._until_dead(child, result, output)
@@ -76,6 +79,9 @@ class Trip:
             broken=self._broken,
             overflow=len(self._output) > self._limits.output_bytes,
             late=self._late,
+            spent=self._meter is not None and self._meter.spent,
+            hoarded=self._meter is not None and self._meter.hoarded,
+            ended=self._killed,
             code=os.waitstatus_to_exitcode(end["status"]),
             cpu_seconds=end["cpu"],
             grown_bytes=end["resident"] - child.resident,
@@ -89,7 +95,7 @@ class Trip:
             poller.register(descriptor, select.POLLIN)
         self._deadline = time.monotonic() + self._limits.wall_seconds
         while True:
-            ready = {descriptor for descriptor, _ in poller.poll(1000 * max(0.0, self._deadline - time.monotonic()))}
+            ready = {descriptor for descriptor, _ in poller.poll(1000 * self._patience(child))}
             for descriptor in [known for known in takers if known in ready]:
                 if takers[descriptor](descriptor):
                     poller.unregister(descriptor)
@@ -100,18 +106,25 @@ class Trip:
             if not self._killed:
                 time.sleep(_BREATH)
 
+    def _patience(self, child: Started) -> float:
+        """Return in how many seconds to look at the latest; it takes note of what the child has used."""
+        left = max(0.0, self._deadline - time.monotonic())
+        if self._meter is None or self._killed:
+            return left
+        return min(left, self._meter.look(child.used()))
+
     def _enforce(self, child: Started) -> None:
         """Kill the child where it is done, broke a rule or ran out of time."""
         if self._killed:
             if time.monotonic() > self._deadline:
                 raise ZygoteLost(f"a run did not end within {_DYING_SECONDS:g} s of being killed")
             return
-        over = self._reader.finished or self._broken or len(self._output) > self._limits.output_bytes
-        if not over and time.monotonic() < self._deadline:
-            return
-        if not over and self._starved(child):
-            return
-        self._late = not over
+        done = self._reader.finished or self._broken or len(self._output) > self._limits.output_bytes
+        over = self._meter is not None and (self._meter.spent or self._meter.hoarded)
+        if not done and not over:
+            if time.monotonic() < self._deadline or self._starved(child):
+                return
+            self._late = True
         self._killed = True
         self._deadline = time.monotonic() + _DYING_SECONDS
         child.kill()
