@@ -34,6 +34,7 @@ from grader.judge.sheet import draw_up
 from grader.sandbox.choice import choose_box
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
+from grader.sandbox.lockdown import oom
 from grader.sandbox.runner import Sandbox
 from grader.service import Service
 from grader.service.service import Rules
@@ -99,6 +100,7 @@ def start_grading(settings: Settings, connection: socket.socket, place: int) -> 
 def work(descriptor: int) -> None:
     """Be a grading process, up to the end of the conversation on `descriptor`; the first one has the GPU."""
     settle_in()
+    oom.stand_at(oom.GRADER)
     connection = socket.socket(fileno=descriptor)
     chosen, place = json.loads(sys.stdin.buffer.read())
     settings = Settings(**{**chosen, "data": Path(chosen["data"])})

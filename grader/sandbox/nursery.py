@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 
+from grader.sandbox.lockdown.oom import Ranks
 from grader.sandbox.lockdown.walls import Walls
 from grader.sandbox.newborn import Allowance, Newborn, bear, send
 
@@ -21,8 +22,8 @@ _STOCK = 2  # as many as a grading process has slots
 class Nursery:
     """Has children, gives them to their runners, and buries them."""
 
-    def __init__(self, walls: Walls) -> None:
-        self._walls = walls
+    def __init__(self, walls: Walls, ranks: Ranks) -> None:
+        self._walls, self._ranks = walls, ranks
         self._ready: dict[int, Newborn] = {}  # by process descriptor, as below
         self._running: dict[int, tuple[Newborn, socket.socket]] = {}
         self._usual = Allowance(cpu=0, memory=0)  # nobody's yet
@@ -49,7 +50,7 @@ class Nursery:
             self._usual = allowance
             self._clear()
         try:
-            child = self._ready.popitem()[1] if self._ready else bear(self._walls, allowance, rehearsed=False)
+            child = self._ready.popitem()[1] if self._ready else self._bear(allowance, rehearsed=False)
         except OSError as error:
             send(report, {"refused": str(error)})
             report.close()
@@ -62,7 +63,7 @@ class Nursery:
         """Have one more child ready; where there can be none, try no more until another run is over."""
         self._missing -= 1
         try:
-            child = bear(self._walls, self._usual, rehearsed=True)
+            child = self._bear(self._usual, rehearsed=True)
         except OSError:
             self._missing = 0
             return
@@ -79,6 +80,10 @@ class Nursery:
         send(report, child.wait())
         report.close()
         self._missing = _STOCK - len(self._ready)
+
+    def _bear(self, allowance: Allowance, *, rehearsed: bool) -> Newborn:
+        with self._ranks.forking():
+            return bear(self._walls, allowance, rehearsed=rehearsed)
 
     def _clear(self) -> None:
         for pidfd, child in list(self._ready.items()):

@@ -21,8 +21,8 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from grader.sandbox import hugepages
-from grader.sandbox.lockdown import namespaces, root
-from grader.sandbox.lockdown.walls import Walls, prepare
+from grader.sandbox.lockdown import namespaces, oom, root
+from grader.sandbox.lockdown.walls import prepare
 from grader.sandbox.newborn import Allowance, send
 from grader.sandbox.nursery import Nursery
 
@@ -33,8 +33,10 @@ _QUIET = 100  # milliseconds without a run before a child is made ready; runs in
 def main(control_descriptor: int) -> NoReturn:
     """Warm up, say so, and serve until the control socket ends."""
     control = socket.socket(fileno=control_descriptor)
+    oom.stand_at(oom.ZYGOTE)
     namespaced = namespaces.enter()
     rooted = namespaced and root.granted()
+    ranks = oom.Ranks()  # of the process that forks, while there are files
     # After the namespaces, which want a small process; before the walls, since a child cannot open a file.
     gc.disable()  # nothing that is imported is ever garbage, and looking for some takes a third of the time
     from grader.sandbox import interior  # noqa: F401
@@ -47,12 +49,11 @@ def main(control_descriptor: int) -> NoReturn:
     gc.freeze()
     gc.enable()
     send(control, {"tier": walls.tier, "threads": threads})
-    _serve(control, walls, unfolded)
+    _serve(control, Nursery(walls, ranks), unfolded)
     os._exit(0)
 
 
-def _serve(control: socket.socket, walls: Walls, unfolded: list[hugepages.Piece]) -> None:
-    nursery = Nursery(walls)
+def _serve(control: socket.socket, nursery: Nursery, unfolded: list[hugepages.Piece]) -> None:
     while True:
         if nursery.busy or not (unfolded or nursery.short):
             patience = None

@@ -16,6 +16,7 @@ import pytest
 
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
+from grader.sandbox.lockdown import oom
 from tests.sandbox import ordinary_user
 
 _HERE = Path(__file__).parent
@@ -111,3 +112,9 @@ def test_the_doctor_says_what_the_settings_make_of_one_wall(given: str, code: in
     environment = {**os.environ, "ATTENTION_GYM_ALLOW_ONE_WALL": given}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stdout.splitlines()[-1].startswith(last)) == (code, True), done.stdout
+
+
+@pytest.mark.parametrize("place", _PLACES)
+def test_the_kernel_would_end_children_first(place: str) -> None:
+    """When memory runs out a child goes before its zygote, and the zygote before whoever started it."""
+    assert _story(place)["ranks"] == [oom.ZYGOTE, oom.CHILD]

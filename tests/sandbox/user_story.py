@@ -36,6 +36,7 @@ def main() -> None:
             "tier": sandbox.tier,
             "box": sandbox.name,
             "honest": verdict(sandbox.run(plan(), HONEST, LIMITS)),
+            "ranks": ranks(sandbox),
         }
         for attack in () if "brief" in sys.argv else _ATTACKS:
             story[attack] = verdict(sandbox.run(plan(), next(hostile.rglob(f"{attack}.py")).read_text(), LIMITS))
@@ -61,6 +62,21 @@ def _without_room(sandbox: Sandbox) -> dict[str, object]:
     resource.prlimit(forking, resource.RLIMIT_NPROC, before)
     after = verdict(sandbox.run(plan(), HONEST, LIMITS))
     return {"refused": faults, "room again": after, "same zygote": sandbox._zygote is zygote}
+
+
+def ranks(sandbox: Sandbox) -> list[int]:
+    """Return how soon the kernel would end the process that forks children, and each of them, out of 1000."""
+    forking = innermost(sandbox._zygote._process.pid)
+    found = {int(Path(f"/proc/{pid}/oom_score_adj").read_text()) for pid in await_stock(forking)}
+    return [int(Path(f"/proc/{forking}/oom_score_adj").read_text()), *found]
+
+
+def await_stock(forking: int) -> list[int]:
+    """Wait until there are children that wait for a job; return them."""
+    deadline = time.monotonic() + 20
+    while not (found := children_of(forking)) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return found
 
 
 def innermost(pid: int) -> int:
