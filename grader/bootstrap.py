@@ -19,7 +19,7 @@ import torch
 from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Box, Limits, Progress, Run
-from grader.errors import GraderFault, SandboxUnavailable
+from grader.errors import GraderFault, Killed, SandboxUnavailable
 from grader.exercise.catalog import ROOT, Catalog
 from grader.jobs.crew import Crew
 from grader.jobs.embedded import EmbeddedEngine
@@ -214,9 +214,12 @@ class Checking:
         Raises:
             Withdrawn: the submission was cancelled meanwhile.
             Overtaken: it has to let others go first.
+            Killed: the kernel ended it, and it was not the only one that ran.
         """
         done = self._box.run(plan, source, limits, progress, leash=leash)
         self._tracker.check()
+        if done.killed and not self._tracker.alone:
+            raise Killed("the kernel ended a run for lack of memory; it may have been its neighbour's")
         return done
 
 

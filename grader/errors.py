@@ -52,6 +52,10 @@ class GraderFault(GraderError):
     """Something of ours broke; retried, and never held against the student."""
 
 
+class Killed(GraderFault):
+    """What ran a submission was killed by somebody else; nothing says yet that the submission was the reason."""
+
+
 class SandboxUnavailable(GraderFault):
     """This machine lacks a wall that the sandbox cannot do without."""
 

@@ -49,6 +49,8 @@ class Run:
         output: what the code printed, cut at the cap, as sent (clean it before showing).
         wall_seconds, cpu_seconds, memory_bytes: measured by the parent (memory: largest resident set).
         grown_bytes: what that is over the size at rest; 0 where nobody saw.
+        killed: it was killed by somebody else, and nothing that was seen of it says why: where memory runs out the
+            kernel may end a process for what its neighbours hold.
     """
 
     observations: Observations
@@ -59,6 +61,7 @@ class Run:
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
     grown_bytes: int = 0
+    killed: bool = False
 
 
 Progress = Callable[["CallSeen"], None]  # called with each call that has finished, and what was seen of it

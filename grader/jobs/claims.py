@@ -33,7 +33,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One try of one job; `token` tells it from every other try."""
+    """One try of one job; `token` tells it from every other try.
+
+    Attributes:
+        tries: how often the job was taken, this time included.
+        faults: how many tries ended by a fault of ours.
+        kills: how many ended because what ran the job was killed: its grading process, or all of the service.
+    """
 
     id: SubmissionId
     exercise: str
@@ -42,6 +48,7 @@ class Claim:
     token: str
     tries: int
     faults: int
+    kills: int
     started: float
 
 
@@ -50,12 +57,26 @@ def hand_over(session: Session, id: SubmissionId, *, queue: str, priority: int) 
     _change(session, _row(id, QUEUED).values(queue=queue, priority=priority))
 
 
-def take(session: Session, queue: str, *, worker: str, token: str, now: float) -> Claim | None:
-    """Take the next job of a queue; None if none is ready."""
+def next_was_killed(session: Session, queue: str, *, now: float) -> bool:
+    """Return whether a try of the job that is next in a queue was killed; such a job is to be graded alone."""
     row = SubmissionRow
+    waiting = select(row.kills).where(row.state == QUEUED, row.queue == queue, row.ready <= now)
+    return bool(session.scalar(waiting.order_by(row.priority, row.id).limit(1)))
+
+
+def take(
+    session: Session, queue: str, *, worker: str, token: str, now: float, killed: bool | None = None
+) -> Claim | None:
+    """Take the next job of a queue; None if none is ready.
+
+    Args:
+        killed: only one that was killed before, or only one that never was; None for either.
+    """
+    row = SubmissionRow
+    kind = () if killed is None else ((row.kills > 0) == killed,)
     first = (
         select(row.id)
-        .where(row.state == QUEUED, row.queue == queue, row.ready <= now)
+        .where(row.state == QUEUED, row.queue == queue, row.ready <= now, *kind)
         .order_by(row.priority, row.id)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -65,13 +86,15 @@ def take(session: Session, queue: str, *, worker: str, token: str, now: float) -
         update(row)
         .where(row.id == first, row.state == QUEUED)
         .values(state=RUNNING, worker=worker, claim=token, started=now, tries=row.tries + 1)
-        .returning(row.id, row.exercise, row.seed, row.device, row.tries, row.faults)
+        .returning(row.id, row.exercise, row.seed, row.device, row.tries, row.faults, row.kills)
         .execution_options(synchronize_session=False)
     ).one_or_none()
     if found is None:
         return None
-    id, exercise, seed, device, tries, faults = found
-    return Claim(SubmissionId(id), exercise, seed, device, token=token, tries=tries, faults=faults, started=now)
+    id, exercise, seed, device, tries, faults, kills = found
+    return Claim(
+        SubmissionId(id), exercise, seed, device, token=token, tries=tries, faults=faults, kills=kills, started=now
+    )
 
 
 def finish(session: Session, claim: Claim, report: Report, *, body: str, state: State, now: float) -> bool:
@@ -110,6 +133,12 @@ def put_back(session: Session, claim: Claim, *, ready: float) -> bool:
     return _change(session, _held(claim).values(**values)) == 1
 
 
+def put_back_killed(session: Session, claim: Claim) -> bool:
+    """Queue a try again whose sandbox was killed; the next one is made alone."""
+    values = {"state": QUEUED, "worker": None, "claim": None, "kills": SubmissionRow.kills + 1}
+    return _change(session, _held(claim).values(**values)) == 1
+
+
 def step_back(session: Session, claim: Claim, *, priority: int) -> bool:
     """Queue a try that others overtook again, behind them."""
     return _change(session, _held(claim).values(state=QUEUED, worker=None, claim=None, priority=priority)) == 1
@@ -124,11 +153,13 @@ def withdraw(session: Session, id: SubmissionId, *, now: float) -> bool:
 def release(session: Session, worker: str, *, keep: Collection[str] = (), forgive: bool = False) -> int:
     """Queue again what a worker holds, but for the claims in `keep`.
 
-    With `forgive` these tries are not counted: whoever hands a job back by itself was not killed by it.
+    With `forgive` these tries are not counted: whoever hands a job back by itself was not killed by it. Without it they
+    were killed, one and all; which of them was the reason shows when each is graded alone.
     """
     row = SubmissionRow
     held = update(row).where(row.state == RUNNING, row.worker == worker, row.claim.not_in(keep))
-    return _change(session, held.values(state=QUEUED, worker=None, claim=None, tries=row.tries - int(forgive)))
+    counts = {"tries": row.tries - int(forgive), "kills": row.kills + int(not forgive)}
+    return _change(session, held.values(state=QUEUED, worker=None, claim=None, **counts))
 
 
 def adopt(session: Session) -> int:
@@ -174,7 +205,7 @@ def newcomers(session: Session) -> set[str]:
 def place(session: Session, id: SubmissionId) -> Place | None:
     """Return where a job stands in its queue; None if it does not wait."""
     row = SubmissionRow
-    again = row.tries > row.faults
+    again = row.tries > row.faults + row.kills
     mine = session.execute(
         select(row.queue, row.priority, row.created, again).where(row.id == id, row.state == QUEUED)
     ).one_or_none()

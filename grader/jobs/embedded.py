@@ -20,6 +20,7 @@ from grader.jobs.bell import Bell
 from grader.jobs.engine import Grade
 from grader.jobs.live import Live
 from grader.jobs.presence import Presence
+from grader.jobs.run_lock import RunLock
 from grader.jobs.slot import Retries, Slot
 from grader.jobs.table import TableEngine
 from grader.store.engine import Database, StoreUnavailable
@@ -135,6 +136,7 @@ class EmbeddedEngine(TableEngine):
             grade=self._grade,
             live=self.live,
             bell=self._bell(queue),
+            lock=RunLock(self._workers),
             worker=presence.id,
             stop=self._stop,
             retries=self._retries,

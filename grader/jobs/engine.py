@@ -31,7 +31,8 @@ class Overtaken(GraderFault):
 class Tracker(Protocol):
     """Takes the steps of one grading as they are done.
 
-    `leash` is pulled when the submission is cancelled, or has to let others go first.
+    `leash` is pulled when the submission is cancelled, or has to let others go first. `alone` says that nothing else is
+    graded on this machine meanwhile.
 
     Raises:
         Withdrawn: at any call after the submission was cancelled.
@@ -39,6 +40,7 @@ class Tracker(Protocol):
     """
 
     leash: Leash
+    alone: bool
 
     def __call__(self, seen: CallSeen) -> None:
         """Note that a call is done."""

@@ -63,6 +63,7 @@ class LiveTracker:
         self.steps = Steps()
         self.withdrawn = False
         self.overtaken = False
+        self.alone = False
         self.leash = Leash()
 
     def __call__(self, seen: CallSeen) -> None:

@@ -15,12 +15,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from grader.errors import record
+from grader.errors import Killed, record
 from grader.jobs import claims
 from grader.jobs.bell import Bell
 from grader.jobs.claims import Claim
 from grader.jobs.engine import Grade, Overtaken, Withdrawn, virtual_deadline
 from grader.jobs.live import Live, LiveTracker
+from grader.jobs.run_lock import RunLock
 from grader.judge.report import Report, Status
 from grader.store import submissions
 from grader.store.engine import Database, StoreUnavailable
@@ -34,6 +35,13 @@ APOLOGY = (
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
 )
 
+KILLED = (
+    "Your code was stopped twice because the process that ran it was killed; the second time nothing else was being "
+    "graded. That happens when code uses more memory than this machine has, so it counts as out of memory, and nothing "
+    "of it could be graded. Look for tensors that are larger than they need to be, and for lists that keep them; if "
+    "you think that your code is not the reason, tell your instructor."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Retries:
@@ -42,12 +50,15 @@ class Retries:
     Attributes:
         pauses: seconds to wait before each further try; after the last one the submission is broken.
         tries: how often a job may be taken in all; more, and it is what kills its workers.
+        kills: how often what runs a job may be killed, its sandbox, its grading process or the whole service, before it
+            is told as out of memory.
         rests: seconds that a slot stands back after its first, second, … failure in a row to reach the database; the
             last for all that follow.
     """
 
     pauses: tuple[float, ...] = (1.0, 5.0)
     tries: int = 12
+    kills: int = 1
     rests: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 15.0)
 
 
@@ -60,6 +71,7 @@ class Slot:
     grade: Grade
     live: Live
     bell: Bell
+    lock: RunLock
     worker: str
     stop: threading.Event
     retries: Retries
@@ -73,16 +85,14 @@ class Slot:
         while not self.stop.is_set():
             rings = self.bell.rings
             try:
-                claim = self._take()
-                if claim is not None:
-                    self._work(claim)
+                idle = not self._serve_one()
                 stumbles = 0
             except Exception as fault:  # noqa: BLE001 - nothing may end the slot; the keeper finds what it was holding
                 self.token = ""
                 self._rest(fault, stumbles)
                 stumbles += 1
                 continue
-            if claim is None and not self.stop.is_set():
+            if idle and not self.stop.is_set():
                 self.token = ""
                 self.bell.wait(rings)
 
@@ -99,19 +109,36 @@ class Slot:
             LOG.error("a slot could not reach the queue, next look in %s s: %r", seconds, fault, exc_info=fault)
         self.stop.wait(seconds)
 
-    def _take(self) -> Claim | None:
+    def _serve_one(self) -> bool:
+        """Grade the next job, alone if it was killed before; return whether to look for another one at once."""
+        with self.database.read() as session:
+            alone = claims.next_was_killed(session, self.queue, now=self.clock())
+        # Before the claim: a process that is killed must hold no job that only waits to be alone.
+        with self.lock.alone() if alone else self.lock.together():
+            claim = self._take(alone)
+            if claim is not None:
+                self._work(claim)
+        return claim is not None or alone
+
+    def _take(self, alone: bool) -> Claim | None:
         self.token = secrets.token_hex(8)
         with self.database.write() as session:
             # Looked at under the write lock: after a drain has handed everything back, nothing may be taken any more.
             if self.stop.is_set():
                 return None
-            return claims.take(session, self.queue, worker=self.worker, token=self.token, now=self.clock())
+            return claims.take(
+                session, self.queue, worker=self.worker, token=self.token, now=self.clock(), killed=alone
+            )
 
     def _work(self, claim: Claim) -> None:
+        if claim.kills > self.retries.kills:
+            self._tell_killed(claim)
+            return
         if claim.tries > self.retries.tries:
             self._give_up(claim, RuntimeError(f"it was taken {claim.tries} times and never came to an end"))
             return
         with self.live.grading(claim.id) as tracker:
+            tracker.alone = claim.kills > 0
             self.live.moved(claim.id)
             self.held = (claim, tracker)
             try:
@@ -120,6 +147,8 @@ class Slot:
                 LOG.info("submission %s was cancelled while it ran", claim.id)
             except Overtaken:
                 self._step_back(claim)
+            except Killed as fault:
+                self._put_aside(claim, fault)
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
@@ -132,6 +161,26 @@ class Slot:
     def _step_back(self, claim: Claim) -> None:
         with self.database.write() as session:
             claims.step_back(session, claim, priority=virtual_deadline(self.clock(), TURNS_BACK))
+
+    def _put_aside(self, claim: Claim, fault: Killed) -> None:
+        LOG.warning("try %d of %s is repeated, with nothing beside it: %s", claim.tries, claim.id, fault)
+        with self.database.write() as session:
+            claims.put_back_killed(session, claim)
+
+    def _tell_killed(self, claim: Claim) -> None:
+        """Store the verdict on what was killed alone as well."""
+        LOG.warning("submission %s was killed %d times, the last time alone: out of memory", claim.id, claim.kills)
+        report = Report(
+            exercise=claim.exercise,
+            status=Status.MEMORY,
+            score=0.0,
+            seed=claim.seed,
+            device=claim.device,
+            seconds=self.clock() - claim.started,
+            reason=KILLED,
+        )
+        self._store(claim, report, State.DONE)
+        self.live.moved(claim.id)
 
     def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
         """Return the report; None if the submission was deleted together with its owner."""

@@ -20,6 +20,8 @@ from grader.sandbox.started import MESSAGE_BYTES, REPLY_SECONDS, ZygoteLost
 _ROOT = Path(__file__).resolve().parents[2]
 _ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.zygote import main; main({descriptor})"
 _START_SECONDS = 60.0
+_GONE_SECONDS = 1.0
+_KILLED = (-9, 0xFF & -9)  # itself, or the process for which it waits, see `namespaces`
 
 
 class Zygote:
@@ -86,6 +88,13 @@ class Zygote:
                 near.close()
                 raise ZygoteLost(f"the sandbox's zygote takes no run: {error}") from error
         return Charge(near)
+
+    def was_killed(self) -> bool:
+        """Return whether it was killed, and not by us; it is given a moment to have ended."""
+        try:
+            return self._process.wait(timeout=_GONE_SECONDS) in _KILLED
+        except subprocess.TimeoutExpired:
+            return False
 
     def close(self) -> None:
         """End the zygote, and with it every child that still runs."""

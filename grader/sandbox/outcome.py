@@ -64,6 +64,12 @@ def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
     return _early(facts, limits)
 
 
+def explained(facts: Facts, limits: Limits) -> bool:
+    """Return whether what was seen of a run that is out of memory says so: who was merely killed may be a victim."""
+    seen = facts.hoarded or facts.code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes
+    return seen or facts.ended or facts.code != -_SIGKILL
+
+
 def _early(facts: Facts, limits: Limits) -> tuple[Ending, str]:
     """Explain a process that ended by itself, or by the kernel's hand, before its answer was complete."""
     killed = facts.code in (-_SIGKILL, -_SIGXCPU)

@@ -13,8 +13,9 @@ from grader.box.codec import encode_job
 from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
-from grader.errors import GraderFault, SandboxUnavailable
+from grader.errors import GraderFault, Killed, SandboxUnavailable
 from grader.sandbox.keeper import Zygote
+from grader.sandbox.lockdown import oom
 from grader.sandbox.started import ZygoteLost
 from grader.sandbox.trip import Trip
 
@@ -47,19 +48,25 @@ class Sandbox:
         """Run `plan` on the entry point defined by `source`; the child is dead when this returns.
 
         Raises:
+            Killed: the kernel ended the zygote twice in a row, for lack of memory.
             GraderFault: the machinery failed twice in a row, or the machine has no room for a child now.
             SandboxUnavailable: the plan wants another device than the CPU, which would need an open door to a driver.
         """
         if plan.device != "cpu":
             raise SandboxUnavailable(f"the sandbox grades on the CPU only; it has no door to {plan.device}")
-        job = encode_job(plan, source)
+        job, kills = encode_job(plan, source), oom.kills()
         with self._lease() as zygote:
             try:
                 return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)
             except ZygoteLost:
                 self._replace(zygote)
         with self._lease() as zygote:
-            return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)
+            try:
+                return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)
+            except ZygoteLost as lost:
+                if zygote.was_killed() and (kills is None or oom.kills() != kills):
+                    raise Killed("the kernel ended the sandbox's zygote twice, for lack of memory") from lost
+                raise
 
     def renew(self) -> None:
         """Put a fresh zygote in the place of the present one; runs under way finish where they are.

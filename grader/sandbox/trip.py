@@ -12,7 +12,7 @@ from typing import Any
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
-from grader.box.run import Limits, Progress, Run
+from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire import Reader
 from grader.errors import BadAnswer
 from grader.sandbox import outcome
@@ -71,6 +71,7 @@ class Trip:
             cpu_seconds=end["cpu"],
             memory_bytes=end["resident"],
             grown_bytes=facts.grown_bytes,
+            killed=ending is Ending.MEMORY and not outcome.explained(facts, self._limits),
         )
 
     def _facts(self, child: Started, end: dict[str, Any]) -> outcome.Facts:

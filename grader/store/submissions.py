@@ -159,6 +159,7 @@ def _row(submission: Submission, number: int) -> SubmissionRow:
         ready=submission.created,
         tries=0,
         faults=0,
+        kills=0,
     )
 
 

@@ -115,6 +115,7 @@ class SubmissionRow(Base):
     ready: Mapped[float]  # not to be taken before this time
     tries: Mapped[int]  # how often it was taken
     faults: Mapped[int]  # how often a fault of ours ended a try
+    kills: Mapped[int] = mapped_column(server_default=text("0"))  # how often what ran it was killed
     worker: Mapped[str | None] = mapped_column(String(40))
     claim: Mapped[str | None] = mapped_column(String(40))
     started: Mapped[float | None]

@@ -16,7 +16,8 @@ from grader.errors import GraderFault
 from grader.jobs import claims
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Tracker, virtual_deadline
-from grader.judge.report import CheckResult, Dimension, Report, Verdict
+from grader.jobs.slot import KILLED
+from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
 from grader.store import boards, submissions
 from grader.store.engine import Database
 from grader.store.records import State, Submission, SubmissionId
@@ -160,14 +161,40 @@ def test_a_report_that_was_left_open_is_tried_again(database: Database, engine: 
     assert (best, used) == ({"softmax": 40.0 if open_ended else 100.0}, [0 if open_ended else 1])
 
 
-def test_what_kills_every_worker_is_given_up(database: Database, engine: Make) -> None:
-    """A job that was taken too often without coming to an end is not taken for ever."""
-    one = engine(tries=2)
+def test_what_kills_every_worker_is_told_as_memory(database: Database, engine: Make) -> None:
+    """A job that was under way at two kills is not begun again: it gets a verdict, which says why."""
+    asked: list[str] = []
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        asked.append(submission.id)
+        return full_marks(submission, tracker)
+
+    one = engine(grade)
     hand_in(database, one, "s1")
     for n in range(2):
         with database.write() as session:
             assert claims.take(session, "cpu", worker="dead", token=f"t{n}", now=2e9) is not None
             claims.release(session, "dead")
+    one.run({"cpu": 1})
+    until(finished(database), "told")
+
+    with database.read() as session:
+        stored = submissions.get(session, SubmissionId("s1"))
+    assert stored is not None
+    assert stored.report is not None
+    assert (asked, stored.state, stored.report.status) == ([], State.DONE, Status.MEMORY)
+    assert stored.report.reason == KILLED
+
+
+def test_what_never_comes_to_an_end_is_given_up(database: Database, engine: Make) -> None:
+    """A job that was taken too often, by whatever reason, is not taken for ever."""
+    one = engine(tries=2)
+    hand_in(database, one, "s1")
+    for n in range(2):
+        with database.write() as session:
+            claim = claims.take(session, "cpu", worker="slow", token=f"t{n}", now=2e9)
+            assert claim is not None
+            claims.step_back(session, claim, priority=0)
     one.run({"cpu": 1})
     until(finished(database), "given up")
 

@@ -17,14 +17,17 @@ from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 from grader.store import migrate, submissions
 from grader.store.engine import Database
-from grader.store.records import Role, Submission, SubmissionId, User, UserId
+from grader.store.records import Submission, SubmissionId, User, UserId
 from grader.store.tables import Base
 
 _OLD = '{"exercise":"softmax","status":"graded","score":50.0,"seed":7,"device":"cpu","seconds":0.1,"checks":[]}'
+_OLD_SUBMISSION = """INSERT INTO submissions (id, user_id, exercise, exercise_version, source, seed, device,
+    torch_version, state, number, created, priority, ready, tries, faults)
+    VALUES ('s1', 1, 'softmax', 'v1', x'78', 7, 'cpu', '2.13', 'done', 1, 1.0, 0, 1.0, 1, 0)"""
 NEXT = '''"""A later change."""
 import sqlalchemy as sa
 from alembic import op
-revision, down_revision, branch_labels, depends_on = "9999", "0003", None, None
+revision, down_revision, branch_labels, depends_on = "9999", "0004", None, None
 
 def upgrade():
     {change}
@@ -80,19 +83,18 @@ def test_migrating_twice_changes_nothing(database: Database, kept: Submission) -
     """A start finds the database as it left it."""
     migrate.upgrade(database)
 
-    assert migrate.current(database) == "0003"
+    assert migrate.current(database) == "0004"
     with database.read() as session:
         assert submissions.owner(session, kept.id) == kept.user
 
 
-def test_reports_from_before_the_flags_are_kept_without_one(tmp_path: Path, draft: Callable[..., Submission]) -> None:
+def test_reports_from_before_the_flags_are_kept_without_one(tmp_path: Path) -> None:
     """What was stored at the revision before is there afterwards, word for word, and flagged as nothing."""
     older = Database(f"sqlite:///{tmp_path / 'older.sqlite3'}")
     migrate.upgrade(older, "0002")
     with older.write() as session:
         session.execute(text("INSERT INTO users VALUES (1, 'Ada', 'ada', 'hash', 'student', 1.0)"))
-        user = User(UserId(1), "Ada", Role.STUDENT)
-        submissions.add(session, draft(user, "s1"))
+        session.execute(text(_OLD_SUBMISSION))
         session.execute(text("INSERT INTO reports VALUES ('s1', 1, 'graded', 50.0, 2.0, :body)"), {"body": _OLD})
 
     migrate.upgrade(older)
@@ -101,6 +103,7 @@ def test_reports_from_before_the_flags_are_kept_without_one(tmp_path: Path, draf
         assert session.execute(text("SELECT submission_id, score, flag FROM reports")).all() == [("s1", 50.0, "")]
         (line,) = submissions.attempts(session, UserId(1))
         kept = submissions.get(session, SubmissionId("s1"))
+        assert session.execute(text("SELECT kills FROM submissions")).scalars().all() == [0]
     assert (line.score, line.flag) == (50.0, Flag.NONE)
     assert kept is not None
     assert kept.report == Report("softmax", Status.GRADED, 50.0, 7, "cpu", 0.1)
@@ -124,7 +127,7 @@ def test_the_file_is_copied_before_it_is_changed(
     """A whole copy of the former state lies beside the file."""
     migrate.upgrade(database, scripts=scripts(REBUILD_USERS))
 
-    with sqlite3.connect(tmp_path / "class.sqlite3.before-0003") as copy:
+    with sqlite3.connect(tmp_path / "class.sqlite3.before-0004") as copy:
         found = copy.execute("SELECT id FROM submissions").fetchall()
     copy.close()
     assert found == [("s1",)]
@@ -138,7 +141,7 @@ def test_a_migration_that_orphans_rows_is_undone(
     with pytest.raises(GraderFault, match="1 rows that point at nothing"):
         migrate.upgrade(database, scripts=scripts(change))
 
-    assert migrate.current(database) == "0003"
+    assert migrate.current(database) == "0004"
     with database.read() as session:
         assert session.execute(text("SELECT count(*) FROM users")).scalar() == 1
         assert session.execute(text("SELECT count(*) FROM sqlite_master WHERE name = 'later'")).scalar() == 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 CHILD, ZYGOTE, GRADER = 1000, 700, 300
 _FILE = "/proc/self/oom_score_adj"
@@ -25,6 +26,16 @@ def stand_at(rank: int) -> None:
                 os.pwrite(file, str(rank).encode(), 0)
         finally:
             os.close(file)
+
+
+def kills() -> int | None:
+    """Return how many processes the kernel has ended for lack of memory, wherever; None: nobody counts."""
+    with suppress(OSError):
+        for line in Path("/proc/vmstat").read_text(encoding="ascii").splitlines():
+            name, _, number = line.partition(" ")
+            if name == "oom_kill":
+                return int(number)
+    return None
 
 
 class Ranks:
