@@ -9,6 +9,7 @@ from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
 from benchmarks.latency import latency
+from benchmarks.memory import memory
 from benchmarks.scale import scale
 from benchmarks.storm import storm
 from benchmarks.throughput import throughput
@@ -24,6 +25,7 @@ app.command()(gpu)
 app.command()(walls)
 app.command()(calls)
 app.command()(storm)
+app.command()(memory)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from grader.box.plan import Plan
 from grader.box.run import Box, Limits, Progress, Run
 from grader.errors import GraderFault, Killed, SandboxUnavailable
 from grader.exercise.catalog import ROOT, Catalog
-from grader.jobs.crew import Crew
+from grader.jobs.crew import SLOTS_EACH, Crew
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Grade, Tracker
 from grader.jobs.relay import Relay, obey, send, settle_in
@@ -31,6 +31,8 @@ from grader.judge.grade import grade
 from grader.judge.panels import PANEL_DTYPE, Place
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
+from grader.sandbox import cgroup
+from grader.sandbox.budget import Budget
 from grader.sandbox.choice import choose_box
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
@@ -53,10 +55,13 @@ def build(settings: Settings) -> Service:
     """Return the service, with its database up to date and its grading processes warm; it grades once it is started.
 
     Raises:
-        SandboxUnavailable: this machine has no sandbox for strangers' code.
+        SandboxUnavailable: this machine has no sandbox for strangers' code, or too little memory.
         AuthorError: an exercise is written wrongly.
     """
-    database, catalog = opened(settings), Catalog.load()
+    catalog = Catalog.load()
+    settings = replace(settings, slots=slots_in_memory(settings, catalog))
+    database = opened(settings)
+    cgroup.settle()
     crew = Crew(database, partial(start_grading, settings), settings.slots)
     hello = crew.wait()
     return Service(
@@ -67,6 +72,28 @@ def build(settings: Settings) -> Service:
         rules=rules_of(settings, with_gpu=hello["gpu"]),
         box_name=hello["ready"],
     )
+
+
+def budget_of(settings: Settings, catalog: Catalog) -> Budget:
+    """Return what the service may use, by the settings or as this machine or container has it."""
+    each = max((exercise.spec.limits.memory_bytes for exercise in catalog.values()), default=Limits().memory_bytes)
+    return Budget((settings.memory_mib << 20) or cgroup.available(), each, SLOTS_EACH)
+
+
+def slots_in_memory(settings: Settings, catalog: Catalog) -> int:
+    """Return how many submissions may be graded at once on the CPU: as many as the settings say, if they have room.
+
+    Raises:
+        SandboxUnavailable: there is no room for one.
+    """
+    budget = budget_of(settings, catalog)
+    found = budget.slots(settings.slots)
+    if found < settings.slots:
+        LOG.warning(
+            "there is memory for %d submissions at once, not for %d: %d MiB, where those need %d MiB",
+            *(found, settings.slots, budget.memory >> 20, budget.needed(settings.slots) >> 20),
+        )
+    return found
 
 
 def opened(settings: Settings, patience: float = PATIENCE_SECONDS) -> Database:
@@ -106,7 +133,8 @@ def work(descriptor: int) -> None:
     settings = Settings(**{**chosen, "data": Path(chosen["data"])})
     torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
     try:
-        catalog, box = Catalog.load(), choose(settings)
+        catalog = Catalog.load()
+        box = choose(settings, budget_of(settings, catalog).room(min(settings.slots, SLOTS_EACH)))
     except SandboxUnavailable as reason:
         send(connection, {"unavailable": str(reason)})
         return
@@ -124,13 +152,13 @@ def work(descriptor: int) -> None:
         _close(box, gpu)
 
 
-def choose(settings: Settings) -> Box:
-    """Return the box for strangers' code.
+def choose(settings: Settings, room: int = 0) -> Box:
+    """Return the box for strangers' code, with so many bytes of memory for all that runs in it together.
 
     Raises:
         SandboxUnavailable: this machine has no sandbox for strangers' code.
     """
-    box = choose_box(allow_plain=False, allow_one_wall=settings.allow_one_wall)
+    box = choose_box(allow_plain=False, allow_one_wall=settings.allow_one_wall, room=room)
     if isinstance(box, Sandbox) and box.tier == "C":
         LOG.warning(
             "one wall only: submissions run behind the system call filter and limits alone, as the settings say"

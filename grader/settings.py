@@ -32,6 +32,8 @@ class Settings:
         allowed_hosts: the names under which browsers may ask for it, `*.example.org` for all below; empty for any.
         slots: how many submissions are graded at once on the CPU.
         gpu_slots: how many submissions are run at once on a GPU, where there is one; 0 for none.
+        memory_mib: how much memory the service may use with everything that it starts, in MiB; 0 for as much as the
+            machine, or the container, has. There are as many slots as fit into it, at most `slots`.
         class_code: what somebody who registers has to know, 8 characters or more, 12 where they are words: wrong ones
             are not slowed down; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
@@ -51,6 +53,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = ()
     slots: int = 1
     gpu_slots: int = 1
+    memory_mib: int = 0
     class_code: str | None = field(default=None, repr=False)
     secret: str | None = field(default=None, repr=False)
     allow_one_wall: bool = False
@@ -86,6 +89,7 @@ class Settings:
             allowed_hosts=read("ALLOWED_HOSTS", "names such as gym.example.org, *.example.org", _hosts, default=()),
             slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
             gpu_slots=read("GPU_SLOTS", "an integer from 0 to 16", _integer(0, 16), default=1),
+            memory_mib=read("MEMORY_MIB", "an integer from 1024 to 16777216", _integer(1024, 1 << 24), default=0),
             class_code=read("CLASS_CODE", "8 characters or more", _longer_than(7), default=None),
             secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
             allow_one_wall=read("ALLOW_ONE_WALL", "yes or no", _word, default=False),

@@ -42,7 +42,7 @@ def examine() -> None:
     """Say which walls this machine has; exits with 0 if it may grade for strangers."""
     settings = Settings.from_environment()
     found = doctor.probe()
-    for line in (*found.lines(), *_machine()):
+    for line in (*found.lines(), doctor.memory(), *_machine()):
         typer.echo(line)
     if found.tier == "C" and settings.allow_one_wall:
         typer.echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall")

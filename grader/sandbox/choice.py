@@ -14,11 +14,15 @@ from grader.sandbox.keeper import Zygote
 
 
 class BoxToCome:
-    """A box on its way: the walls are tried and a zygote warms up while its user does something else."""
+    """A box on its way: the walls are tried and a zygote warms up while its user does something else.
 
-    def __init__(self) -> None:
+    `room` is the memory for all that runs in it together, in bytes; 0 for no limit but that of each run.
+    """
+
+    def __init__(self, room: int = 0) -> None:
+        self._room = room
         self._examination = doctor.Examination()
-        self._zygote = Zygote() if sys.platform == "linux" else None
+        self._zygote = Zygote(room) if sys.platform == "linux" else None
 
     def wait(self, *, allow_plain: bool, allow_one_wall: bool = False) -> Box:
         """Return the safest box that this machine can offer.
@@ -42,7 +46,7 @@ class BoxToCome:
             raise SandboxUnavailable("the sandbox needs Linux")
         from grader.sandbox.runner import Sandbox
 
-        box = Sandbox(self._zygote)
+        box = Sandbox(self._zygote, room=self._room)
         self._zygote = None  # the sandbox's now
         if box.tier == "C" and not allow_one_wall:
             box.close()
@@ -56,15 +60,16 @@ class BoxToCome:
             self._zygote.close()
 
 
-def choose_box(allow_plain: bool, *, allow_one_wall: bool = False) -> Box:
+def choose_box(allow_plain: bool, *, allow_one_wall: bool = False, room: int = 0) -> Box:
     """Return the safest box that this machine can offer.
 
     Args:
         allow_plain: take a plain subprocess where the sandbox's floor is missing; for one's own code only.
         allow_one_wall: take a sandbox of tier C, where there is no better one.
+        room: the memory for all that runs in a sandbox together, in bytes; 0 for no limit but that of each run.
 
     Raises:
         SandboxUnavailable: the floor is missing, and a plain subprocess is not allowed.
     """
-    with contextlib.closing(BoxToCome()) as coming:
+    with contextlib.closing(BoxToCome(room)) as coming:
         return coming.wait(allow_plain=allow_plain, allow_one_wall=allow_one_wall)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import SandboxUnavailable
-from grader.sandbox import tiers
+from grader.sandbox import cgroup, tiers
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ENTRY = (
@@ -35,6 +35,7 @@ _REMEDIES = {
     "own processes": _NAMESPACES,
     "empty root": "the other namespaces, and the right to mount in them",
 }
+_GROUP_REMEDY = "root outside of a container, or groups of one's own, as systemd gives with Delegate=memory"
 _FLOOR = {"system call filter", "limits", "not root"}
 _APART = {"empty network", "own shared memory", "own host name", "own processes", "empty root"}
 
@@ -93,6 +94,18 @@ class Examination:
         if self._probes is not None:
             with self._probes:
                 self._probes.kill()
+
+
+def memory() -> str:
+    """Return one line on memory: how much there is, and whether all submissions together can have a limit of their own.
+
+    It is no wall and counts for no tier: each submission has its own limit, and those of all slots must fit.
+    """
+    there = f"memory: {cgroup.available() >> 20} MiB for the service and all submissions"
+    missing = cgroup.why_not()
+    if not missing:
+        return f"{there}; a control group limits the submissions together"
+    return f"{there}; no control group limits the submissions together: {missing} (needs: {_GROUP_REMEDY})"
 
 
 def probe() -> Diagnosis:

@@ -14,11 +14,12 @@ from typing import Any, Self
 
 from grader.box.run import Limits
 from grader.errors import GraderFault
+from grader.sandbox import cgroup
 from grader.sandbox.charge import Charge
 from grader.sandbox.started import MESSAGE_BYTES, REPLY_SECONDS, ZygoteLost
 
 _ROOT = Path(__file__).resolve().parents[2]
-_ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.zygote import main; main({descriptor})"
+_ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.zygote import main; main({descriptor}, {group})"
 _START_SECONDS = 60.0
 _GONE_SECONDS = 1.0
 _KILLED = (-9, 0xFF & -9)  # itself, or the process for which it waits, see `namespaces`
@@ -27,20 +28,24 @@ _KILLED = (-9, 0xFF & -9)  # itself, or the process for which it waits, see `nam
 class Zygote:
     """A zygote that warms up from now on, and takes runs once `wait` has returned.
 
-    `tier` says how high its walls are, `A`, `B` or `C`; empty as long as it warms up.
+    `tier` says how high its walls are, `A`, `B` or `C`; empty as long as it warms up. With `room`, in bytes, it and its
+    children together may use no more memory than that, where this machine has groups for it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, room: int = 0) -> None:
         self.tier = ""
+        self._group = cgroup.make(room) if room else None
         self._scratch = tempfile.mkdtemp(prefix="grader-zygote-")
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the zygote
         self._control, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        joins = [] if self._group is None else [self._group.file]
         with inner:
+            entry = _ENTRY.format(root=str(_ROOT), descriptor=inner.fileno(), group=(*joins, -1)[0])
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT), descriptor=inner.fileno())],
+                [sys.executable, "-I", "-c", entry],
                 env=_environment(self._scratch),
                 cwd="/",
-                pass_fds=[inner.fileno()],
+                pass_fds=[inner.fileno(), *joins],
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
@@ -107,6 +112,8 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         self._log.close()
+        if self._group is not None:
+            self._group.remove()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 

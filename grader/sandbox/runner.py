@@ -30,14 +30,18 @@ class Sandbox:
     Starting takes the seconds that importing torch takes, less those for which `zygote` has been warming up; a run
     after that takes tens of milliseconds. A zygote that died is replaced by the next run, and the run that it took
     down is repeated once. A zygote that is a day old is replaced after the next run that leaves nothing else running.
+    `room` is the memory in bytes for a zygote and its children together, 0 for no limit over all of them.
     """
 
-    def __init__(self, zygote: Zygote | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, zygote: Zygote | None = None, *, room: int = 0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._lock = threading.Lock()
         self._closed = False
         self._clock = clock
         self._renewed = clock()
-        self._zygote = (zygote or Zygote()).wait()
+        self._room = room
+        self._zygote = (zygote or Zygote(room)).wait()
         self._leases: Counter[Zygote] = Counter()  # runs under way, by zygote
         self.tier = self._zygote.tier
         self.name = f"sandbox (tier {self.tier}{', one wall only' if self.tier == 'C' else ''})"
@@ -139,7 +143,7 @@ class Sandbox:
             GraderFault: it did not start.
             SandboxUnavailable: the machine has lost a wall meanwhile.
         """
-        zygote = Zygote().wait()
+        zygote = Zygote(self._room).wait()
         if zygote.tier > self.tier:  # later in the alphabet is lower
             zygote.close()
             raise SandboxUnavailable(f"a new zygote has tier {zygote.tier} only, where the sandbox had {self.tier}")

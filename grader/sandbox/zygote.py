@@ -30,8 +30,11 @@ MESSAGE_BYTES = 4096
 _QUIET = 100  # milliseconds without a run before a child is made ready; runs in a row would only be slowed down by it
 
 
-def main(control_descriptor: int) -> NoReturn:
-    """Warm up, say so, and serve until the control socket ends."""
+def main(control_descriptor: int, group_descriptor: int = -1) -> NoReturn:
+    """Warm up, say so, and serve until the control socket ends; first of all join the group, if there is one."""
+    if group_descriptor >= 0:
+        os.write(group_descriptor, b"0")  # whoever writes it
+        os.close(group_descriptor)
     control = socket.socket(fileno=control_descriptor)
     oom.stand_at(oom.ZYGOTE)
     namespaced = namespaces.enter()

@@ -1,0 +1,51 @@
+"""How many submissions may run at once in the memory that there is, so that all limits together can be kept.
+
+A child that waits for its job costs as much as one at rest; what a run may use comes on top only while it runs. So the
+memory of the whole service is bounded by its parts at rest, and the limit of one run for each slot. The parts were
+measured on Linux 6.18 with torch 2.13 for the CPU, as private memory, and rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from grader.errors import SandboxUnavailable
+
+_MIB = 1 << 20
+PAGES = 512 * _MIB  # the process that serves the pages
+GRADER = 384 * _MIB  # a grading process
+ZYGOTE = 384 * _MIB  # its zygote, with the children that wait
+CHILD = 64 * _MIB  # a child at rest
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the service may use, in bytes; `each` is the largest limit that a run may have, `shared` slots a process."""
+
+    memory: int
+    each: int
+    shared: int
+
+    def slots(self, wanted: int) -> int:
+        """Return how many slots there is room for, at most `wanted`.
+
+        Raises:
+            SandboxUnavailable: for none.
+        """
+        found = next((slots for slots in range(wanted, 0, -1) if self.needed(slots) <= self.memory), 0)
+        if not found:
+            raise SandboxUnavailable(
+                f"there is too little memory to grade: {self.memory // _MIB} MiB, where one submission at a time needs "
+                f"{self.needed(1) // _MIB} MiB (of them {self.each // _MIB} MiB for the submission). Give the machine "
+                "or the container more, or say in ATTENTION_GYM_MEMORY_MIB how much there really is"
+            )
+        return found
+
+    def needed(self, slots: int) -> int:
+        """Return the bytes that the service needs at most with so many slots."""
+        return PAGES + math.ceil(slots / self.shared) * (GRADER + ZYGOTE) + slots * (self.each + CHILD)
+
+    def room(self, slots: int) -> int:
+        """Return the bytes that a zygote with all its children needs at most, for so many runs at once."""
+        return ZYGOTE + slots * (self.each + CHILD)
