@@ -14,7 +14,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from grader.errors import GraderError, NotAllowed
 from grader.service.doors import Arrivals, Marks, SignIns
-from grader.service.looks import skeleton
+from grader.service.looks import looks
 from grader.service.names import fold, tidy
 from grader.store import accounts
 from grader.store.accounts import Visit
@@ -92,7 +92,8 @@ class Accounts:
             shortest, longest = PASSWORD_LENGTH.start, PASSWORD_LENGTH.stop - 1
             raise NotAllowed(f"A password has {shortest} to {longest} characters; this one has {len(password)}.")
         with self._database.read() as session:
-            _refuse_taken(tidied, accounts.names(session))  # before the hash, which costs most
+            # Before the hash, which costs most; and what each name looks like is remembered for the transaction.
+            _refuse_taken(tidied, accounts.names(session))
         hashed = self._hash(password)
         with self._database.write() as session:
             _refuse_taken(tidied, accounts.names(session))
@@ -186,19 +187,21 @@ class Accounts:
 
 
 def _refuse_taken(name: str, others: Sequence[str]) -> None:
-    look = skeleton(name)
-    if any(skeleton(other) == look for other in others):
+    if any(not looks(name).isdisjoint(looks(other)) for other in others):
         raise NotAllowed(f"The name {name} is taken, or looks like one that is; please choose another one.")
 
 
 def _key(name: str) -> str:
     # No name holds a zero, and not every database takes one.
-    return fold(name)[:LONGEST_KEY].replace("\0", "\ufffd")
+    return fold(name[:LONGEST_KEY])[:LONGEST_KEY].replace("\0", "\ufffd")
 
 
 def _plain(password: str) -> bytes:
     # The same letters typed on another machine may come composed otherwise; half a surrogate pair must not raise.
-    return unicodedata.normalize("NFC", password)[: PASSWORD_LENGTH.stop].encode(errors="surrogatepass")
+    # To put many accents in order takes the square of their number, so it is cut before.
+    return unicodedata.normalize("NFC", password[: PASSWORD_LENGTH.stop])[: PASSWORD_LENGTH.stop].encode(
+        errors="surrogatepass"
+    )
 
 
 def _digest(token: str) -> str:

@@ -7,6 +7,7 @@ import unicodedata
 from grader.errors import NotAllowed
 
 SHORTEST, LONGEST = 2, 40
+LONGEST_TYPED = 10 * LONGEST  # with letters composed of several characters, and spaces around
 MARKS = 2  # accents on one letter; Vietnamese needs two
 UNSEEN = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")  # blank, though Unicode calls them letters or signs
 TOGETHER = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO"})
@@ -18,6 +19,8 @@ def tidy(name: str) -> str:
     Raises:
         NotAllowed: it is too short or long, holds something invisible, or mixes alphabets that look alike.
     """
+    if len(name) > LONGEST_TYPED:  # putting many accents in order takes the square of their number
+        raise NotAllowed(f"A name has {SHORTEST} to {LONGEST} characters; this one has {len(name)}.")
     tidied = unicodedata.normalize("NFKC", name).strip(" ")
     if not SHORTEST <= len(tidied) <= LONGEST:
         raise NotAllowed(f"A name has {SHORTEST} to {LONGEST} characters; this one has {len(tidied)}.")
@@ -44,15 +47,19 @@ def _visible(character: str) -> bool:
 
 
 def _overloaded(name: str) -> bool:
-    run = 0
+    run, bearer = 0, ""
     for character in name:
         # Variation selectors and joiners are marks too, and can be seen by nobody.
         if unicodedata.category(character) in {"Mn", "Me"}:
             run += 1
-            if run > MARKS or unicodedata.name(character, "").startswith(("VARIATION", "COMBINING GRAPHEME")):
+            if (
+                run > MARKS
+                or not bearer.isalnum()
+                or unicodedata.name(character, "").startswith(("VARIATION", "COMBINING GRAPHEME"))
+            ):
                 return True
         else:
-            run = 0
+            run, bearer = 0, character
     return False
 
 
