@@ -20,7 +20,10 @@ from packaging.utils import canonicalize_name
 from grader.exercise.catalog import ROOT
 
 PIN = re.compile(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)")
-ALIASES = {"argon2": "argon2-cffi", "confusable_homoglyphs": "confusable-homoglyphs"}  # imported under another name than installed
+ALIASES = {  # imported under another name than installed
+    "argon2": "argon2-cffi",
+    "confusable_homoglyphs": "confusable-homoglyphs",
+}
 OURS = {"grader", "reference", "exercises", "tests", "benchmarks"}
 TARGETS = ("setup", "run", "test", "check", "bench", "lock")
 HAND, TOOL = ("requirements.in", "requirements-dev.txt"), ("constraints.txt", "requirements.txt")
