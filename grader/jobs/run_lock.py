@@ -15,24 +15,25 @@ from pathlib import Path
 
 
 class RunLock:
-    """A lock that many may hold together or one alone; safe to use from several threads.
+    """One holder's share in a lock that many may hold together or one alone; for one thread.
 
-    There are two files: whoever waits to be alone holds the first one, so that nobody new comes to the second.
+    There are two files: whoever waits to be alone holds the first one, so that nobody new comes to the second. They are
+    opened once, so that a process without descriptors left can go on grading.
     """
 
     def __init__(self, directory: Path) -> None:
         """Use two files in `directory`, which is there."""
-        self._gate, self._room = directory / "gate", directory / "room"
+        self._gate, self._room = (os.open(directory / name, os.O_RDWR | os.O_CREAT, 0o600) for name in ("gate", "room"))
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """Hold it with others; waits as long as somebody is alone, or waits to be."""
         with _locked(self._gate, fcntl.LOCK_SH):
-            room = _lock(self._room, fcntl.LOCK_SH)
+            fcntl.flock(self._room, fcntl.LOCK_SH)
         try:
             yield
         finally:
-            os.close(room)
+            fcntl.flock(self._room, fcntl.LOCK_UN)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -40,22 +41,16 @@ class RunLock:
         with _locked(self._gate, fcntl.LOCK_EX), _locked(self._room, fcntl.LOCK_EX):
             yield
 
+    def close(self) -> None:
+        """Let go of the files."""
+        os.close(self._gate)
+        os.close(self._room)
+
 
 @contextmanager
-def _locked(file: Path, kind: int) -> Iterator[None]:
-    descriptor = _lock(file, kind)
+def _locked(file: int, kind: int) -> Iterator[None]:
+    fcntl.flock(file, kind)  # a lock belongs to its opening, so threads exclude each other as processes do
     try:
         yield
     finally:
-        os.close(descriptor)
-
-
-def _lock(file: Path, kind: int) -> int:
-    """Open and lock a file; a lock belongs to its opening, so threads exclude each other as processes do."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, kind)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
+        fcntl.flock(file, fcntl.LOCK_UN)

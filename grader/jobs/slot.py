@@ -12,7 +12,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
 from grader.errors import Killed, record
@@ -81,6 +81,10 @@ class Slot:
 
     def serve(self) -> None:
         """Work until `stop` is set; sleep while there is nothing to do."""
+        with closing(self.lock):
+            self._serve_all()
+
+    def _serve_all(self) -> None:
         stumbles = 0
         while not self.stop.is_set():
             rings = self.bell.rings

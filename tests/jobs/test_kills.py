@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from contextlib import closing
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def processes() -> ForkServerContext:
     """Give a server that has the worker imported and forks a fresh process in a moment."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.jobs.deadly"])
+    first = context.Process(target=print)  # ends once everything is imported, however long that takes
+    first.start()
+    first.join()
     return context
 
 
@@ -90,7 +94,7 @@ def _expect_seconds_alone(notes: list[list[str]]) -> None:
 
 def test_whoever_is_alone_has_nobody_beside_them(tmp_path: Path) -> None:
     """Many threads hold the lock in both ways: nobody is inside while another one is alone."""
-    lock, door = RunLock(tmp_path), threading.Barrier(6)
+    door = threading.Barrier(6)
     inside: list[int] = []
     most: list[int] = []
     broken: list[list[int]] = []
@@ -98,7 +102,7 @@ def test_whoever_is_alone_has_nobody_beside_them(tmp_path: Path) -> None:
     def together() -> None:
         door.wait()
         for _ in range(50):
-            with lock.together():
+            with closing(RunLock(tmp_path)) as lock, lock.together():
                 inside.append(threading.get_ident())
                 most.append(len(inside))
                 inside.remove(threading.get_ident())
@@ -106,7 +110,7 @@ def test_whoever_is_alone_has_nobody_beside_them(tmp_path: Path) -> None:
     def alone() -> None:
         door.wait()
         for _ in range(50):
-            with lock.alone():
+            with closing(RunLock(tmp_path)) as lock, lock.alone():
                 broken.append(inside.copy())
 
     threads = [threading.Thread(target=way) for way in (together, together, together, together, alone, alone)]
