@@ -50,11 +50,12 @@ def test_waiting_costs_no_processor_time(sandbox: Sandbox) -> None:
 
 
 def test_memory_in_freed_addresses_counts(sandbox: Sandbox) -> None:
-    """The limit of addresses lets a child fill the place of a library; the count of its pages does not."""
+    """A child that fills the place of a library gets its memory, and not that of the library as well."""
     attack = (FOLDER / "resources" / "memory_for_libraries.py").read_text(encoding="utf-8")
     run = sandbox.run(plan(), attack, replace(LIMITS, wall_seconds=20))
 
     assert (run.ending, run.detail) == (Ending.MEMORY, "more than 128 MiB")
+    assert run.grown_bytes < 1.5 * LIMITS.memory_bytes  # it was 2.3 times as much
 
 
 def test_the_next_look_is_as_soon_as_the_limit_can_be_reached() -> None:

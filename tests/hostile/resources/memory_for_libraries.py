@@ -1,13 +1,13 @@
 """Unmap torch's library, of which no more is needed, and fill the addresses that this frees with memory of one's own.
 
 Expected: memory
-Stopped by: clock
+Stopped by: limits, clock
 Own: yes
 """
 
 import ctypes
 import mmap
-import time
+import os
 
 import torch  # noqa: F401  # it is there already; its text is what is unmapped
 
@@ -24,5 +24,5 @@ try:
         kept.append(mmap.mmap(-1, 4 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
         for page in range(0, 4 * MIB, 4096):
             kept[-1][page] = 1
-except (OSError, ValueError):
-    time.sleep(99)
+except (OSError, ValueError, MemoryError):
+    os._exit(1)
