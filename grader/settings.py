@@ -80,7 +80,7 @@ class Settings:
         """
         read = _Reader(os.environ if environment is None else environment)
         hosted = read.present(SPACE_MARK)
-        data = read("DATA", "a directory", Path, default=_data())
+        data = read("DATA", "a directory", Path, default=default_data())
         settings = cls(
             data=data,
             database_url=read("DATABASE_URL", "sqlite:///… or postgresql://…", _url, default=""),
@@ -132,11 +132,12 @@ class _Reader:
                 raise SettingsError(f"{variable} is no setting; expected: one of {names}")
 
 
-def _data() -> Path:
-    if not os.access(SPACE_DATA, os.W_OK | os.X_OK):
+def default_data(disk: Path = SPACE_DATA) -> Path:
+    """Return where data lies without a setting; `disk` is the one of a Space."""
+    if not os.access(disk, os.W_OK | os.X_OK):
         return Path("var")
     # A directory of its own there, since the disk's topmost one may be open to others; what is in use stays.
-    return SPACE_DATA if (SPACE_DATA / DATABASE).exists() else SPACE_DATA / "attention_gym"
+    return disk if (disk / DATABASE).exists() else disk / "attention_gym"
 
 
 def _cores() -> int:

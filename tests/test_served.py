@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from grader.exercise.catalog import ROOT
-from grader.pages.server import about_the_code, is_seen_by_a_person
+from grader.pages.server import about_the_code, is_seen_by_a_person, weakness_of
 from grader.store import keys
 from tests.pages.conftest import wait_for
 from tests.store.test_private import read_by_another_user
@@ -187,6 +187,12 @@ def test_the_class_code_is_printed_to_a_terminal_only(tmp_path: Path) -> None:
     assert (seen, in_a_container) == ([True, False], False)
     assert ("green-tree" in about_the_code("green-tree", shown=True)) is True
     assert ("green-tree" in about_the_code("green-tree", shown=False)) is False
+
+
+def test_a_class_code_of_two_words_is_warned_of(tmp_path: Path) -> None:
+    """Ten letters of two words can be guessed where nothing slows guessing down; what is drawn cannot."""
+    assert "has 10 characters; expected: 12 or more" in weakness_of("green-tree")
+    assert weakness_of(keys.class_code(tmp_path)) == ""
 
 
 def test_a_given_class_code_is_shown_and_not_replaced(served: Served) -> None:

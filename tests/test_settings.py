@@ -16,7 +16,7 @@ import grader.pages
 import grader.service
 import grader.store
 from grader.errors import SettingsError
-from grader.settings import Settings
+from grader.settings import DATABASE, Settings, default_data
 
 
 def test_an_empty_environment_serves_on_loopback() -> None:
@@ -109,6 +109,14 @@ def test_secrets_are_not_shown() -> None:
     settings = Settings(class_code="green-tree", secret="hush" * 8, database_url="postgresql://me:pass@db/gym")
 
     assert not any(word in repr(settings) for word in ("green-tree", "hush", "pass"))
+
+
+def test_data_on_a_shared_disk_has_a_directory_of_its_own(tmp_path: Path) -> None:
+    """Unless a database lies there already from before; without such a disk it is here."""
+    fresh, nowhere = default_data(tmp_path), default_data(tmp_path / "nowhere")
+    (tmp_path / DATABASE).touch()
+
+    assert (fresh, nowhere, default_data(tmp_path)) == (tmp_path / "attention_gym", Path("var"), tmp_path)
 
 
 SECRET = re.compile("password|secret|class_code|token|^key$|raw|seed|database_url")

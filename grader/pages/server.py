@@ -34,13 +34,8 @@ def serve(settings: Settings) -> None:
     app = create_app(service, settings)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
-    if len(service.class_code) < SHORT_CODE:
-        LOG.warning(
-            "the class code has %d characters; expected: %d or more, unless they were drawn by chance. Wrong codes are "
-            "not slowed down. Without a code in the settings one is drawn",
-            len(service.class_code),
-            SHORT_CODE,
-        )
+    if weakness := weakness_of(service.class_code):
+        LOG.warning(weakness)
     raise_limit()
     # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
     gc.collect()
@@ -64,6 +59,16 @@ def about_the_code(code: str, *, shown: bool) -> str:
     if not shown:
         return "`python -m grader class-code` shows the class code for registering."
     return f"The class code for registering is {code}. Stop with Ctrl+C."
+
+
+def weakness_of(code: str) -> str:
+    """Return what is to be said against a class code, empty where nothing is."""
+    if len(code) >= SHORT_CODE:
+        return ""
+    return (
+        f"the class code has {len(code)} characters; expected: {SHORT_CODE} or more, unless they were drawn by chance, "
+        "since wrong codes are not slowed down. Without a code in the settings one is drawn"
+    )
 
 
 def is_seen_by_a_person(out: TextIO, containers: Iterable[Path] = CONTAINERS) -> bool:

@@ -8,6 +8,7 @@ import os
 import secrets
 from pathlib import Path
 
+from grader.errors import SettingsError
 from grader.store import private
 from grader.store.records import SubmissionId
 
@@ -52,7 +53,12 @@ def _kept(path: Path, fresh: str) -> str:
     if not path.exists():
         private.make_folder(path.parent)
         _create(path, fresh)
-    return path.read_text().strip()
+    text = path.read_text().strip()
+    if not text:  # an empty code would let everybody in, and an empty secret would foretell every seed
+        raise SettingsError(
+            f"{path} is empty; restore what it held, or delete it, and the next start draws another one"
+        )
+    return text
 
 
 def _create(path: Path, text: str) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
+from grader.errors import SettingsError
 from grader.store import keys
 from grader.store.records import SubmissionId
 
@@ -24,6 +28,22 @@ def test_those_who_ask_at_the_same_time_get_the_same_code(tmp_path: Path) -> Non
         codes = set(pool.map(keys.class_code, [tmp_path] * 32))
 
     assert len(codes) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["class_code"]
+
+
+@pytest.mark.parametrize(("name", "read"), [("secret", keys.secret), ("class_code", keys.class_code)])
+def test_what_was_emptied_is_not_used(tmp_path: Path, name: str, read: Callable[[Path], object]) -> None:
+    """An empty code would let everybody in, an empty secret foretell every seed."""
+    (tmp_path / name).write_text("\n")
+    with pytest.raises(SettingsError, match=f"{name} is empty; restore what it held, or delete it"):
+        read(tmp_path)
+
+
+def test_another_class_code_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    """At once and for good; nothing else is left behind."""
+    first, second = keys.class_code(tmp_path), keys.renew_class_code(tmp_path)
+
+    assert first != second == keys.class_code(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["class_code"]
 
 
