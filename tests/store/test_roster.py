@@ -86,6 +86,7 @@ def test_reports_from_before_the_count_are_counted_by_the_migration(
         session.execute(text("DROP TABLE mistakes"))
         session.execute(text("DROP INDEX ix_reports_flag"))
         session.execute(text("ALTER TABLE reports DROP COLUMN flag"))
+        session.execute(text("ALTER TABLE submissions DROP COLUMN kills"))
         session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     migrate.upgrade(database)
     with database.read() as session:
