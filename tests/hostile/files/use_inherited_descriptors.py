@@ -1,7 +1,7 @@
 """Use whatever file or socket is open already: what came with the fork needs no permission any more.
 
 Expected: error FileNotFoundError
-Stopped by: clean start
+Stopped by: system call filter, clean start
 """
 
 import fcntl
