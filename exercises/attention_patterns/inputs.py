@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from grader.box.models import Reader
 from grader.box.plan import Holding, Weight
+from grader.box.reader import Reader
 from grader.exercise.beginnings import beginnings
 from grader.exercise.inputs import Case
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.box.models import FIRST_WORD, PAD, Copier
+from grader.box.copier import Copier
+from grader.box.models import FIRST_WORD, PAD
 from grader.exercise.beginnings import beginnings
 from grader.exercise.inputs import Case
 

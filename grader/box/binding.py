@@ -41,17 +41,20 @@ class Binding:
     def gradient(self, name: str, shape: tuple[int, ...]) -> Tensor | None:
         """Return the gradient of canonical tensor `name`, None where any piece of it has none."""
         grads = [_dense(piece.parameter.grad) for piece in self.pieces[name]]
-        if any(grad is None for grad in grads):
-            return None
-        whole = next(grad for grad in grads if grad is not None).new_empty(shape)
-        for piece, grad in zip(self.pieces[name], grads, strict=True):
-            assert grad is not None
-            whole[..., piece.start : piece.stop] = piece.view(grad)
-        return whole
+        whole = [grad for grad in grads if grad is not None]
+        return _joined(self.pieces[name], whole, shape) if len(whole) == len(grads) else None
+
+    def value(self, name: str, shape: tuple[int, ...]) -> Tensor:
+        """Return canonical tensor `name` as it is now."""
+        return _joined(self.pieces[name], [piece.parameter.detach() for piece in self.pieces[name]], shape)
 
 
-def bind(module: nn.Module, weights: tuple[Weight, ...], begun: Collection[str] = ()) -> Binding:
+def bind(
+    module: nn.Module, weights: tuple[Weight, ...], begun: Collection[str] = (), *, trains: bool = False
+) -> Binding:
     """Find every weight in `module` and copy the contract's values in; note how those in `begun` were before.
+
+    Biases that the contract does not have are set to zero; where `trains`, they stay so: training leaves them out.
 
     Raises:
         Ungradable: a weight cannot be found, is ambiguous, or has a shape that fits no layout.
@@ -59,7 +62,7 @@ def bind(module: nn.Module, weights: tuple[Weight, ...], begun: Collection[str] 
     pieces, superfluous = _find(module, weights)
     initial = {name: _moments(found) for name, found in pieces.items() if name in begun}
     _write(pieces, weights)
-    _zero(superfluous)
+    _zero(superfluous, frozen=trains)
     known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
     rest = ((path, parameter) for path, parameter in module.named_parameters() if id(parameter) not in known)
     unused = tuple(f"{path} {tuple(parameter.shape)}" for path, parameter in rest)
@@ -119,6 +122,14 @@ def _part(module: nn.Module, scope: str) -> tuple[str, nn.Module]:
     raise Ungradable(f"`{scope}` {said}: {names}")
 
 
+def _joined(pieces: tuple[Piece, ...], tensors: list[Tensor], shape: tuple[int, ...]) -> Tensor:
+    """Return one tensor for what lies in pieces."""
+    whole = tensors[0].new_empty(shape)
+    for piece, tensor in zip(pieces, tensors, strict=True):
+        whole[..., piece.start : piece.stop] = piece.view(tensor)
+    return whole
+
+
 def _dense(grad: Tensor | None) -> Tensor | None:
     """Return the gradient with all its zeros: `nn.Embedding(…, sparse=True)` keeps the rows that were used."""
     return grad.to_dense() if grad is not None and grad.is_sparse else grad
@@ -144,10 +155,11 @@ def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...])
                 piece.view(piece.parameter).copy_(values[name][..., piece.start : piece.stop])
 
 
-def _zero(pieces: list[Piece]) -> None:
+def _zero(pieces: list[Piece], *, frozen: bool) -> None:
     with torch.no_grad():
         for piece in pieces:
             piece.view(piece.parameter).zero_()
+            piece.parameter.requires_grad_(piece.parameter.requires_grad and not frozen)
 
 
 def _biasless(name: str, matrix: tuple[Piece, ...]) -> str:

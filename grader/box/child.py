@@ -8,29 +8,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from types import ModuleType
 from typing import Any
 
-from grader.box import traps
-from grader.box.codec import decode_job
+from grader.box import drivers, traps
+from grader.box.codec import open_job
 from grader.box.frames import END
 from grader.box.observations import Event
 from grader.box.observe import observe
 from grader.box.packing import pack
 from grader.box.plan import Plan
-from grader.box.source import execute
+from grader.box.source import execute, install
 from grader.box.witness import Witness
 
 
 def main(job: int, result: int) -> None:
     """Read a job from descriptor `job` up to its end, run it, and write its frames to descriptor `result`."""
-    plan, source = decode_job(_read_all(job))
+    plan, source = _receive(job)
     outlet = _Outlet(result, plan)
     witness = Witness(outlet.send)
     traps.install(plan.forbidden, witness.saw)
-    _withdraw()
+    _withdraw(drivers.TRAVELLING)
 
     def load() -> Mapping[str, Any]:
         namespace = execute(source)
@@ -41,6 +41,15 @@ def main(job: int, result: int) -> None:
         outlet.send(event)
         witness.begin_anew()
     outlet.end()
+
+
+def _receive(descriptor: int) -> tuple[Plan, str]:
+    """Return the plan and the submission; what the plan needs of ours is loaded then, and the job is gone."""
+    job = open_job(_read_all(descriptor))
+    os.close(descriptor)  # it could be read once more, from its beginning
+    install(job.modules)
+    drivers.prepare(job.plan)
+    return job.plan, job.source
 
 
 class _Outlet:
@@ -71,13 +80,13 @@ def ours() -> tuple[str, ...]:
     return tuple(name for name in sys.modules if name.partition(".")[0] == "grader")
 
 
-def _withdraw() -> None:
-    """Let nothing of ours be imported any more: some drivers hold an attention that would answer an exercise.
+def _withdraw(arrived: Iterable[str]) -> None:
+    """Let nothing of ours be imported any more, nor the modules that `arrived` with the job.
 
     What runs already keeps its own references.
     """
-    for name in ours():
-        del sys.modules[name]
+    for name in (*ours(), *arrived):
+        sys.modules.pop(name, None)
     sys.modules["grader"] = None  # type: ignore[assignment]  # Python's own sign for what must not be imported
     sys.modules["__main__"] = ModuleType("__main__")
 

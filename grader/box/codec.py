@@ -7,6 +7,8 @@ tensor it holds `{"tensor": "<number>"}`, where it is a function `{"function": "
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from safetensors import TensorSpec, serialize
@@ -19,8 +21,17 @@ from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kin
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
 
 
-def encode_job(plan: Plan, source: str) -> bytes:
-    """Return the bytes of a job.
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a child reads: a plan, the submission, and the source of those modules of ours that the plan needs."""
+
+    plan: Plan
+    source: str
+    modules: Mapping[str, str]
+
+
+def encode_job(plan: Plan, source: str, modules: Mapping[str, str] | None = None) -> bytes:
+    """Return the bytes of a job; `modules` are those that travel with it, see `grader.box.drivers`.
 
     Raises:
         AuthorError: the plan forbids a group of operations that there is not.
@@ -38,6 +49,7 @@ def encode_job(plan: Plan, source: str) -> bytes:
 
     manifest = {
         "source": source,
+        "modules": dict(modules or {}),
         "entry": _entry_out(plan.entry),
         "builds": [_build_out(build, keep) for build in plan.builds],
         "calls": [_call_out(call, keep) for call in plan.calls],
@@ -58,6 +70,12 @@ def _spec(tensor: Tensor) -> TensorSpec:
 
 def decode_job(blob: bytes) -> tuple[Plan, str]:
     """Return the plan and the source of a job."""
+    job = open_job(blob)
+    return job.plan, job.source
+
+
+def open_job(blob: bytes) -> Job:
+    """Return all that is in a job."""
     header_size = int.from_bytes(blob[:8], "little")
     manifest = json.loads(json.loads(blob[8 : 8 + header_size])["__metadata__"]["job"])
     tensors = load_tensors(blob)
@@ -76,7 +94,7 @@ def decode_job(blob: bytes) -> tuple[Plan, str]:
         parts={name: _entry_in(entry) for name, entry in manifest["parts"].items()},
         begun=tuple(manifest["begun"]),
     )
-    return plan, manifest["source"]
+    return Job(plan, manifest["source"], manifest["modules"])
 
 
 def _entry_out(entry: Entry) -> Json:
@@ -147,6 +165,7 @@ def _call_out(call: Call, keep: Any) -> Json:
         "below": call.below,
         "seed": call.seed,
         "part": call.part,
+        "reads_weights": call.reads_weights,
     }
 
 
@@ -164,4 +183,5 @@ def _call_in(data: Json, find: Any) -> Call:
         below=data["below"],
         seed=data["seed"],
         part=data["part"],
+        reads_weights=data["reads_weights"],
     )

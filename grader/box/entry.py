@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from typing import Any
 
-from grader.box.drivers import DRIVERS
+from grader.box.drivers import driver
 from grader.box.plan import Entry
 from grader.errors import Rejected
 
@@ -18,7 +18,7 @@ def look_up(entry: Entry, namespace: Mapping[str, Any]) -> Any:
         Rejected: it is not there, or is not what the contract says; a near miss is named.
     """
     name = entry.name
-    is_class = DRIVERS[entry.kind].is_class or name[:1].isupper()  # a contract spells its classes so
+    is_class = driver(entry.kind).is_class or name[:1].isupper()  # a contract spells its classes so
     kind = "class" if is_class else "function"
     found = namespace.get(name)
     if found is None:

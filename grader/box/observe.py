@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.binding import Binding, bind, find
-from grader.box.drivers import DRIVERS
+from grader.box.drivers import driver
 from grader.box.entry import look_up
 from grader.box.faults import describe
 from grader.box.functions import FUNCTIONS
@@ -100,11 +100,16 @@ def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instan
     try:
         with default_dtype(build.dtype):
             _seed(0, plan.device)  # so that what a constructor draws is the same at every grading
-            module = DRIVERS[contract.kind].construct(entry, build, contract)
+            module = driver(contract.kind).construct(entry, build, contract)
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
             raise Ungradable(f"`{contract.name}` must be an nn.Module; yours makes a {type(module).__name__}")
-        binding = bind(module.to(plan.device), () if build.refused else build.weights, plan.begun)
+        binding = bind(
+            module.to(plan.device),
+            () if build.refused else build.weights,
+            plan.begun,
+            trains=contract.kind.trains,
+        )
         seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, module, binding)
         return seen, _Instance(module, binding)
     except BaseException as error:  # noqa: BLE001  # as above
@@ -171,13 +176,16 @@ def _hand(value: Argument, strided: bool) -> Any:
 def _run(
     plan: Plan, call: Call, entry: Any, *, instance: _Instance | None, handed: Mapping[str, Any]
 ) -> tuple[Any, ...]:
+    if call.reads_weights:
+        assert instance is not None, "only a build has weights"
+        return tuple(instance.binding.value(slot.name, slot.shape) for slot in call.outputs)
     subject, contract = instance.module if instance else entry, plan.contract(call.part)
     if instance is not None:
         instance.module.train(call.training)
         if call.upstream or contract.kind.brings_a_model:  # nobody else asks what gradients there are
             instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
-    return returned(DRIVERS[contract.kind].run(subject, handed, call, contract), len(call.outputs))
+    return returned(driver(contract.kind).run(subject, handed, call, contract), len(call.outputs))
 
 
 def _seed(seed: int, device: str) -> None:
@@ -200,7 +208,7 @@ def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) 
 def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: _Instance | None) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
     build, binding = plan.build_of(call), instance.binding if instance else None
-    if build and instance and DRIVERS[plan.contract(call.part).kind].moves_weights:
+    if build and instance and driver(plan.contract(call.part).kind).moves_weights:
         binding = find(instance.module, build.weights)
     for slot in plan.slots(call)[len(call.outputs) :]:
         kind, _, name = slot.key.partition(":")

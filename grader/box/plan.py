@@ -118,6 +118,7 @@ class Call:
         below: the elements that no tensor of the forward pass may reach; its largest storage is noted. 0: unmeasured.
         seed: torch's generator is seeded with it just before the call.
         part: which entry point is called: one of the plan's `parts`, or its `entry`.
+        reads_weights: nothing is called; the outputs are the weights of the build as they are by then.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Call:
     below: int = 0
     seed: int = 0
     part: str = ""
+    reads_weights: bool = False
 
     def output(self, name: str) -> Slot:
         """Return the slot of the output called `name`."""

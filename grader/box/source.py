@@ -1,4 +1,4 @@
-"""Executes a submission's source text."""
+"""Executes source text: a submission's, and that of our own modules that travel with its job."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from types import ModuleType
 from typing import Any
 
 from grader.box.faults import SUBMISSION
+
+
+def install(modules: Mapping[str, str]) -> None:
+    """Execute modules of ours, by name and source, each after those that it imports; then they can be imported."""
+    for name, text in modules.items():
+        module = ModuleType(name)
+        sys.modules[name] = module
+        code = compile(text, f"<{name}>", "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102 - our own source; the child has no file that it could be imported from
 
 
 def execute(source: str) -> Mapping[str, Any]:

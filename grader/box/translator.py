@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor, argmax, cat, full_like, nn, no_grad, tanh
+from torch.nn.functional import cross_entropy
 
 from grader.box.arguments import call_with
 from grader.box.models import BEGIN, PAD, attending, fitting, two
@@ -89,30 +88,30 @@ class Translator(nn.Module):
         encoded = self.source(source) + self.source_place.weight[: source.shape[1]]
         asked = self.target(before) + self.target_place.weight[: before.shape[1]]
         mean = encoded.mean(dim=1, keepdim=True).expand(-1, before.shape[1], -1)
-        states = torch.tanh(self.state(torch.cat([asked, mean], dim=-1)))
+        states = tanh(self.state(cat([asked, mean], dim=-1)))
         context, weights = self.attention(encoded, states)
-        return self.output(torch.tanh(self.joined(torch.cat([context, states], dim=-1)))), weights
+        return self.output(tanh(self.joined(cat([context, states], dim=-1)))), weights
 
     def loss(self, source: Tensor, target: Tensor) -> Tensor:
         """Return the mean cross-entropy of the target's words, each told all those before it."""
         length = int((source[0] != PAD).sum())
         source, target = source[:, :length], target[:, :length]
-        begin = torch.full_like(target[:, :1], BEGIN)
-        logits, _ = self(source, torch.cat([begin, target[:, :-1]], dim=1))
-        return F.cross_entropy(logits.flatten(0, 1), target.flatten())
+        begin = full_like(target[:, :1], BEGIN)
+        logits, _ = self(source, cat([begin, target[:, :-1]], dim=1))
+        return cross_entropy(logits.flatten(0, 1), target.flatten())
 
-    @torch.no_grad()
+    @no_grad()
     def answer(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """Return the likeliest word after word, (B, T), padded as the source is, and the first sentence's weights."""
-        said, lengths = torch.full_like(source, PAD), (source != PAD).sum(dim=1)
+        said, lengths = full_like(source, PAD), (source != PAD).sum(dim=1)
         for length in sorted(set(lengths.tolist())):
             rows = lengths == length
             said[rows, :length] = self._translate(source[rows, :length])[0]
         return said, self._translate(source[:1, : int(lengths[0])])[1][0]
 
     def _translate(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        said = torch.full_like(source[:, :1], BEGIN)
+        said = full_like(source[:, :1], BEGIN)
         for _ in range(source.shape[1]):
             logits, weights = self(source, said)
-            said = torch.cat([said, logits[:, -1:].argmax(dim=-1)], dim=1)
+            said = cat([said, argmax(logits[:, -1:], dim=-1)], dim=1)
         return said[:, 1:], weights

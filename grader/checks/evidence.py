@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
 from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised, Seen
+from grader.box.observe import Load
 from grader.box.plan import Argument, Build, Call, Plan, Slot
 from grader.checks.compare import named
 from grader.checks.finding import Finding, failed, skipped
@@ -22,6 +23,7 @@ from grader.exercise.spec import CheckSpec, Dimension
 # over 2e-8; the others are a few units in the last place times the length of the sums in these exercises.
 FLOORS: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
 _GRADIENT_FLOOR = 1e-3
+Known = Callable[[], Iterator[Load]]
 ROUNDING_MARGIN = 8.0  # a right answer may round this many times worse than the reference does
 
 
@@ -69,7 +71,8 @@ class Evidence:
     """All that was seen of one submission, and of the reference on the same plan.
 
     `expected` was seen in float64; `rounded` holds the reference's calls in lower precision, whose distance from
-    `expected` says how far rounding alone may lead. `free` names the calls that no points depend on.
+    `expected` says how far rounding alone may lead. `free` names the calls that no points depend on. `known` loads the
+    reference and then each known mistake, to be run outside of the box; None where nobody has them, as in a pack.
     """
 
     plan: Plan
@@ -77,6 +80,8 @@ class Evidence:
     expected: Observations
     rounded: Observations
     free: frozenset[str] = frozenset()
+    known: Known | None = None
+    reruns: dict[str, Any] = field(default_factory=dict)  # by case: what `rerun` found, for all lines about it
 
     @cached_property
     def _scales(self) -> Mapping[str, Mapping[str, float]]:

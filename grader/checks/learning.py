@@ -2,11 +2,13 @@
 
 The case holds `source` and `target`, tokens of shape (chunks, steps, batch, time), which are trained on one chunk a
 call, and `held_source`, (held, time), which the model has never seen. What it should answer there, `held_target`,
-stays outside. The first two outputs are the losses and the seconds of a chunk, the others what it answers.
+stays outside. The first two outputs are the losses and the seconds of a chunk, the others what it answers. In the end
+the trained weights are sent back, and what was told counts as far as they bear it out: see `grader.checks.rerun`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import ClassVar
 
@@ -14,9 +16,10 @@ import torch
 from torch import Tensor
 
 from grader.box.models import PAD
-from grader.box.plan import Call
+from grader.box.plan import Call, Slot
 from grader.checks.evidence import Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.checks.rerun import Claims, Rerun, rerun
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
@@ -49,6 +52,28 @@ def answering_call(case: Case) -> Call:
     return replace(base_call(case), name=f"{case.name}/answers", arguments=arguments, outputs=case.outputs[2:])
 
 
+def weights_call(case: Case) -> Call:
+    """Return the call that reads the weights which the training has left."""
+    outputs = []
+    for weight in case.weights:
+        outputs.append(Slot(f"output:{weight.name}", (), tuple(weight.matrix.shape)))
+        if weight.bias is not None:
+            outputs.append(Slot(f"output:{weight.name}.bias", (), tuple(weight.bias.shape)))
+    called = replace(base_call(case), name=f"{case.name}/trained weights", arguments={}, outputs=tuple(outputs))
+    return replace(called, reads_weights=True)
+
+
+def _all_calls(case: Case) -> tuple[Call, ...]:
+    """Return the calls that train, the one that asks, and the one that reads the weights."""
+    return (*training_calls(case), answering_call(case), weights_call(case))
+
+
+def _outside(item: Item, evidence: Evidence) -> Rerun | None:
+    """Return what the training comes to outside of the box, None where nobody can say; there was no trouble."""
+    first, *_, last, answers, weights = _all_calls(item.case)
+    return rerun(item, evidence, Claims(first, last, answers, weights))
+
+
 def tensor(case: Case, name: str) -> Tensor:
     """Return a tensor argument of the case."""
     value = case.arguments[name]
@@ -70,17 +95,21 @@ class Loss:
     needs: ClassVar[tuple[str, ...]] = ()
 
     def work(self, item: Item) -> Work:
-        """Train."""
-        return Work(training_calls(item.case))
+        """Train, then ask: the losses are held against the weights that are left."""
+        return Work(_all_calls(item.case))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at the end of the curve."""
-        if (trouble := _trouble(item, evidence, training_calls(item.case))) is not None:
+        if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
             return trouble
         seen = losses(item, evidence)
         if len(seen) < tensor(item.case, "source").shape[:2].numel():
             return failed("the loss became NaN or infinite while your attention was trained")
         last = sum(seen[-_LAST:]) / _LAST
+        if (found := _outside(item, evidence)) is not None:
+            if (doubt := _doubt(found)) is not None:
+                return doubt
+            last = max(last, _mean(found.losses))
         if last <= item.spec.at_most:
             return PASSED
         return failed(
@@ -98,13 +127,18 @@ class Accuracy:
 
     def work(self, item: Item) -> Work:
         """Train, then ask."""
-        return Work((*training_calls(item.case), answering_call(item.case)))
+        return Work(_all_calls(item.case))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Count the tokens that are right, padding aside."""
+        """Count the tokens that are right, padding aside; in the box and outside of it."""
         if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
             return trouble
-        share = float(right_tokens(item, evidence).double().mean())
+        right = right_tokens(item, evidence)
+        if (found := _outside(item, evidence)) is not None:
+            if (doubt := _doubt(found)) is not None:
+                return doubt
+            right &= _right(found.answers, item)
+        share = float(right.double().mean())
         if share >= item.spec.at_least:
             return PASSED
         return failed(
@@ -115,9 +149,33 @@ class Accuracy:
 
 def right_tokens(item: Item, evidence: Evidence) -> Tensor:
     """Return for each token that had to be said whether it was, one after the other."""
-    call, target = evidence.call(item, "answers"), tensor(item.case, "held_target")
-    said = evidence.output(call, call.outputs[0])
-    return torch.eq(said, target)[target != PAD]
+    call = evidence.call(item, "answers")
+    return _right(evidence.output(call, call.outputs[0]), item)
+
+
+def _right(said: Tensor | None, item: Item) -> Tensor:
+    target = tensor(item.case, "held_target")
+    spoken = torch.full_like(target, PAD) if said is None else said
+    return torch.eq(spoken, target)[target != PAD]
+
+
+def _doubt(found: Rerun) -> Finding | None:
+    """Return why what was told cannot count."""
+    if found.losses is not None:
+        return None
+    step, right, told = found.parting
+    first = "make the output of your attention right first, and the same whenever the inputs are"
+    later = "the output of your attention begins right, so make its gradients right first"
+    return failed(
+        "a training counts only if its first steps can be repeated outside of the sandbox: with a right attention the "
+        f"loss in step {step} is {right:.5g}, yours was {told:.5g}; {first if step == 1 else later}"
+    )
+
+
+def _mean(lost: Tensor | None) -> float:
+    """Return the mean of losses, infinite where there is none to be had."""
+    mean = float("nan") if lost is None else float(lost[-_LAST:].mean())
+    return mean if math.isfinite(mean) else math.inf
 
 
 def _trouble(item: Item, evidence: Evidence, calls: tuple[Call, ...]) -> Finding | None:
@@ -141,24 +199,30 @@ class Bleu:
 
     def work(self, item: Item) -> Work:
         """Train, then ask."""
-        return Work((*training_calls(item.case), answering_call(item.case)))
+        return Work(_all_calls(item.case))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Hold the answers against the translations."""
+        """Hold the answers against the translations; in the box and outside of it."""
         if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
             return trouble
-        score = bleu(item, evidence)
+        call = evidence.call(item, "answers")
+        score = bleu(item, evidence.output(call, call.outputs[0]))
+        if (found := _outside(item, evidence)) is not None:
+            if (doubt := _doubt(found)) is not None:
+                return doubt
+            score = min(score, bleu(item, found.answers))
         if score >= item.spec.at_least:
             return PASSED
         return failed(f"the trained translator must reach a BLEU of {item.spec.at_least:g}; it reaches {score:.1f}")
 
 
-def bleu(item: Item, evidence: Evidence) -> float:
-    """Return the corpus BLEU of the answers, 0 to 100."""
+def bleu(item: Item, answers: Tensor | None) -> float:
+    """Return the corpus BLEU of answers, (held, time), 0 to 100; 0 where there are none."""
     import sacrebleu  # here, as it takes 0.07 s: only an exercise with a translator needs it
 
-    call, target = evidence.call(item, "answers"), tensor(item.case, "held_target")
-    said = evidence.output(call, call.outputs[0]).long()
+    if answers is None:
+        return 0.0
+    target, said = tensor(item.case, "held_target"), answers.long()
     longest = int((tensor(item.case, "source") != PAD).sum(dim=-1).max())
     rows = [row for row in range(len(target)) if int((target[row] != PAD).sum()) <= longest]
     spoken, wanted = ([_sentence(tokens[row], target[row]) for row in rows] for tokens in (said, target))

@@ -71,6 +71,11 @@ class Exercise:
         """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""
         return lambda: mistakes.apply(self._reference_code, wrong)
 
+    def attempts(self) -> Iterator[Callable[[], Mapping[str, Any]]]:
+        """Yield loaders of the reference, and of the reference with each known mistake."""
+        yield self.reference()
+        yield from (self.reference(wrong) for wrong in self.mistakes)
+
     def bench(self) -> Bench:
         """Return the reference with steps that can be replaced and put back."""
         return Bench(self._reference_code)

@@ -13,7 +13,7 @@ from grader.box.observations import Blame, Observations
 from grader.box.observe import alone
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
-from grader.checks.evidence import Evidence
+from grader.checks.evidence import Evidence, Known
 from grader.checks.trouble import explain
 from grader.judge import advice, scoring
 from grader.judge.beside import Beside
@@ -63,22 +63,25 @@ class Outcome:
         return scoring.score(self.judged)
 
 
-def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth) -> Outcome:
-    """Run and judge in float64, and once more in float32 where the code insists on that."""
-    outcome = _once(sheet, run, truth)
+def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth, *, known: Known | None = None) -> Outcome:
+    """Run and judge in float64, and once more in float32 where the code insists on that.
+
+    `known` is what `Evidence` has of it.
+    """
+    outcome = _once(sheet, run, truth, known)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        single = replace(_once(sheet.in_dtype("float32"), run, truth), single=True)
+        single = replace(_once(sheet.in_dtype("float32"), run, truth, known), single=True)
         outcome = single if single.score > outcome.score else outcome
     return replace(outcome, clues=partial(find_clues, text, sheet.plan, outcome.run.observations))
 
 
-def _once(sheet: Sheet, run: Runner, truth: Truth) -> Outcome:
+def _once(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
     running = Beside(lambda: run(sheet.plan))
     try:
         expected, rounded = truth(sheet.plan)  # found here while the submission runs in the box
     finally:
         done = running.result()
-    evidence = Evidence(sheet.plan, done.observations, expected, rounded, sheet.free)
+    evidence = Evidence(sheet.plan, done.observations, expected, rounded, sheet.free, known)
     with alone():
         return Outcome(done, evidence, judge(sheet.items, evidence))
 

@@ -56,7 +56,8 @@ def grade(
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
     limits = Limits(**exercise.spec.limits.model_dump())
     run = partial(box.run, source=text, limits=limits, progress=progress, leash=leash)
-    outcome = attempt(draw_up(exercise, seed), text, run, partial(observe_reference, exercise))
+    truth = partial(observe_reference, exercise)
+    outcome = attempt(draw_up(exercise, seed), text, run, truth, known=exercise.attempts)
     report = tell(blank, outcome)
     if report.checks:
         report = _with_extras(exercise, report, outcome)

@@ -10,7 +10,8 @@ from pathlib import Path
 def files_needed(module: str, root: Path, tables: Mapping[str, frozenset[str]]) -> dict[str, bytes]:
     """Return the files below `root` that `module` is made of, itself included, by path.
 
-    Imports inside functions count; what only a type checker imports does not. `tables` says which keys the dictionary
+    Imports inside functions count, and names of ours in strings, which are imported later; what only a type checker
+    imports does not. `tables` says which keys the dictionary
     of that name must keep, as they are written; others leave it, and take what they alone needed with them.
     """
     found: dict[str, bytes] = {}
@@ -41,6 +42,8 @@ def _imports(node: ast.AST) -> Iterator[str]:
     names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
     if isinstance(node, ast.ImportFrom) and node.module:
         names = [f"{node.module}.{alias.name}" for alias in node.names]
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("grader."):
+        names = [node.value]
     for parts in (name.split(".") for name in names):
         yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
     for child in ast.iter_child_nodes(node):

@@ -49,6 +49,8 @@ def _grader(spec: Spec) -> dict[str, bytes]:
     kinds = (part.entry.kind for part in (spec, *spec.parts.values()))
     tables = {
         "DRIVERS": frozenset(f"Kind.{kind.name}" for kind in kinds),
+        "MODELS": frozenset(repr(case.constructor["model"]) for case in spec.cases if "model" in case.constructor),
+        "TRAVELLING": frozenset(),
         "CHECKS": frozenset(repr(check.check) for check in spec.checks),
     }
     return files_needed("grader.pack.check", ROOT, tables)

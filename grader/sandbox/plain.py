@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from grader.box.codec import encode_job
+from grader.box.drivers import carried
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
@@ -58,7 +59,7 @@ class PlainBox:
         )
         with process, (leash or Leash()).holding(process.kill):
             try:
-                return _Errand(process, plan, limits, progress).watch(encode_job(plan, source))
+                return _Errand(process, plan, limits, progress).watch(encode_job(plan, source, carried(plan)))
             finally:
                 process.kill()
 

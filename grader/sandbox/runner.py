@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from grader.box.codec import encode_job
+from grader.box.drivers import carried
 from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
@@ -58,7 +59,7 @@ class Sandbox:
         """
         if plan.device != "cpu":
             raise SandboxUnavailable(f"the sandbox grades on the CPU only; it has no door to {plan.device}")
-        job, kills = encode_job(plan, source), oom.kills()
+        job, kills = encode_job(plan, source, carried(plan)), oom.kills()
         with self._lease() as zygote:
             try:
                 return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)

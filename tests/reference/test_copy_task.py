@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from grader.box.models import BEGIN, PAD, Copier
+from grader.box.copier import Copier
+from grader.box.models import BEGIN, PAD
 from grader.box.plan import Entry, Kind
 from reference.copy_task import scaled_dot_product_attention
 

@@ -40,7 +40,12 @@ def test_every_attack_has_a_name_and_a_place_of_its_own() -> None:
     names = Counter(attack.name for attack in _ATTACKS)
     assert [name for name, count in names.items() if count > 1] == []
     assert [path.name for path in FOLDER.glob("*.py")] == []
-    assert {path.name for path in FOLDER.iterdir() if path.is_dir()} - {"__pycache__"} <= {*AREAS, "cheating", "web"}
+    assert {path.name for path in FOLDER.iterdir() if path.is_dir()} - {"__pycache__"} <= {
+        *AREAS,
+        "cheating",
+        "labs",
+        "web",
+    }
 
 
 def test_the_corpus_is_large_enough() -> None:

@@ -2,27 +2,97 @@
 
 A driver turns what a submission defines into something that can be called (`construct`), and calls it (`run`). What
 `run` returns is taken for the outputs of the contract, in their order; gradients flow back through it.
+
+Some drivers, and the models that they put a submission into, hold code that would answer another exercise. So only the
+plain ones are part of the process that runs submissions. Each job brings the source of what else it needs (`carried`),
+and the child executes that before the submission is loaded (`grader.box.source.install`). Elsewhere they are imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from grader.box.drivers.decode import Decode
 from grader.box.drivers.driver import Driver
-from grader.box.drivers.hooks import Hooks
-from grader.box.drivers.names import Names
-from grader.box.drivers.plain import PlainFunction, PlainModule
-from grader.box.drivers.train import Train
-from grader.box.drivers.transfer import Transfer
 from grader.box.kinds import Kind
+from grader.box.plan import Plan
 
-DRIVERS: Mapping[Kind, Driver] = {
-    Kind.FUNCTION: PlainFunction(),
-    Kind.MODULE: PlainModule(),
-    Kind.DECODE: Decode(),
-    Kind.TRAIN: Train(),
-    Kind.HOOKS: Hooks(),
-    Kind.NAMES: Names(),
-    Kind.TRANSFER: Transfer(),
+# By the place of their class, and not by the class, so that none is imported where nobody asks for it.
+DRIVERS: Mapping[Kind, str] = {
+    Kind.FUNCTION: "grader.box.drivers.plain.PlainFunction",
+    Kind.MODULE: "grader.box.drivers.plain.PlainModule",
+    Kind.DECODE: "grader.box.drivers.decode.Decode",
+    Kind.TRAIN: "grader.box.drivers.train.Train",
+    Kind.HOOKS: "grader.box.drivers.hooks.Hooks",
+    Kind.NAMES: "grader.box.drivers.names.Names",
+    Kind.TRANSFER: "grader.box.drivers.transfer.Transfer",
 }
+MODELS: Mapping[str, str] = {
+    "copier": "grader.box.copier.Copier",
+    "translator": "grader.box.translator.Translator",
+    "reader": "grader.box.reader.Reader",
+}
+# The modules that travel with a job, each with those that it imports of the others.
+TRAVELLING: Mapping[str, tuple[str, ...]] = {
+    "grader.box.models": (),
+    "grader.box.drivers.decode": (),
+    "grader.box.drivers.names": (),
+    "grader.box.drivers.train": ("grader.box.models",),
+    "grader.box.drivers.hooks": (),
+    "grader.box.drivers.transfer": (),
+    "grader.box.copier": ("grader.box.models",),
+    "grader.box.translator": ("grader.box.models",),
+    "grader.box.reader": (),
+}
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+@cache  # so that a child needs no import any more once its submission runs
+def driver(kind: Kind) -> Driver:
+    """Return the driver of `kind`."""
+    made: Driver = _found(DRIVERS[kind])()
+    return made
+
+
+@cache  # as above
+def model(name: str) -> Callable[..., Any]:
+    """Return the class of the model called `name`."""
+    made: Callable[..., Any] = _found(MODELS[name])
+    return made
+
+
+def prepare(plan: Plan) -> None:
+    """Import all that `plan` needs: later nothing of ours can be imported."""
+    for kind in _kinds(plan):
+        driver(kind)
+    for name in _models(plan):
+        model(name)
+
+
+def carried(plan: Plan) -> dict[str, str]:
+    """Return the source of each module that a job must bring along for `plan`, in the order of their imports."""
+    places = (*(DRIVERS[kind] for kind in _kinds(plan)), *(MODELS[name] for name in _models(plan)))
+    modules = [place.rpartition(".")[0] for place in places]
+    needed = (name for module in modules if module in TRAVELLING for name in (*TRAVELLING[module], module))
+    return {name: _source(name) for name in dict.fromkeys(needed)}
+
+
+def _kinds(plan: Plan) -> Iterable[Kind]:
+    return dict.fromkeys(entry.kind for entry in (plan.entry, *plan.parts.values()))
+
+
+def _models(plan: Plan) -> Iterable[str]:
+    wanted = (build for build in plan.builds if plan.contract(build.part).kind.brings_a_model)
+    return dict.fromkeys(str(build.arguments["model"]) for build in wanted)
+
+
+def _found(place: str) -> Any:
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(module), name)
+
+
+def _source(module: str) -> str:
+    return _ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")

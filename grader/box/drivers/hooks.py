@@ -9,12 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.arguments import call_with
+from grader.box.drivers import model as model_called
 from grader.box.kinds import LEFT
-from grader.box.models import Reader
 from grader.box.plan import Build, Call, Entry
 from grader.errors import ArgumentMismatch
 
-MODELS: Mapping[str, Callable[..., nn.Module]] = {"reader": Reader}
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -42,7 +41,7 @@ class Hooks:
     def construct(self, found: Any, build: Build, contract: Entry) -> Any:
         """Build the model."""
         sizes = dict(build.arguments)
-        return Subject(found, MODELS[str(sizes.pop("model"))](**sizes))
+        return Subject(found, model_called(str(sizes.pop("model")))(**sizes))
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
         """Let the function look once, then look at the model."""

@@ -1,22 +1,28 @@
-"""Trains a model of ours around what the submission defines, and asks it afterwards; it decides nothing."""
+"""Trains a model of ours around what the submission defines, and asks it afterwards; it decides nothing.
+
+It calls the functions of torch that it held before the submission was loaded, so that a submission which puts others in
+their place in torch changes nothing here. What comes out is a claim all the same: a submission shares this process, and
+`grader.checks.rerun` says how claims are held against the weights that the training leaves.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from time import perf_counter
 from typing import Any, ClassVar
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, no_grad, stack, tensor
+from torch.autograd import backward
+from torch.optim import Adam
 
-from grader.box.models import Copier, Model
+from grader.box.drivers import model
+from grader.box.models import Model
 from grader.box.plan import Build, Call, Entry
-from grader.box.translator import Translator
 
-MODELS: Mapping[str, Callable[..., Model]] = {"copier": Copier, "translator": Translator}
+_clear, _step = Adam.zero_grad, Adam.step  # as they are before a submission is loaded
 
 
 class Learner(nn.Module):
@@ -28,7 +34,7 @@ class Learner(nn.Module):
         """Begin with `model` as it is."""
         super().__init__()
         self.model = model
-        self._optimiser: torch.optim.Optimizer | None = None
+        self._optimiser: Adam | None = None
         self._spoke = False
 
     def learn(self, source: Tensor, target: Tensor, learning_rate: float) -> tuple[Tensor, Tensor]:
@@ -38,16 +44,22 @@ class Learner(nn.Module):
             The loss before each step, (steps,), and the seconds that all of them took, ().
         """
         if self._optimiser is None:
-            self._optimiser = torch.optim.Adam(self.model.parameters(), lr=learning_rate)
-        losses, start = [], time.perf_counter()
+            self._optimiser = Adam(self.model.parameters(), lr=learning_rate)
+        losses, start = [], perf_counter()
         for inputs, wanted in zip(source, target, strict=True):
             with self._hushed():
                 loss = self.model.loss(inputs, wanted)
-                self._optimiser.zero_grad()
-                torch.autograd.backward(loss)
-            self._optimiser.step()
+                _clear(self._optimiser)
+                backward(loss)
+            _step(self._optimiser)
             losses.append(loss.detach())
-        return torch.stack(losses), torch.tensor(time.perf_counter() - start)
+        return stack(losses), tensor(perf_counter() - start)
+
+    @no_grad()
+    def examine(self, source: Tensor, target: Tensor) -> Tensor:
+        """Return the losses of batches as for `learn`, (steps,), and learn nothing."""
+        with self._hushed():
+            return stack([self.model.loss(inputs, wanted) for inputs, wanted in zip(source, target, strict=True)])
 
     def answer(self, source: Tensor) -> tuple[Tensor, ...]:
         """Return what the model makes of sequences that it has not seen."""
@@ -71,7 +83,7 @@ class _Nowhere(io.TextIOBase):
 
 
 class Train:
-    """In training mode a call trains; otherwise it asks for answers.
+    """In training mode a call trains; otherwise it asks for the losses of a `target`, or for answers.
 
     The build's arguments name the `model` and give its sizes.
     """
@@ -82,8 +94,10 @@ class Train:
     def construct(self, found: Any, build: Build, contract: Entry) -> Any:
         """Build the model around the entry point."""
         sizes = dict(build.arguments)
-        return Learner(MODELS[str(sizes.pop("model"))](found, contract, **sizes))
+        return Learner(model(str(sizes.pop("model")))(found, contract, **sizes))
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
-        """Train on the batches handed over, or answer."""
-        return subject.learn(**handed) if call.training else subject.answer(**handed)
+        """Train on the batches handed over, look at their losses, or answer."""
+        if call.training:
+            return subject.learn(**handed)
+        return subject.examine(**handed) if "target" in handed else subject.answer(**handed)

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from grader.box.codec import encode_job
+from grader.box.drivers import carried
 from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
@@ -43,7 +44,7 @@ class DeviceBox:
         """
         if plan.device != self.device:
             raise SandboxUnavailable(f"these workers run on {self.device} only, not on {plan.device}")
-        job = encode_job(plan, source)
+        job = encode_job(plan, source, carried(plan))
         try:
             return self._attempt(job, Trip(plan, limits, progress, leash), limits)
         except ZygoteLost:
