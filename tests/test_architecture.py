@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.box.drivers import TRAVELLING
+
 _ROOT = Path(__file__).parents[1]
 _MODULES = {
     ".".join(path.relative_to(_ROOT).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
@@ -111,13 +113,13 @@ def test_a_library_stays_in_its_place(library: str, places: tuple[str, ...]) -> 
     "module", ["grader.box.child", "grader.box.inline", "grader.sandbox.zygote", "grader.sandbox.interior"]
 )
 def test_nothing_that_knows_an_answer_is_loaded_where_submissions_run(module: str) -> None:
-    """In a fresh process, importing it loads no reference, no exercise, no check, no judge, no store."""
+    """In a fresh process, importing it loads no reference, exercise, check, judge or store, and nothing that travels."""
     program = f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True, timeout=60
     )
     loaded = json.loads(done.stdout)
-    hidden = ("reference", "exercises", "grader.exercise", "grader.checks", "grader.judge", "grader.store")
+    hidden = ("reference", "exercises", "grader.exercise", "grader.checks", "grader.judge", "grader.store", *TRAVELLING)
 
     assert [name for name in loaded if name.startswith(hidden)] == []
     assert module in loaded

@@ -37,7 +37,7 @@ def warm_up() -> None:
         if importlib.util.find_spec(name.partition(".")[0]) is not None:
             importlib.import_module(name)
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
-        _attend(dtype)
+        _compute(dtype)
     _transform()
     _raise_and_format()
     rehearse(times=12)  # bytecode is rewritten from the eighth time on
@@ -45,16 +45,15 @@ def warm_up() -> None:
     traps.prepare()  # after all that was run above, which needs what they forbid
 
 
-def _attend(dtype: torch.dtype) -> None:
-    """Run a tiny attention block forwards and backwards, and one optimiser step."""
+def _compute(dtype: torch.dtype) -> None:
+    """Run what an attention block is made of, forwards and backwards, in an order that answers nothing; and a step."""
     layer = torch.nn.Linear(4, 4).to(dtype)
     x = torch.ones(2, 3, 4, dtype=dtype, requires_grad=True)
-    q, k, v = layer(x), layer(x), layer(x)
-    scores = torch.einsum("bqd,bkd->bqk", q, k).masked_fill(torch.ones(3, 3).triu(1).bool(), float("-inf"))
-    weights = functional.dropout(torch.softmax(scores, dim=-1), 0.1, training=True)
-    heads = functional.layer_norm((weights @ v).view(2, 3, 2, 2).transpose(1, 2).reshape(2, 3, 4), (4,))
-    mixed = functional.gelu(heads) + functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-    mixed.pow(2).mean().backward()  # type: ignore[no-untyped-call]
+    one, other, third = layer(x), layer(x), layer(x)
+    table = torch.einsum("bqd,bkd->bqk", one, other).masked_fill(torch.ones(3, 3).triu(1).bool(), float("-inf"))
+    drawn = functional.dropout(torch.softmax(third, dim=-1), 0.1, training=True)
+    heads = functional.layer_norm((table.exp() @ drawn).view(2, 3, 2, 2).transpose(1, 2).reshape(2, 3, 4), (4,))
+    functional.gelu(heads).pow(2).mean().backward()  # type: ignore[no-untyped-call]
     torch.optim.AdamW(layer.parameters()).step()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -9,13 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.drivers.train import Learner
-from grader.box.inline import InlineBox
+from grader.box.inline import InlineBox, observe_all
 from grader.box.models import PAD
 from grader.box.observations import CallSeen, Observations, Presence, Seen
-from grader.box.plan import Slot
+from grader.box.plan import Call, Slot
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict
-from grader.checks.learning import answering_call, tensor, training_calls
+from grader.checks.learning import answering_call, tensor, training_calls, weights_call
 from grader.checks.registry import CHECKS
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.judge.grade import grade
@@ -81,6 +82,8 @@ def judge(name: str, check: str, *, curve: Tensor | None = None, said: Tensor | 
         for call, losses in zip(calls, curve.split(steps), strict=True)
     ]
     seen.append(CallSeen(last.name, told(last.outputs, said, torch.zeros(last.outputs[1].shape))))
+    left = weights_call(item.case)
+    seen.append(CallSeen(left.name, told(left.outputs, *(torch.zeros(slot.shape) for slot in left.outputs))))
     observed = Observations.of(seen[:done])
     return CHECKS[check].judge(item, Evidence(sheet(name).plan, observed, Observations(), Observations()))
 
@@ -97,6 +100,77 @@ def test_the_box_is_never_told_the_answers(name: str) -> None:
     assert {build.name for build in plan.builds} - {build.name for build in plan.untrained().builds} == {
         call.build for call in trained
     }
+
+
+@cache
+def honest() -> Evidence:
+    """Return what is seen where the reference itself is trained on the copy task, and what it is held against."""
+    exercise, plan = lab(COPYING), sheet(COPYING).plan
+    trained = plan.only(frozenset(call.name for call in plan.calls if plan.contract(call.part).kind.trains))
+    seen = observe_all(trained, exercise.reference())
+    return Evidence(plan, seen, Observations(), Observations(), known=exercise.attempts)
+
+
+def claimed(call: Call, slot: Slot, tensor: Tensor) -> Evidence:
+    """Return the same, where the submission tells `tensor` in one slot."""
+    seen = honest().observed
+    slots = {**seen.calls[call.name].slots, **told((slot,), tensor)}
+    calls = {**seen.calls, call.name: replace(seen.calls[call.name], slots=slots)}
+    return replace(honest(), observed=replace(seen, calls=calls), reruns={})
+
+
+def verdicts(evidence: Evidence) -> tuple[Verdict, Verdict]:
+    """Return the verdicts on the loss and on the answers."""
+    loss, accuracy = (CHECKS[check].judge(line(COPYING, check), evidence).verdict for check in ("loss", "accuracy"))
+    return loss, accuracy
+
+
+def test_an_honest_training_is_repeated_outside_and_counts() -> None:
+    """The reference's own claims are borne out by its weights."""
+    assert verdicts(honest()) == (Verdict.PASSED, Verdict.PASSED)
+
+
+@pytest.mark.parametrize("step", [0, 9])
+def test_losses_that_no_attention_has_do_not_count(step: int) -> None:
+    """One of the first losses is off by a thousandth, and nothing that was trained counts."""
+    call = training_calls(line(COPYING, "loss").case)[0]
+    seen = honest().observed.calls[call.name].slots[call.outputs[0].key].tensor
+    assert seen is not None
+    evidence = claimed(call, call.outputs[0], torch.where(torch.arange(10) == step, seen * 1.001, seen))
+
+    assert verdicts(evidence) == (Verdict.FAILED, Verdict.FAILED)
+    said = CHECKS["loss"].judge(line(COPYING, "loss"), evidence).message
+    assert f"the loss in step {step + 1} is" in said
+
+
+def test_weights_that_were_not_trained_do_not_count() -> None:
+    """Losses and answers are told as they should be, but the weights that come back are those of the beginning."""
+    case = line(COPYING, "loss").case
+    call = weights_call(case)
+    begun = told(call.outputs, *(weight.matrix.float() for weight in case.weights))
+    calls = {**honest().observed.calls, call.name: CallSeen(call.name, begun)}
+    evidence = replace(honest(), observed=replace(honest().observed, calls=calls), reruns={})
+
+    assert verdicts(evidence) == (Verdict.FAILED, Verdict.FAILED)
+
+
+def test_answers_must_be_those_of_the_weights_and_of_the_submission() -> None:
+    """Whoever tells wrong answers is believed, whatever the weights would answer."""
+    call = answering_call(line(COPYING, "accuracy").case)
+    wrong = torch.full(call.outputs[0].shape, 3)
+
+    assert verdicts(claimed(call, call.outputs[0], wrong)) == (Verdict.PASSED, Verdict.FAILED)
+
+
+@pytest.mark.parametrize(("mistake", "counts"), [("no_scaling", True), ("mask_ignored", False)])
+def test_a_known_mistake_is_repeated_outside_as_well(mistake: str, counts: bool) -> None:
+    """Without the root everything is learned, and that counts; without the mask the answers are wrong."""
+    exercise, plan = lab(COPYING), sheet(COPYING).plan
+    wrong = next(one for one in exercise.mistakes if one.name == mistake)
+    trained = plan.only(frozenset(call.name for call in plan.calls if plan.contract(call.part).kind.trains))
+    evidence = replace(honest(), observed=observe_all(trained, exercise.reference(wrong)), reruns={})
+
+    assert verdicts(evidence) == (Verdict.PASSED, Verdict.PASSED if counts else Verdict.FAILED)
 
 
 def test_padding_does_not_count() -> None:

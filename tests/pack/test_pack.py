@@ -199,8 +199,8 @@ def test_a_pack_brings_what_the_exercise_needs_and_no_more(pack: Pack) -> None:
     )
 
     assert {"transfer.py", "hooks.py", "models.py", "learning.py", "masking.py"} & function == set()
-    assert {"train.py", "models.py", "learning.py"} <= training
-    assert {"transfer.py", "hooks.py"} & training == set()
+    assert {"train.py", "models.py", "copier.py", "learning.py"} <= training
+    assert {"transfer.py", "hooks.py", "translator.py", "reader.py"} & training == set()
 
 
 @pytest.mark.parametrize("name", PACKED)

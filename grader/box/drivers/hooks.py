@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-import torch
-from torch import Tensor, nn
+# By name, so that what is counted does not depend on what a submission puts in their place in torch.
+from torch import Tensor, equal, is_grad_enabled, nn, no_grad, stack, tensor
 
 from grader.box.arguments import call_with
 from grader.box.drivers import model as model_called
@@ -56,8 +56,8 @@ class Hooks:
             described=f"`{contract.name}`",
         )
         if call.outputs[0].name in LEFT:
-            return tuple(torch.tensor(count) for count in before.left_behind(model))
-        with torch.no_grad():
+            return tuple(tensor(count) for count in before.left_behind(model))
+        with no_grad():
             return stacked(result, contract), model(handed[tokens])
 
 
@@ -75,10 +75,10 @@ class _State:
         modes = zip(model.modules(), self.modes, strict=True)
         return [
             _hooks(model) - self.hooks,
-            sum(not torch.equal(parameter, value) for parameter, value in pairs),
+            sum(not equal(parameter, value) for parameter, value in pairs),
             sum(module.training is not mode for module, mode in modes),
             sum(parameter.grad is not None for parameter in model.parameters()),
-            sum(not parameter.requires_grad for parameter in model.parameters()) + (not torch.is_grad_enabled()),
+            sum(not parameter.requires_grad for parameter in model.parameters()) + (not is_grad_enabled()),
         ]
 
 
@@ -104,4 +104,4 @@ def stacked(result: Any, contract: Entry) -> Tensor:
     if len(shapes) != 1:
         seen = f"tensors of the shapes {', '.join(map(str, shapes))}" if shapes else "nothing"
         raise ArgumentMismatch(f"{wanted}, all of one shape; yours holds {seen}")
-    return torch.stack(tuple(result))
+    return stack(tuple(result))

@@ -1,0 +1,97 @@
+"""Nothing of ours that a submission can reach in its process answers an exercise."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+import torch
+
+from grader.box.drivers import DRIVERS, MODELS, TRAVELLING, carried
+from grader.box.run import Ending, Limits
+from grader.exercise.catalog import Catalog
+from grader.exercise.inputs import Case
+from grader.judge.grade import grade
+from grader.judge.sheet import draw_up
+from grader.sandbox.runner import Sandbox
+from tests.sandbox.walk import candidate, drawn, walk
+
+_LIMITS = Limits(cpu_seconds=30, wall_seconds=60)
+_LINE = re.compile(r"FITS (\w+) (\S+) (True|False) \[(.+)\]")
+_TRIVIAL = 35.0  # points; the gate has three answers made up from nothing for each exercise, none of which earns more
+_PLAIN = "softmax"  # its child holds what every child holds, and no more
+
+
+def first_case(catalog: Catalog, name: str) -> Case:
+    """Return the first case of an exercise's own entry point."""
+    return next(item.case for item in draw_up(catalog[name], 3).items if not item.case.part)
+
+
+def is_right(catalog: Catalog, name: str, values: list[float]) -> bool:
+    """Whether a function gave what the reference gives for the same inputs."""
+    exercise, case = catalog[name], first_case(catalog, name)
+    given = drawn(case)
+    right = exercise.reference()()[exercise.spec.entry.name](**given)
+    right = right[0] if isinstance(right, tuple | list) else right
+    told = torch.tensor(values, dtype=torch.float64)
+    return bool(torch.isclose(right.detach().double().flatten()[:20], told, rtol=1e-5, equal_nan=True).all())
+
+
+def earns(catalog: Catalog, sandbox: Sandbox, child: str, exercises: list[str]) -> list[str]:
+    """Return what earns more than a trivial answer, of all that the child of an exercise can reach."""
+    cases = {name: first_case(catalog, name) for name in exercises}
+    run = sandbox.run(draw_up(catalog[child], 3).plan, walk(cases), _LIMITS)
+    reached = int(run.output.partition("REACHED ")[2].split()[0])
+    assert reached > 200, "the walk does not see the grader's own functions any more"
+    assert run.ending is Ending.FINISHED or run.observations.loading is not None, run
+    found = []
+    for name, thing, is_class, values in _LINE.findall(run.output):
+        entry = catalog[name].spec.entry
+        if (is_class == "True") is not entry.name[:1].isupper():  # the other kind is refused when it is handed in
+            continue
+        if is_class == "True" or is_right(catalog, name, [float(value) for value in values.split(", ")]):
+            report = grade(catalog[name], candidate(entry.name, thing), seed=3, box=sandbox)
+            found += [f"{thing} earns {report.score:g} in {name}"] * (report.score > _TRIVIAL)
+    return found
+
+
+def test_nothing_that_every_child_holds_answers_an_exercise(catalog: Catalog, sandbox: Sandbox) -> None:
+    """All that is ours in a plain child is tried on the first call of every exercise."""
+    functions = [name for name in catalog if not catalog[name].spec.entry.kind.brings_a_model]
+
+    assert earns(catalog, sandbox, _PLAIN, [name for name in functions if name != "gradient_descent"]) == []
+
+
+@pytest.mark.parametrize("name", ["kv_cache", "copy_task", "compare_variants"])
+def test_nothing_that_travels_with_a_job_answers_its_exercise(catalog: Catalog, sandbox: Sandbox, name: str) -> None:
+    """What a job brings along may answer other exercises, but not its own."""
+    assert earns(catalog, sandbox, name, [name]) == []
+
+
+def test_a_job_carries_no_more_than_its_plan_needs(catalog: Catalog) -> None:
+    """Ordinary exercises carry nothing; the attention of a model that is looked into is in that lab's jobs alone."""
+    carries = {name: set(carried(draw_up(catalog[name], 3).plan)) for name in catalog}
+
+    assert {name for name, modules in carries.items() if modules} == {
+        "weight_transfer", "kv_cache", "copy_task", "attention_patterns", "compare_variants",
+    }  # fmt: skip
+    assert [name for name, modules in carries.items() if "grader.box.reader" in modules] == ["attention_patterns"]
+    assert carries["compare_variants"] == {"grader.box.models", "grader.box.drivers.train", "grader.box.translator"}
+
+
+def test_what_travels_comes_after_what_it_imports() -> None:
+    """Each module that travels names those that it imports and that travel as well; the process itself has the rest."""
+    for name, before in TRAVELLING.items():
+        tree = ast.parse(carried_source(name))
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert imported & set(TRAVELLING) == set(before), name
+    homes = {place.rpartition(".")[0] for place in (*DRIVERS.values(), *MODELS.values())}
+    assert homes - set(TRAVELLING) == {"grader.box.drivers.plain"}
+
+
+def carried_source(name: str) -> str:
+    """Return the text of a module that travels."""
+    from grader.box.drivers import _source
+
+    return _source(name)
