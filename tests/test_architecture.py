@@ -113,7 +113,7 @@ def test_a_library_stays_in_its_place(library: str, places: tuple[str, ...]) -> 
     "module", ["grader.box.child", "grader.box.inline", "grader.sandbox.zygote", "grader.sandbox.interior"]
 )
 def test_nothing_that_knows_an_answer_is_loaded_where_submissions_run(module: str) -> None:
-    """In a fresh process, importing it loads no reference, exercise, check, judge or store, and nothing that travels."""
+    """In a fresh process, importing it loads no reference, exercise, check, judge or store; nothing that travels."""
     program = f"import sys, json, {module}; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True, timeout=60
