@@ -11,6 +11,7 @@ from benchmarks.grades import grades
 from benchmarks.latency import latency
 from benchmarks.memory import memory
 from benchmarks.scale import scale
+from benchmarks.sign_ins import sign_ins
 from benchmarks.storm import storm
 from benchmarks.throughput import throughput
 from benchmarks.walls import walls
@@ -26,6 +27,7 @@ app.command()(walls)
 app.command()(calls)
 app.command()(storm)
 app.command()(memory)
+app.command("signins")(sign_ins)
 
 
 if __name__ == "__main__":

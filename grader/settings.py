@@ -44,6 +44,9 @@ class Settings:
         source_kib: the longest source that is taken, in KiB.
         session_hours: how long a session lasts.
         drain_seconds: how long a stop waits for what is being graded.
+        connections: how many connections are open at once in all; never more than the process may have files.
+        connections_each: how many of them from one address; a class of 300 behind one takes up to 1800.
+        slowest_reader: how many bytes a second of an answer somebody has to read, or else loses the connection.
     """
 
     data: Path = Path("var")
@@ -62,6 +65,9 @@ class Settings:
     source_kib: int = 256
     session_hours: float = 12.0
     drain_seconds: float = 20.0
+    connections: int = 8192
+    connections_each: int = 2048
+    slowest_reader: int = 1024
 
     @property
     def file_url(self) -> str:
@@ -98,6 +104,9 @@ class Settings:
             source_kib=read("SOURCE_KIB", "an integer from 1 to 256", _integer(1, 256), default=256),
             session_hours=read("SESSION_HOURS", "a number from 0.1 to 720", _number(0.1, 720.0), default=12.0),
             drain_seconds=read("DRAIN_SECONDS", "a number from 0 to 600", _number(0.0, 600.0), default=20.0),
+            connections=read("CONNECTIONS", "an integer from 16 to 65536", _integer(16, 65536), default=8192),
+            connections_each=read("CONNECTIONS_EACH", "an integer from 8 to 65536", _integer(8, 65536), default=2048),
+            slowest_reader=read("SLOWEST_READER", "an integer from 1 to 1000000", _integer(1, 10**6), default=1024),
         )
         read.refuse_unknown()
         return settings

@@ -54,6 +54,9 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_SOURCE_KIB": "64",
             "ATTENTION_GYM_SESSION_HOURS": "1.5",
             "ATTENTION_GYM_DRAIN_SECONDS": "0",
+            "ATTENTION_GYM_CONNECTIONS": "4096",
+            "ATTENTION_GYM_CONNECTIONS_EACH": "500",
+            "ATTENTION_GYM_SLOWEST_READER": "256",
         }
     )
 
@@ -73,6 +76,9 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         source_kib=64,
         session_hours=1.5,
         drain_seconds=0.0,
+        connections=4096,
+        connections_each=500,
+        slowest_reader=256,
     )
 
 

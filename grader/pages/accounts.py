@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +14,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader
 
 from grader.errors import GraderFault, NotAllowed, record
+from grader.pages.crowd import Who
 from grader.pages.identity import Identity
+from grader.pages.passwords import Busy, Passwords
 from grader.pages.wording import clean
 
 LOG = logging.getLogger(__name__)
@@ -25,7 +25,8 @@ SORRY = (
     "instructor this id: {incident}"
 )
 TEMPLATES = Path(__file__).parent / "templates"
-THREADS = 6  # in which passwords are hashed; the others that FastAPI has go on serving pages meanwhile
+BUSY = "Many people are signing in just now. Please try again in a few seconds."
+RETRY_SECONDS = 5
 
 Field = Annotated[str, Form(max_length=2000)]
 
@@ -54,7 +55,7 @@ REGISTER = Page(
 def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
     """Return the routes `/sign-in`, `/register` and `/sign-out`."""
     router = APIRouter(include_in_schema=False)
-    forms = Forms(identity, session_seconds, ThreadPoolExecutor(THREADS, "passwords"))
+    forms = Forms(identity, session_seconds, Passwords())
     router.add_api_route("/sign-in", forms.show_sign_in, methods=["GET"])
     router.add_api_route("/register", forms.show_register, methods=["GET"])
     router.add_api_route("/sign-in", forms.sign_in, methods=["POST"])
@@ -65,11 +66,11 @@ def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The handlers; all of them block for a moment, so threads run them, those that hash a few of their own."""
+    """The handlers; all of them block for a moment, so threads run them, those that hash one of their own."""
 
     identity: Identity
     session_seconds: int
-    threads: Executor
+    passwords: Passwords
 
     def show_sign_in(self, next: str = "/") -> HTMLResponse:
         """Show the form for signing in."""
@@ -82,14 +83,15 @@ class Forms:
     async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
         """Begin a session, or say why not."""
         page = replace(SIGN_IN, next=local(next), name=clean(name, 64))
-        return await self._slowly(partial(self._enter, request, name, password, page=page))
+        return await self._slowly(request, page, partial(self._enter, request, name, password, page=page))
 
     async def register(
         self, request: Request, name: Field, password: Field, *, class_code: Field = "", next: Field = "/"
     ) -> Response:
         """Make an account and begin a session, or say why not."""
         page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))
-        return await self._slowly(partial(self._begin, request, name, password, page=page, class_code=class_code))
+        begin = partial(self._begin, request, name, password, page=page, class_code=class_code)
+        return await self._slowly(request, page, begin)
 
     def sign_out(self, request: Request) -> Response:
         """End the session."""
@@ -98,8 +100,13 @@ class Forms:
         self.identity.clear(response)
         return response
 
-    async def _slowly(self, answer: Callable[[], Response]) -> Response:
-        return await asyncio.get_running_loop().run_in_executor(self.threads, answer)
+    async def _slowly(self, request: Request, page: Page, answer: Callable[[], Response]) -> Response:
+        try:
+            return await self.passwords.run(Who(None, _address(request)).network, answer)
+        except Busy:
+            response = _show(replace(page, error=BUSY), status=503)
+            response.headers["Retry-After"] = str(RETRY_SECONDS)
+            return response
 
     def _begin(self, request: Request, name: str, password: str, *, page: Page, class_code: str) -> Response:
         service = self.identity.service

@@ -51,9 +51,10 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
         Guard,
         body_limit=(2 * settings.source_kib + 64) << 10,
         events=events,
-        crowd=Crowd(),
+        crowd=Crowd(at_once=settings.connections_each),
         recognise=Faces(identity).recognise,
         secure=settings.cookie_secure,
+        cookies=(identity.cookie, identity.mark_cookie),
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)

@@ -1,29 +1,96 @@
-"""Connections that have to say something: who opens one and never finishes a request is let go.
+"""Connections that are not held for nothing: by requests that never end, by answers that are never read, by too many.
 
-The server's own patience begins after an answer; before the first request, or in the middle of its head, it has no end,
-and each connection takes a descriptor.
+The server's own patience begins after an answer. Before the first request, in the middle of its head, and while an
+answer waits to be read, it has no end, and each connection takes a descriptor.
 """
 
 from __future__ import annotations
 
 import asyncio
 import resource
+import socket
+import struct
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from grader.pages.crowd import Who
+
 HEAD_SECONDS = 15.0
+READ_SECONDS = 20.0  # between two looks at how much of an answer has been read
 DESCRIPTORS = 65_536
+RESERVE = 256  # descriptors for everything that is no connection: the store, the graders, files that are sent
+BYTES_ACKED = struct.Struct("=120xQ")  # `tcpi_bytes_acked` in the kernel's `struct tcp_info`, include/uapi/linux/tcp.h
+# A peer that is gone without a word is noticed within a minute. Not TCP_USER_TIMEOUT: it ends a connection on which
+# somebody reads slowly but steadily, since their window is often closed.
+ALIVE = {
+    socket.TCP_KEEPIDLE: 30,
+    socket.TCP_KEEPINTVL: 10,
+    socket.TCP_KEEPCNT: 3,
+}
+
+
+@dataclass(slots=True)
+class Doors:
+    """Counts the open connections, of each address and in all.
+
+    Attributes:
+        most: how many may be open at once.
+        each: how many of one address, or of one household with long addresses.
+        pace: how many bytes a second of an answer have to be read.
+        proxied: whether a proxy in front holds everybody's connections; then only all of them are counted here, and the
+            requests of each address where the proxy says whose they are.
+    """
+
+    most: int = 8192
+    each: int = 2048
+    pace: int = 1024
+    proxied: bool = False
+    _open: Counter[str] = field(default_factory=Counter)
+
+    def enter(self, address: str) -> bool:
+        """Count a connection; return whether there is room for it."""
+        network = Who(None, address).network
+        if self._open.total() >= self.most or (not self.proxied and self._open[network] >= self.each):
+            return False
+        self._open[network] += 1
+        return True
+
+    def leave(self, address: str) -> None:
+        """Count one that has ended."""
+        network = Who(None, address).network
+        self._open[network] -= 1
+        if not self._open[network]:
+            del self._open[network]
 
 
 class Impatient(H11Protocol):
-    """HTTP as the server speaks it, with a limit on how long the head of a request may take."""
+    """HTTP as the server speaks it, with a limit on the time for the head of a request and for reading an answer."""
 
     patience = HEAD_SECONDS
+    interval = READ_SECONDS
     _limit: asyncio.TimerHandle | None = None
+    _look: asyncio.TimerHandle | None = None
+    _address: str | None = None  # while this connection is counted
+    _read: int | None = None  # bytes, at the last look; None if all that was sent had been taken
+
+    def __init__(self, *given: Any, doors: Doors | None = None, **named: Any) -> None:
+        """Speak on one connection, which is counted at `doors`; the others are what the server gives a protocol."""
+        super().__init__(*given, **named)
+        self._doors = doors or Doors()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
+        address = self.client[0] if self.client else ""
+        if not self._doors.enter(address):
+            transport.abort()
+            return
+        self._address = address
+        _mind(transport.get_extra_info("socket"))
+        self._look = self.loop.call_later(self.interval, self._check)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
@@ -38,7 +105,16 @@ class Impatient(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""
         self._stop()
+        if self._look is not None:
+            self._look.cancel()
+        if self._address is not None:
+            self._doors.leave(self._address)
+            self._address = None
         super().connection_lost(exc)
+
+    def _should_upgrade(self) -> bool:
+        """Return that no page of ours speaks anything but HTTP; the server would log two lines for each who asks."""
+        return False
 
     def _wait(self) -> None:
         if self._limit is None:
@@ -49,10 +125,38 @@ class Impatient(H11Protocol):
             self._limit.cancel()
             self._limit = None
 
+    def _check(self) -> None:
+        """End a connection on which an answer waits, and of which too little was read since the last look."""
+        before, self._read = self._read, None
+        if self.transport.get_write_buffer_size():
+            self._read = _acknowledged(self.transport.get_extra_info("socket"))
+            if before is not None and self._read - before < self._doors.pace * self.interval:
+                self.transport.abort()
+                return
+        self._look = self.loop.call_later(self.interval, self._check)
 
-def raise_limit() -> None:
-    """Let this process have as many connections as the system allows it, at most some ten thousand."""
+
+def _mind(connection: socket.socket) -> None:
+    """Let the kernel ask whether the other side is still there."""
+    if connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in ALIVE.items():
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def _acknowledged(connection: socket.socket) -> int:
+    """Return how many bytes the other side has taken.
+
+    What has left our own buffer says little: the kernel takes megabytes, and then nothing for minutes, from a slow but
+    honest reader.
+    """
+    return int(BYTES_ACKED.unpack_from(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.size))[0])
+
+
+def raise_limit() -> int:
+    """Let this process have as many descriptors as the system allows it, at most some ten thousand; return how many."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(soft, wanted)

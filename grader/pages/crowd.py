@@ -6,6 +6,7 @@ Everything here runs on the event loop, and takes no lock.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,10 +80,12 @@ class Seats:
 
 
 class Crowd:
-    """Counts requests, and refuses those that are too many."""
+    """Counts requests, and refuses those that are too many: in a while, and of one address at once."""
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, *, at_once: int = 2048, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with nobody."""
+        self._at_once = at_once
+        self._inside: Counter[str] = Counter()
         self._pace = {share: Buckets(share.burst, share.refill, clock=clock) for share in (PERSON, GUESTS)}
 
     def admit(self, who: Who) -> None:
@@ -93,3 +96,21 @@ class Crowd:
         """
         if self._pace[who.share].take(who.key) > 0:
             raise Refusal(429, "That was a lot in a short time. Please wait a moment and try again.")
+
+    @contextmanager
+    def inside(self, address: str) -> Iterator[None]:
+        """Count a request of an address up to the end of its answer; behind a proxy nobody counts its connections.
+
+        Raises:
+            Refusal: too many are being answered already.
+        """
+        network = Who(None, address).network
+        if self._inside[network] >= self._at_once:
+            raise Refusal(429, "Too many requests of your address are being answered. Please try again in a moment.")
+        self._inside[network] += 1
+        try:
+            yield
+        finally:
+            self._inside[network] -= 1
+            if not self._inside[network]:
+                del self._inside[network]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from starlette.datastructures import Headers
@@ -18,40 +18,16 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from grader.pages.crowd import Crowd, Who
-from grader.pages.envelope import Events, check_event, parse
+from grader.pages.envelope import Events, check_event, parse, remade
 from grader.pages.origin import check_origin
+from grader.pages.rebuild import client_of, form_of, rebuilt, with_body
 from grader.pages.refusal import Refusal
+from grader.pages.routes import Body, Route, Routes, split
 
-# All events go past Gradio's queue, so that it keeps no answers, and all doors to these can be shut.
-GRADIO_EVENTS = "run/"
-GRADIO_EXACT = ("info", "app_id", "user", "login_check", "theme.css", "startup-events")
-RUNS = re.compile("/runs/[0-9a-f]{1,64}")
-OWN_PREFIXES = ("/gym/", "/assets/", "/static/")
-OWN_PATHS = (
-    "/",
-    "/exercise",
-    "/leaderboard",
-    "/work",
-    "/config",
-    "/theme.css",
-    "/favicon.ico",
-    "/manifest.json",
-    "/robots.txt",
-    "/sign-in",
-    "/register",
-    "/sign-out",
-    "/health",
-    "/export.csv",
-)
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-LONGEST_PATH = 300  # characters
 BODY_SECONDS = 30.0
+FORM_BYTES = 32 << 10
 AT_ONCE = 2  # handing in; when a whole class does, those who read their pages are not to stand behind it
 HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-# What Gradio would build the addresses of its pages from; the server has read what a proxy of ours says already.
-MISLEADING = frozenset(
-    (b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-port", b"x-forwarded-prefix", b"x-gradio-server")
-)
 
 Turn = AbstractAsyncContextManager[None]
 
@@ -66,6 +42,7 @@ class Guard:
         crowd: counts who asks for how much.
         recognise: tells who is asking.
         secure: whether browsers reach us by HTTPS only.
+        cookies: the names of those that are passed on.
         patience: how many seconds a body may take to arrive.
     """
 
@@ -78,6 +55,7 @@ class Guard:
         crowd: Crowd,
         recognise: Callable[[Scope], Awaitable[Who]],
         secure: bool = False,
+        cookies: Collection[str] = (),
         patience: float = BODY_SECONDS,
     ) -> None:
         """Stand before `app`."""
@@ -87,6 +65,8 @@ class Guard:
         self._crowd = crowd
         self._recognise = recognise
         self._secure = secure
+        self._cookies = cookies
+        self._routes = Routes()
         self._patience = patience
         self._door = asyncio.Semaphore(AT_ONCE)
 
@@ -99,9 +79,10 @@ class Guard:
             await self._app(scope, receive, send)
             return
         try:
-            passed_on, receive, turn = await self._checked(scope, receive)
-            async with turn:
-                await self._app(passed_on, receive, send)
+            with self._crowd.inside(client_of(scope)[0]):
+                passed_on, receive, turn = await self._checked(scope, receive)
+                async with turn:
+                    await self._app(passed_on, receive, send)
         except Refusal as refusal:
             # What is left of the request is not read, so nothing else can come over this connection.
             answer = PlainTextResponse(refusal.text, refusal.status, {"Connection": "close"})
@@ -109,87 +90,81 @@ class Guard:
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive, Turn]:
         headers = Headers(scope=scope)
-        check_address(scope["path"], headers)
-        plain = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] not in MISLEADING]}
-        if is_static(scope["path"]):
+        route = self._routes.find(scope["path"])
+        if route is None:
+            raise Refusal(404, "There is nothing here.")
+        check_head(route, scope["method"], headers)
+        plain = rebuilt(scope, route, self._cookies)
+        if route.static:
             return plain, receive, nullcontext()
-        writing = scope["method"] not in SAFE_METHODS
+        writing = scope["method"] == "POST"
         if writing:
             check_origin(headers, "https" if self._secure else scope.get("scheme", "http"))
-        self._crowd.admit(await self._recognise(scope))
+        self._crowd.admit(await self._recognise(plain))
         if not writing:
             return plain, receive, nullcontext()
-        body = await self._body(headers, receive)
-        return plain, replay(body, receive), self._turn(scope["path"], headers, body)
+        body, turn = await self._remade(route, scope["path"], headers, receive)
+        return with_body(plain, body, route.body), replay(body, receive), turn
 
-    def _turn(self, path: str, headers: Headers, body: bytes) -> Turn:
-        """Check an event, and return what it has to wait for."""
-        mount, route = split(path)
-        if not route:
-            return nullcontext()  # a form of ours
-        if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise Refusal(415, "Events are sent as application/json.")
-        event = check_event(self._events[mount], route, parse(body))
-        return self._door if event.patient else nullcontext()
+    async def _remade(self, route: Route, path: str, headers: Headers, receive: Receive) -> tuple[bytes, Turn]:
+        """Return the body as it is passed on, and what it has to wait for."""
+        sent_as = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if route.body is Body.FORM:
+            body = await self._body(headers, receive, min(self._body_limit, FORM_BYTES))
+            if body and sent_as != Body.FORM.value:
+                raise Refusal(415, f"Forms are sent as {Body.FORM.value}.")
+            return form_of(body, route.form), nullcontext()
+        body = await self._body(headers, receive, self._body_limit)
+        if sent_as != Body.EVENT.value:
+            raise Refusal(415, f"Events are sent as {Body.EVENT.value}.")
+        mount, name = split(path)
+        document = parse(body)
+        event = check_event(self._events[mount], name, document)
+        return remade(event, document), self._door if event.patient else nullcontext()
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes:
+    async def _body(self, headers: Headers, receive: Receive, limit: int) -> bytes:
         declared = headers.get("content-length", "0")
-        if not (declared.isascii() and declared.isdigit()) or int(declared[:20]) > self._body_limit:
-            raise Refusal(413, f"That is too long; at most {self._body_limit} bytes are taken.")
+        if not (declared.isascii() and declared.isdigit()) or int(declared[:20]) > limit:
+            raise Refusal(413, f"That is too long; at most {limit} bytes are taken.")
         try:
             async with asyncio.timeout(self._patience):
-                return await self._whole(receive)
+                return await whole(receive, limit)
         except TimeoutError:
             raise Refusal(408, f"That took longer than {self._patience:.0f} seconds to arrive.") from None
 
-    async def _whole(self, receive: Receive) -> bytes:
-        body = bytearray()
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise Refusal(400, "The request ended early.")
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > self._body_limit:
-                raise Refusal(413, f"That is too long; at most {self._body_limit} bytes are taken.")
-        return bytes(body)
+
+async def whole(receive: Receive, limit: int) -> bytes:
+    """Return a body, however many pieces it comes in.
+
+    Raises:
+        Refusal: it ends early, or is too long.
+    """
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refusal(400, "The request ended early.")
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > limit:
+            raise Refusal(413, f"That is too long; at most {limit} bytes are taken.")
+    return bytes(body)
 
 
-def split(path: str) -> tuple[str, str]:
-    """Return the mount that a path belongs to, and what follows `/gradio_api/`, empty where nothing does."""
-    mount = "/teach" if path == "/teach" or path.startswith("/teach/") else ""
-    below = path.removeprefix(mount)
-    prefix = "/gradio_api/"
-    return mount, below.removeprefix(prefix).rstrip("/") if below.startswith(prefix) else ""
-
-
-def is_static(path: str) -> bool:
-    """Return whether a path leads to what is the same for everybody, and costs nothing to send."""
-    return path.removeprefix("/teach").startswith(OWN_PREFIXES)
-
-
-def is_known(path: str) -> bool:
-    """Return whether a path is one that our pages use."""
-    mount, route = split(path)
-    if ".." in path or "\\" in path or "//" in path or not path.isprintable() or len(path) > LONGEST_PATH:
-        return False
-    if route:
-        return route in GRADIO_EXACT or route.startswith(GRADIO_EVENTS)
-    below = path.removeprefix(mount) or "/"
-    return below in OWN_PATHS or below.startswith(OWN_PREFIXES) or RUNS.fullmatch(path) is not None
-
-
-def check_address(path: str, headers: Headers) -> None:
-    """Refuse a path that no page of ours uses, a host that is no name, and a body of two lengths.
+def check_head(route: Route, method: str, headers: Headers) -> None:
+    """Refuse a method that is not used here, a body where none is taken or of two lengths, a host that is no name.
 
     Raises:
         Refusal: it is one of these.
     """
-    if not is_known(path):
-        raise Refusal(404, "There is nothing here.")
-    if "content-length" in headers and "transfer-encoding" in headers:
+    if method not in route.methods:
+        raise Refusal(405, f"Only {', '.join(route.methods)} is used here.")
+    chunked = "transfer-encoding" in headers
+    if chunked and "content-length" in headers:
         raise Refusal(400, "A body has one length.")  # else two readers may see two requests
+    if method != "POST" and (chunked or headers.get("content-length", "0") != "0"):
+        raise Refusal(400, "No body is taken here.")
     if "host" in headers and not HOST.fullmatch(headers["host"]):
         raise Refusal(400, "That is no name of a host.")
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import gradio as gr
 from fastapi import FastAPI, Request
 
-from grader.pages.envelope import Event, Events
+from grader.pages.envelope import Event, Events, Text
 from grader.pages.parts import theme
 from grader.pages.sessions import Tabs
 
@@ -49,7 +49,22 @@ def mount(app: FastAPI, blocks: gr.Blocks, path: str, who: Who) -> Events:
     # Without this, Gradio takes any path of this machine for a file that the caller has uploaded.
     blocks.has_launched = True
     found = (fn for fn in blocks.fns.values() if fn.fn is not None)
-    return {str(fn.api_name): Event(fn._id, len(fn.inputs), fn.api_name in PATIENT) for fn in found}
+    return {str(fn.api_name): Event(fn._id, tuple(map(_form, fn.inputs)), fn.api_name in PATIENT) for fn in found}
+
+
+def _form(component: object) -> Text:
+    """Return what an input may hold.
+
+    Raises:
+        TypeError: nobody has said so yet.
+    """
+    if isinstance(component, gr.Code):
+        return Text(longest=None)
+    if isinstance(component, gr.Radio):
+        return Text(choices=tuple(str(value) for _, value in component.choices))
+    if isinstance(component, gr.Textbox):
+        return Text()
+    raise TypeError(f"`{type(component).__name__}` is no input yet; expected: its form here, in `_form`")
 
 
 def _lighten(mounted: object, blocks: gr.Blocks) -> None:

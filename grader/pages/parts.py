@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import html
+import logging
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from grader.errors import record
+
+LOG = logging.getLogger(__name__)
+BROKEN = "This does not work just now; it is our fault. Please try again. Your instructor can look for incident {}."
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
 FORMULAS: list[dict[str, str | bool]] = [
@@ -49,7 +55,23 @@ def on(event: Callable[..., Any], do: Callable[..., Any], given: Any, shown: Any
         name: what it is called by in requests.
         js: what the browser makes of the values before it sends them.
     """
-    return event(do, given, shown, api_name=name, js=js or None, queue=False, show_progress="hidden")
+    return event(_told(do, name), given, shown, api_name=name, js=js or None, queue=False, show_progress="hidden")
+
+
+def _told(do: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Return `do` with its faults in our log; Gradio would print each to the error stream, past every bound."""
+
+    @wraps(do)
+    def answer(*given: Any) -> Any:
+        try:
+            return do(*given)
+        except gr.Error:
+            raise
+        except Exception as fault:
+            incident = record(LOG, f"the event {name} broke", fault)
+            raise gr.Error(BROKEN.format(incident), print_exception=False) from fault
+
+    return answer
 
 
 def head(box_name: str) -> str:

@@ -7,14 +7,18 @@ import logging
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 import uvicorn
+from fastapi import FastAPI
 
 from grader.bootstrap import build
 from grader.pages.application import create_app
-from grader.pages.connections import Impatient, raise_limit
+from grader.pages.connections import RESERVE, Doors, Impatient, raise_limit
+from grader.pages.log import set_up_log
 from grader.settings import Settings
 
 # With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
@@ -25,29 +29,55 @@ SWITCH_SECONDS = 0.0005
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))  # there a terminal, too, is written to a log
 SHORT_CODE = 12  # characters; below that, words that go together can be guessed
 LOG = logging.getLogger(__name__)
+NOT_STARTED = 3  # the exit status that uvicorn's own command has
 
 
 def serve(settings: Settings) -> None:
     """Serve the pages until the process is told to stop."""
     os.umask(0o077)  # whatever any library writes is for us alone
+    set_up_log()
     service = build(settings)
     app = create_app(service, settings)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
     if weakness := weakness_of(service.class_code):
         LOG.warning(weakness)
-    raise_limit()
+    descriptors = raise_limit()
     # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
     gc.collect()
     gc.freeze()
     # The loop lets go of Python at every system call, and would wait 5 ms for each busy thread to get it back.
     sys.setswitchinterval(SWITCH_SECONDS)
-    uvicorn.run(
+    server = uvicorn.Server(configured(app, settings, descriptors))
+    with suppress(KeyboardInterrupt):  # Ctrl+C, once everything has been stopped
+        server.run()
+    if not server.started:
+        sys.exit(NOT_STARTED)
+
+
+def configured(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Config:
+    """Return how the server speaks to strangers.
+
+    Args:
+        app: what is served.
+        settings: how many connections there may be, and where.
+        descriptors: how many this process may have.
+    """
+    doors = Doors(
+        most=min(settings.connections, (descriptors - RESERVE) // 2),  # a file that is sent is open as well
+        each=settings.connections_each,
+        pace=settings.slowest_reader,
+        proxied=settings.cookie_secure,
+    )
+    return uvicorn.Config(
         app,
-        http=Impatient,
+        http=cast("Any", partial(Impatient, doors=doors)),
+        ws="none",
         host=settings.host,
         port=settings.port,
+        log_config=None,
         log_level="warning",
+        access_log=False,
         server_header=False,
         forwarded_allow_ips=NEIGHBOURS if settings.cookie_secure else "127.0.0.1",
         timeout_graceful_shutdown=5,

@@ -51,7 +51,7 @@ class Desk:
         """
         user = self.identity.instructor(request)
         if user is None:
-            raise gr.Error("This page is for instructors.")
+            raise gr.Error("This page is for instructors.", print_exception=False)
         header = pack(lists.header_view(user, "Gradebook", here="/teach/"))
         return header, *self._body(user, request.query_params)
 

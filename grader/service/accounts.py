@@ -24,7 +24,7 @@ from grader.store.records import Role, User
 PASSWORD_LENGTH = range(10, 201)
 CACHE_SECONDS = 5.0  # how long another process's sign-out may go unnoticed
 CACHE_SIZE = 4096
-HASHES_AT_ONCE = 4  # each takes 64 MiB
+HASHES_AT_ONCE = 1  # each takes 64 MiB and a core; the pages have the other one
 LONGEST_KEY = 200  # characters; a longer name is nobody's
 
 
@@ -54,7 +54,8 @@ class Accounts:
         self._database = database
         self._class_code = class_code
         self._session_seconds = session_seconds
-        self._hasher = hasher or PasswordHasher()
+        # One thread a hash: four of them for each, as is usual, would take both cores from the pages.
+        self._hasher = hasher or PasswordHasher(parallelism=1)
         self._clock = clock
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
         self._marks = Marks.of(secret)

@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from grader.bootstrap import build
 from grader.pages.application import create_app
+from grader.pages.server import configured
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, User
@@ -82,7 +83,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     service = build(settings)
     app = in_a_loop(made(service, settings))
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(quick(configured(app, settings, 1024)))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -91,6 +92,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     server.should_exit = True
     thread.join(20)
     listener.close()
+
+
+def quick(config: uvicorn.Config) -> uvicorn.Config:
+    """Return how the server speaks, with less patience at the end."""
+    config.timeout_graceful_shutdown = 1
+    return config
 
 
 def in_a_loop(task: Coroutine[None, None, Result]) -> Result:
@@ -164,7 +171,7 @@ def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
         page.set_default_timeout(SECONDS * 1000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("dialog", lambda dialog: (errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+        page.on("console", lambda line: errors.append(f"{line.text} {line.location}") if line.type == "error" else None)
         page.goto(path)
         return page
 

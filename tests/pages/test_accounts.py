@@ -75,7 +75,7 @@ def test_signing_out_takes_a_post(visitor, person, site):
     with visitor(who) as browser:
         answer = browser.get("/sign-out")
 
-    assert answer.status_code == 404
+    assert answer.status_code == 405
     assert site.service.user_of(who.token) == who.user
 
 

@@ -16,8 +16,9 @@ from grader.bootstrap import assemble
 from grader.box.inline import InlineBox
 from grader.errors import NotAllowed
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
+from grader.pages.server import configured
 from grader.settings import Settings
-from tests.pages.conftest import CODE, Person, Site, in_a_loop, made, wait_for
+from tests.pages.conftest import CODE, Person, Site, in_a_loop, made, quick, wait_for
 from tests.pages.test_journeys import ready, status, write
 
 SOLUTION = (ROOT / "reference" / "causal_attention.py").read_text(encoding="utf-8")
@@ -40,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     service = assemble(settings, catalog, InlineBox(), gpu=_Gpu())  # type: ignore[arg-type]
     app = in_a_loop(made(service, settings))
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    server = uvicorn.Server(quick(configured(app, settings, 1024)))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     wait_for(lambda: server.started)

@@ -158,9 +158,16 @@ def test_nobody_watches_or_cancels_for_another(visitor, person, site):
     assert state.value in ("queued", "running")
 
 
-@pytest.mark.parametrize("data", [[{"a": 1}, "x"], [None, None], [["causal_attention"], 5], ["no_such", "x"]])
-def test_wrong_types_are_answered_calmly(visitor, person, data):
-    """An event with other types than the page sends is refused in words."""
+@pytest.mark.parametrize("data", [[{"a": 1}, "x"], [["causal_attention"], 5], [True, "x"]])
+def test_wrong_types_are_refused(visitor, person, data):
+    """An event with other types than the page sends goes no further."""
+    with visitor(person()) as client:
+        assert event(client, "submit", data) == 400
+
+
+@pytest.mark.parametrize("data", [[None, None], ["no_such", "x"]])
+def test_wrong_names_are_answered_calmly(visitor, person, data):
+    """An event about an exercise that is none is refused in words."""
     with visitor(person()) as client:
         _, panel = event(client, "submit", data)
 

@@ -5,12 +5,13 @@ Stopped by: doorway, route dependency, a check in each handler
 """
 
 PATHS = [
-    "/teach/config", "/teach/gradio_api/info", "/teach/export.csv", "/teach/gradio_api/app_id", "/teach/gradio_api/user",
-    "/teach/theme.css", "/teach/gradio_api/startup-events", "/teach/gradio_api/login_check", "/teach/assets/a.js",
-    "/teach/manifest.json", "/teach/?student=1", "/teach/?submission=1",
+    "/teach/config", "/teach/gradio_api/info", "/teach/export.csv", "/teach/gradio_api/app_id",
+    "/teach/theme.css", "/teach/static/js/iframeResizer.contentWindow.min.js", "/teach/?student=1", "/teach/?submission=1",
 ]  # fmt: skip
 OTHER = ["/Teach/config", "/teach;a/config", "/teach%2fconfig", "/%74each/config", "/teach/./config", "/teach//config",
-         "/TEACH/", "/teach/../teach/config", "/x/../teach/config", "/teach\\config", "/teach/config/"]  # fmt: skip
+         "/TEACH/", "/teach/../teach/config", "/x/../teach/config", "/teach\\config", "/teach/config/",
+         "/teach/gradio_api/user", "/teach/gradio_api/startup-events", "/teach/gradio_api/login_check", "/teach/assets/a.js",
+         "/teach/manifest.json"]  # fmt: skip
 
 
 def control(world):

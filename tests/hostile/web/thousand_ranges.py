@@ -1,14 +1,17 @@
 """Make a small file large: ask for thousands of overlapping pieces of it at once.
 
 Expected: no more than the file itself
-Stopped by: the static route's own merging of ranges
+Stopped by: guard (a request for a part is one for the whole)
 Own: yes
 """
 
 
 def control(world):
-    answer = world.client().get("/gym/gym.js", headers={"Range": "bytes=0-9"})
-    assert (answer.status_code, len(answer.content)) == (206, 10)
+    async def ask(client):
+        answer = await client.get("/gym/gym.js", headers={"Range": "bytes=0-9"})
+        return answer.status_code, len(answer.content)
+
+    assert world.bare(ask) == (206, 10)
 
 
 def attack(world):
@@ -16,6 +19,5 @@ def attack(world):
     whole = len(client.get("/gym/gym.js").content)
     for ranges in (",".join(["0-"] * 2000), ",".join(f"{n}-" for n in range(2000)), "-" + "9" * 100, "0-0," * 1000):
         answer = client.get("/gym/gym.js", headers={"Range": f"bytes={ranges}"})
-        assert answer.status_code in (200, 206, 400, 416)
-        assert len(answer.content) < 3 * whole
+        assert (answer.status_code, len(answer.content)) == (200, whole)
         world.harmless(answer)

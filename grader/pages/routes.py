@@ -1,0 +1,109 @@
+"""Which paths there are, and what may come with a request to each: its methods, the fields of its query, its body.
+
+This is a closed list. A path that is not here is 404, a method that is not here is 405, and a field that is not here
+goes no further.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from grader.pages.parts import ASSETS
+
+GRADIO_FILES = Path(__file__).with_name("gradio_files.txt")
+MOUNTS = ("/teach", "")
+EVENTS = "/gradio_api/run/"
+EVENT = re.compile(r"(/teach)?/gradio_api/run/([a-z_]{1,40})/?")
+RUN = re.compile(r"/runs/[0-9a-f]{1,64}")
+LONGEST_FIELD = 2000  # characters of a field of a form; the service says more exactly what it takes
+
+
+class Body(Enum):
+    """What a request may bring along."""
+
+    NONE = "nothing"
+    FORM = "application/x-www-form-urlencoded"
+    EVENT = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """What may be asked for at a path.
+
+    Attributes:
+        methods: of HTTP.
+        query: the fields of the query that are passed on, and how many characters each has at most.
+        body: what a POST brings along.
+        form: the fields of a form that are passed on, and how many characters each has at most.
+        static: whether it is the same for everybody, and costs nothing to send.
+    """
+
+    methods: tuple[str, ...] = ("GET", "HEAD")
+    query: Mapping[str, int] = field(default_factory=dict)
+    body: Body = Body.NONE
+    form: Mapping[str, int] = field(default_factory=dict)
+    static: bool = False
+
+
+def _form(*names: str) -> Route:
+    fields = dict.fromkeys(names, LONGEST_FIELD)
+    return Route(("GET", "HEAD", "POST"), {"next": 500}, Body.FORM, fields)
+
+
+PLAIN = Route()
+FILE = Route(static=True)
+EXERCISE = {"ex": 100}
+TEACH = {"student": 20, "submission": 100, "flag": 40}
+SENT = Route(("POST",), {**EXERCISE, **TEACH}, Body.EVENT)
+OWN = {
+    "/": PLAIN,
+    "/exercise": Route(query=EXERCISE),
+    "/leaderboard": Route(query=EXERCISE),
+    "/work": PLAIN,
+    "/sign-in": _form("name", "password", "next"),
+    "/register": _form("name", "password", "class_code", "next"),
+    "/sign-out": Route(("POST",), body=Body.FORM),
+    "/health": PLAIN,
+    "/favicon.ico": FILE,
+    "/robots.txt": PLAIN,
+    "/teach": Route(query=TEACH),
+    "/teach/": Route(query=TEACH),
+    "/teach/export.csv": PLAIN,
+}
+GRADIO = ("/config", "/theme.css", "/gradio_api/info", "/gradio_api/app_id")
+
+
+def _table() -> dict[str, Route]:
+    gradio = GRADIO_FILES.read_text(encoding="utf-8").split()
+    found = {f"/gym/{path.name}": FILE for path in ASSETS.iterdir()}
+    found |= {f"{mount}/{name}": FILE for mount in MOUNTS for name in gradio}
+    return found | {mount + path: PLAIN for mount in MOUNTS for path in GRADIO} | OWN
+
+
+class Routes:
+    """Finds the route of a path."""
+
+    def __init__(self) -> None:
+        """Read which files there are."""
+        self._table = _table()
+
+    def find(self, path: str) -> Route | None:
+        """Return what may be asked for at `path`; None where there is nothing."""
+        if EVENT.fullmatch(path):
+            return SENT
+        return PLAIN if RUN.fullmatch(path) else self._table.get(path)
+
+
+def split(path: str) -> tuple[str, str]:
+    """Return the mount and the name of the event that a path leads to; no name where it leads to none."""
+    found = EVENT.fullmatch(path)
+    return (found[1] or "", found[2]) if found else ("", "")
+
+
+def is_static(path: str) -> bool:
+    """Return whether a path is below those of files, which a browser may keep."""
+    return path.removeprefix("/teach").startswith(("/gym/", "/assets/", "/static/"))

@@ -1,0 +1,51 @@
+"""The closed list of Gradio's files: what the pages ask a server for in a browser, and nothing more."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from grader.exercise.catalog import ROOT
+from grader.pages.routes import GRADIO_FILES, MOUNTS, Routes
+from grader.store.records import Role
+from tests.pages.test_journeys import ready, write
+
+# Which of these are asked for depends on the browser's language, and on the letters in a formula.
+SPARE = re.compile(r"assets/([a-z]{2}(-[A-Z]{2})?-[\w-]{8}\.js|KaTeX_.*\.woff2)")
+# The choice of a device, which only an installation with a GPU shows; tests/pages/test_devices.py looks at it.
+SELDOM = {
+    "assets/Example-DWDv4qx4.css",
+    "assets/Example-D_3AXZ0f.js",
+    "assets/Index-3o3U-0UB.js",
+    "assets/Index-B0rFgO7A.js",
+    "assets/Index-C1GyojFs.css",
+    "assets/Index-CvOXDAXN.css",
+}
+EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
+PAGES = ("/leaderboard", "/work", "/sign-in", "/register", "/exercise?ex=softmax", "/teach/", "/teach/?flag=any")
+
+
+def test_the_listed_files_are_what_the_pages_ask_for(open_page, person):
+    """On every page, in both roles, at a run and an error, nothing is refused, and nothing is listed without need."""
+    asked: set[str] = set()
+    page = open_page("/", person(role=Role.INSTRUCTOR))
+    page.on("request", lambda request: asked.add(request.url))
+    page.reload()
+    for path in PAGES:
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+    ready(page.goto("/exercise?ex=softmax") and page)
+    for tab in ("Hints", "My attempts", "Leaderboard", "Statement"):
+        page.get_by_role("tab", name=tab).click()
+    write(page, "def softmax(x, dim=-1):\n    return x\n")
+    page.get_by_role("button", name="Run checks").click()
+    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    host = page.url.split("/exercise")[0]
+    paths = {url.removeprefix(host).partition("?")[0] for url in asked if url.startswith(host)}
+    listed = set(GRADIO_FILES.read_text(encoding="utf-8").split())
+    files = {path.removeprefix("/teach").lstrip("/") for path in paths}
+
+    assert sorted(path for path in paths if Routes().find(path) is None) == []
+    assert sorted(name for name in listed - files - SELDOM if not SPARE.fullmatch(name)) == []
+    assert [mount for mount in MOUNTS if Routes().find(f"{mount}/{min(listed)}") is None] == []
