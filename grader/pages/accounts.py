@@ -70,7 +70,7 @@ class Forms:
 
     identity: Identity
     session_seconds: int
-    passwords: Passwords
+    hashing: Passwords
 
     def show_sign_in(self, next: str = "/") -> HTMLResponse:
         """Show the form for signing in."""
@@ -102,7 +102,7 @@ class Forms:
 
     async def _slowly(self, request: Request, page: Page, answer: Callable[[], Response]) -> Response:
         try:
-            return await self.passwords.run(Who(None, _address(request)).network, answer)
+            return await self.hashing.run(Who(None, _address(request)).network, answer)
         except Busy:
             response = _show(replace(page, error=BUSY), status=503)
             response.headers["Retry-After"] = str(RETRY_SECONDS)
