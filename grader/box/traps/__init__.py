@@ -11,22 +11,26 @@ Code in this process can undo anything in this process. The traps raise the pric
 from __future__ import annotations
 
 import functools
+from typing import Protocol
 
 from grader.box.traps.alarm import Alarm as Alarm
 from grader.box.traps.alarm import Told as Told
+from grader.box.traps.doors import Doors
 from grader.box.traps.functions import Functions
+from grader.box.traps.groups import BELOW, complete
 from grader.box.traps.groups import GROUPS as GROUPS
 from grader.box.traps.groups import Group as Group
 from grader.box.traps.groups import check as check
-from grader.box.traps.groups import complete
 from grader.box.traps.operators import Operators
 
 _USUAL = "attention"  # forbidden in nearly every exercise, so it is trapped before the fork
+_BELOW = "below"  # and so is what leads below the traps of any group
 
 
 def prepare() -> None:
     """Do in the zygote what every child would have to do: trap the usual group, and find what the others need."""
     _armoury().arm(_USUAL)
+    _armoury().arm(_BELOW)
 
 
 def install(groups: tuple[str, ...], told: Told | None = None) -> None:
@@ -42,33 +46,47 @@ def install(groups: tuple[str, ...], told: Told | None = None) -> None:
     _armoury().keep(complete(groups), told)
 
 
+class _Traps(Protocol):
+    """Traps that go up together."""
+
+    def arm(self, alarm: Alarm) -> None: ...
+    def lift(self) -> None: ...
+    def settle(self) -> None: ...
+
+
 class _Armoury:
     """The traps of this process: those that are up, and all that is needed to put up or take down one more."""
 
     def __init__(self) -> None:
         self._alarm = Alarm()
-        self._operators = {name: Operators(group.operators) for name, group in GROUPS.items()}
-        self._functions = Functions.find(GROUPS)
+        self._doors = Doors()
+        functions = Functions.find({**GROUPS, _BELOW: BELOW})
+        self._traps: dict[str, tuple[_Traps, ...]] = {
+            name: (Operators(group), functions[name]) for name, group in GROUPS.items()
+        } | {_BELOW: (self._doors, functions[_BELOW])}
         self._armed: set[str] = set()
 
     def arm(self, name: str) -> None:
         if name not in self._armed:
-            self._operators[name].arm(self._alarm)
-            self._functions[name].arm(self._alarm)
+            for traps in self._traps[name]:
+                traps.arm(self._alarm)
             self._armed.add(name)
 
     def keep(self, names: frozenset[str], told: Told | None) -> None:
         """Have the traps of `names` up, no others, and nothing left that could lift them."""
-        for name in sorted(names):
+        wanted = names | {_BELOW} if names else names
+        for name in sorted(wanted):
             self.arm(name)
-        for name in self._armed - names:
-            self._operators[name].lift()
-            self._functions[name].lift()
-        for name in names:
-            self._operators[name].settle()
-            self._functions[name].settle()
+        for name in self._armed - wanted:
+            for traps in self._traps[name]:
+                traps.lift()
+        for name in wanted:
+            for traps in self._traps[name]:
+                traps.settle()
         if told is not None:
             self._alarm.told = told
+        if wanted:
+            self._doors.close(self._alarm)
 
 
 @functools.cache  # one for the process, as the dispatcher is

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import types
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -14,6 +15,10 @@ from grader.box.traps.hiding import found, hide
 from grader.errors import ForbiddenCall
 
 _METHODS = ("__init__", "forward")  # of a trapped class
+_NUMBERLESS = (  # what says softmax here gives shapes, settings, graphs or plans; a kernel below them is trapped
+    "torch._dynamo.", "torch._functorch.", "torch._guards.", "torch._meta_registrations.", "torch.backends.",
+    "torch.distributed.tensor._ops.", "torch.onnx._internal.",
+)  # fmt: skip
 
 
 class Functions:
@@ -23,7 +28,7 @@ class Functions:
         """Take the functions, each with what a student calls it, and the names of modules that come late."""
         self._functions = functions
         self._late = [name for name in modules if name not in sys.modules]
-        self._before: list[tuple[types.FunctionType, int]] = []
+        self._before = array("Q")  # addresses, in the order of the functions; to forget them frees no object
 
     @classmethod
     def find(cls, groups: Mapping[str, Group]) -> dict[str, Functions]:
@@ -36,13 +41,16 @@ class Functions:
         for thing in gc.get_objects():
             if type(thing) is types.FunctionType:
                 copies.setdefault((thing.__module__, thing.__qualname__), []).append(thing)
+        families = _families(groups, copies)
         return {
             name: cls(
-                [
-                    (copy, called)
-                    for function, called in _listed(group)
-                    for copy in [function, *copies.get((function.__module__, function.__qualname__), [])]
-                ],
+                list(
+                    {
+                        id(copy): (copy, called)
+                        for function, called in (*families[name], *_listed(group))
+                        for copy in [function, *copies.get((function.__module__, function.__qualname__), [])]
+                    }.values()
+                ),
                 group.modules,
             )
             for name, group in groups.items()
@@ -51,14 +59,14 @@ class Functions:
     def arm(self, alarm: Alarm) -> None:
         """Exchange the code inside each function: whoever kept a reference to it, keeps a trap."""
         for function, called in self._functions:
-            self._before.append((function, hide(function.__code__)))
+            self._before.append(hide(function.__code__))
             function.__code__ = _code(alarm, called, function.__code__)
         for name in self._late:
             sys.modules[name] = _TrappedModule(name, alarm)
 
     def lift(self) -> None:
         """Put their own code back."""
-        for function, address in reversed(self._before):
+        for (function, _), address in zip(self._functions, self._before, strict=True):
             function.__code__ = found(address)
         for name in self._late:
             sys.modules.pop(name, None)
@@ -66,7 +74,26 @@ class Functions:
 
     def settle(self) -> None:
         """Forget what was there before, so that nobody finds it."""
-        self._before.clear()
+        del self._before[:]
+
+
+def _families(
+    groups: Mapping[str, Group], copies: Mapping[tuple[str | None, str], list[types.FunctionType]]
+) -> dict[str, list[tuple[types.FunctionType, str]]]:
+    """Return the functions of torch whose name belongs to the family of each group."""
+    names = {path.rpartition(".")[2] for module, path in copies if _gives_numbers(module or "")}
+    taken = {name: group.among(names) for name, group in groups.items()}
+    found: dict[str, list[tuple[types.FunctionType, str]]] = {name: [] for name in groups}
+    for (module, path), functions in copies.items():
+        for name in groups:
+            # A backward formula is given the result. Torch scripts some from their source, at the first use of `jvp`.
+            if path.rpartition(".")[2] in taken[name] and _gives_numbers(module or "") and "backward" not in path:
+                found[name].append((functions[0], f"{module}.{path}"))
+    return found
+
+
+def _gives_numbers(module: str) -> bool:
+    return module.startswith("torch.") and not f"{module}.".startswith(_NUMBERLESS)
 
 
 def _listed(group: Group) -> Iterable[tuple[types.FunctionType, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,71 +14,65 @@ class Group:
     """Operations that are forbidden together.
 
     Attributes:
-        operators: names in the dispatcher, in `aten` unless they say otherwise, each with what a student calls it.
-        functions: Python functions that do the same by themselves, by their full name.
+        family: a regular expression for names; an operator of torch's registry belongs to the group if all of its name
+            without namespace and overload matches, and so does a Python function of torch that is loaded.
+        called: regular expressions for names of the family, each with a template for what a student calls it; the
+            first that matches is taken.
+        functions: Python functions that do the same by themselves under other names, by their full name.
         classes: Python classes that cannot be constructed or called, by their full name.
         modules: modules that would be imported late; whatever is taken from them is trapped.
         includes: groups without which this one would have a hole.
     """
 
-    operators: Mapping[str, str]
+    family: str
+    called: tuple[tuple[str, str], ...]
     functions: tuple[str, ...] = ()
     classes: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
 
+    def takes(self, name: str) -> bool:
+        """Return whether the family has an operator or function of that name, such as `aten::softmax.int_out`."""
+        return re.fullmatch(self.family, base(name), re.IGNORECASE) is not None
+
+    def among(self, names: Iterable[str]) -> set[str]:
+        """Return which of many plain names the family takes."""
+        found = re.finditer(f"^(?:{self.family})$", "\n".join(names), re.IGNORECASE | re.MULTILINE)
+        return {match[0] for match in found}
+
+    def public(self, name: str) -> str:
+        """Return what a student calls an operator of the family."""
+        space = name.rpartition("::")[0]
+        if space not in ("", "aten", "onnx"):
+            return f"torch.ops.{space}.{base(name)}"
+        matches = ((re.fullmatch(pattern, base(name), re.IGNORECASE), template) for pattern, template in self.called)
+        return next(match.expand(template) for match, template in matches if match)
+
+
+def base(name: str) -> str:
+    """Return an operator's name without its namespace and its overload: `softmax` of `aten::softmax.int_out`."""
+    return name.rpartition("::")[2].partition(".")[0]
+
 
 _F = "torch.nn.functional"
 _SDPA = f"{_F}.scaled_dot_product_attention"
-_MHA = "torch._native_multi_head_attention"
-_LAYER = "torch._transformer_encoder_layer_fwd"
 _FLEX = "torch._higher_order_ops.flex_attention"
-_DECOMPOSED = "torch._decomp.decompositions"
 
 _ATTENTION = Group(
-    operators={
-        "scaled_dot_product_attention": _SDPA,
-        **{
-            f"_scaled_dot_product_{name}": _SDPA
-            for name in (
-                *("attention_math", "attention_math_for_mps", "flash_attention", "flash_attention.quantized"),
-                *("flash_attention_for_cpu", "efficient_attention", "cudnn_attention"),
-                *("fused_attention_overrideable", "flash_attention_backward", "flash_attention_for_cpu_backward"),
-                *("efficient_attention_backward", "cudnn_attention_backward"),
-                "fused_attention_overrideable_backward",
-            )
-        },
-        "_flash_attention_forward": _SDPA,
-        "_flash_attention_forward.quantized": _SDPA,
-        "_flash_attention_forward_no_dropout_inplace": _SDPA,
-        "_flash_attention_backward": _SDPA,
-        "_efficient_attention_forward": _SDPA,
-        "_efficient_attention_backward": _SDPA,
-        "_cudnn_attention_forward": _SDPA,
-        "_cudnn_attention_backward": _SDPA,
-        "_native_multi_head_attention": _MHA,
-        "_native_multi_head_attention.out": _MHA,
-        "_triton_multi_head_attention": "torch._triton_multi_head_attention",
-        "_triton_multi_head_attention.out": "torch._triton_multi_head_attention",
-        "_triton_scaled_dot_attention": "torch._triton_scaled_dot_attention",
-        "_triton_scaled_dot_attention.out": "torch._triton_scaled_dot_attention",
-        "_transformer_encoder_layer_fwd": _LAYER,
-        "_transformer_encoder_layer_fwd.out": _LAYER,
-        "onnx::Attention.opset23": "torch.onnx.ops.attention",
-    },
+    family=r".*(attention|multi_?head|transformer_encoder|rotary).*",
+    called=(
+        ("_native_multi_head.*|_triton_.*|_transformer_encoder_layer_fwd", r"torch.\g<0>"),
+        ("Attention", "torch.onnx.ops.attention"),
+        (".*rotary.*", "torch.onnx.ops.rotary_embedding"),
+        (".*", _SDPA),
+    ),
     functions=(
-        f"{_F}.multi_head_attention_forward",
-        "torch.nn.attention.flex_attention.flex_attention",
-        f"{_FLEX}.math_attention",
-        f"{_FLEX}._math_attention_inner",
         f"{_FLEX}.sdpa_dense",
         f"{_FLEX}.sdpa_dense_backward",
         f"{_FLEX}.FlexAttentionHOP.__call__",
         f"{_FLEX}.FlexAttentionBackwardHOP.__call__",
-        f"{_DECOMPOSED}.scaled_dot_product_flash_attention_for_cpu",
         "torch.ao.nn.quantizable.modules.activation.MultiheadAttention._forward_impl",
         "torch.onnx.ops.attention",
-        "torch.onnx.ops._impl.attention_23",
     ),
     classes=(
         "torch.nn.MultiheadAttention",
@@ -97,76 +92,38 @@ _ATTENTION = Group(
 )
 
 _SOFTMAX = Group(
-    operators={
-        "softmax.int": "torch.softmax",
-        "softmax.int_out": "torch.softmax",
-        "_softmax": "torch.softmax",
-        "_softmax.out": "torch.softmax",
-        "_safe_softmax": "torch.softmax",
-        "_masked_softmax": "torch._masked_softmax",
-        "_masked_softmax.out": "torch._masked_softmax",
-        "_nested_tensor_softmax_with_shape": "torch.softmax",
-        "_sparse_softmax": "torch.sparse.softmax",
-        "_sparse_softmax.int": "torch.sparse.softmax",
-        "_sparse_softmax.out": "torch.sparse.softmax",
-        "special_softmax": "torch.special.softmax",
-        "quantized::softmax": "torch.ops.quantized.softmax",
-        "log_softmax.int": "torch.log_softmax",
-        "log_softmax.int_out": "torch.log_softmax",
-        "_log_softmax": "torch.log_softmax",
-        "_log_softmax.out": "torch.log_softmax",
-        "_sparse_log_softmax": "torch.sparse.log_softmax",
-        "_sparse_log_softmax.int": "torch.sparse.log_softmax",
-        "_sparse_log_softmax.out": "torch.sparse.log_softmax",
-        "special_log_softmax": "torch.special.log_softmax",
-        "logsumexp": "torch.logsumexp",
-        "logsumexp.out": "torch.logsumexp",
-        "special_logsumexp": "torch.special.logsumexp",
-        "special_logsumexp.out": "torch.special.logsumexp",
-        "_logcumsumexp": "torch.logcumsumexp",
-        "logcumsumexp": "torch.logcumsumexp",
-        "cross_entropy_loss": f"{_F}.cross_entropy",
-    },
-    functions=(
-        *(f"{_F}.{name}" for name in ("softmax", "log_softmax", "softmin", "gumbel_softmax", "cross_entropy")),
-        *(f"torch._refs.{name}" for name in ("softmax", "log_softmax", "logsumexp")),
-        *(f"torch._refs.nn.functional.{name}" for name in ("softmax", "log_softmax", "softmin")),
-        *(f"torch._refs.special.{name}" for name in ("softmax", "log_softmax", "logsumexp")),
-        *(f"{_DECOMPOSED}.{name}" for name in ("_softmax", "_log_softmax", "safe_softmax")),
-        "torch.distributions.transforms.SoftmaxTransform._call",
-        "torch.distributed.tensor.parallel.loss._log_softmax",
+    # A binary cross entropy normalises nothing: it is a sigmoid. A loss of alignments (CTC) sums exponentials of rows.
+    family=r".*(soft_?max|soft_?min|log_?(cum)?sum_?exp|(?<!binary_)cross_entropy|ctc_loss).*",
+    called=(
+        ("special_(.*)", r"torch.special.\g<1>"),
+        ("_sparse_((?:log_)?softmax)", r"torch.sparse.\g<1>"),
+        ("cross_entropy_loss", f"{_F}.cross_entropy"),
+        (".*", r"torch.\g<0>"),
     ),
+    functions=("torch.distributions.transforms.SoftmaxTransform._call",),
     classes=(
         *(f"torch.nn.{name}" for name in ("Softmax", "Softmax2d", "Softmin", "LogSoftmax", "CrossEntropyLoss")),
-        "torch.nn.AdaptiveLogSoftmaxWithLoss",
+        *(f"torch.nn.{name}" for name in ("AdaptiveLogSoftmaxWithLoss", "CTCLoss")),
     ),
     modules=("scipy.special",),
     includes=("attention",),  # attention over an identity is a softmax, in a kernel that calls no other
 )
 
 _DROPOUT = Group(
-    operators={
-        **{
-            name: f"torch.{name.partition('.')[0]}"
-            for name in (
-                *("dropout", "dropout_", "native_dropout", "native_dropout.out", "_fused_dropout"),
-                *("_fused_dropout.out", "alpha_dropout", "alpha_dropout_", "feature_dropout", "feature_dropout_"),
-                *("feature_alpha_dropout", "feature_alpha_dropout_"),
-            )
-        },
-        "quantized::dropout": "torch.ops.quantized.dropout",
-    },
-    functions=(
-        *(f"{_F}.{name}" for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout")),
-        f"{_F}.feature_alpha_dropout",
-        "torch._refs.nn.functional.dropout",
-        "torch._refs.nn.functional.alpha_dropout",
-        *(f"{_DECOMPOSED}.{name}" for name in ("dropout", "native_dropout", "_fused_dropout_decomposition")),
-    ),
+    family="(?!.*attention).*dropout.*",  # a kernel of attention without dropout is attention
+    called=((".*", r"torch.\g<0>"),),
     classes=tuple(
         f"torch.nn.{name}"
         for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
     ),
+)
+
+# What leads below the traps, by functions of Python or modules that come late; no group that an exercise names.
+BELOW = Group(
+    family="(?!)",
+    called=(),
+    functions=tuple(f"torch.utils.cpp_extension.{name}" for name in ("load", "load_inline")),
+    modules=("torch.utils.cpp_extension", "cffi", "_cffi_backend", "numba", "onnxruntime"),
 )
 
 GROUPS: Mapping[str, Group] = {"attention": _ATTENTION, "softmax": _SOFTMAX, "dropout": _DROPOUT}

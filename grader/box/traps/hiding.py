@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 from typing import Any
 
 
@@ -13,6 +14,8 @@ def hide(thing: object) -> int:
     copied first.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+    if gc.is_tracked(thing):
+        ctypes.pythonapi.PyObject_GC_UnTrack(ctypes.py_object(thing))
     return id(thing)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from grader.box.traps.alarm import Alarm
+from grader.box.traps.groups import Group
 from grader.box.traps.hiding import found, hide
 
 # These end at another kernel of the same operation, or give no numbers.
@@ -14,12 +15,12 @@ _HARMLESS = ("Meta", "Autocast", "ADInplaceOrView", "Functionalize", "NestedTens
 
 
 class Operators:
-    """The operations of one group: names in the dispatcher's `aten`, or elsewhere with the place before `::`."""
+    """The operations of one group: every overload in torch's registry that its family takes, in any namespace."""
 
-    def __init__(self, operators: Mapping[str, str]) -> None:
-        """Look up which kernels there are of `operators`; each comes with what a student calls it."""
-        self._called = operators
-        self._kernels = _kernels(operators)
+    def __init__(self, group: Group) -> None:
+        """Look up which of them there are, and which kernels they have."""
+        self._called = {name: group.public(name) for name in registered() if group.takes(name)}
+        self._kernels = _kernels(self._called)
         self._libraries: list[int] = []
 
     def arm(self, alarm: Alarm) -> None:
@@ -31,9 +32,9 @@ class Operators:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch warns that a kernel is overridden: that is the point
             for name, key in self._kernels:
-                space, _, operator = name.rpartition("::")
+                space, _, operator = name.partition("::")
                 if space not in libraries:
-                    libraries[space] = torch._C._dispatch_library("IMPL", space or "aten", "", "", 0)
+                    libraries[space] = torch._C._dispatch_library("IMPL", space, "", "", 0)
                 libraries[space].impl(operator, key, traps[name])
         self._libraries += map(hide, libraries.values())
 
@@ -48,15 +49,20 @@ class Operators:
         self._libraries.clear()
 
 
+def registered() -> list[str]:
+    """Return the names of all operators that torch has now, with namespace and overload: `aten::softmax.int_out`."""
+    import torch  # as above
+
+    return torch._C._dispatch_get_all_op_names()
+
+
 def _kernels(names: Iterable[str]) -> list[tuple[str, str]]:
     """Return the operations with the dispatch keys at which they have a kernel of their own that matters."""
     import torch
 
-    exists = frozenset(torch._C._dispatch_get_all_op_names())
     has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-    full = {name: name if "::" in name else f"aten::{name}" for name in names}
     keys = _keys()
-    return [(name, key) for name in full if full[name] in exists for key in keys if has_kernel(full[name], key)]
+    return [(name, key) for name in names for key in keys if has_kernel(name, key)]
 
 
 def _keys() -> list[str]:

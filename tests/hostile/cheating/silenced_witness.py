@@ -1,8 +1,8 @@
 """Find the object that tells of trapped calls, silence it, and try one after all.
 
 Group: attention
-Expected: right
-Stopped by: static look, human eye
+Expected: forbidden
+Stopped by: traps, static look
 """
 
 import gc

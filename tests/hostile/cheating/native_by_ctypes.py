@@ -1,8 +1,8 @@
 """Call the C++ function below the dispatcher, by its mangled name.
 
 Group: softmax
-Expected: right
-Stopped by: static look, human eye
+Expected: forbidden
+Stopped by: traps, static look
 """
 
 import ctypes
