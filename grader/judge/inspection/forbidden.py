@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.box.traps.groups import GROUPS, complete
+import torch
+
+from grader.box.traps.groups import GROUPS, base, complete
+from grader.box.traps.operators import registered
 from grader.judge.inspection.names import Names
 
-_AMBIGUOUS = frozenset({"attention"})  # the name of modules, too; asked for by its whole path
+_AMBIGUOUS = frozenset({"attention", "Attention", "experimental"})  # the name of other things, too; asked for by a path
 _INNER = frozenset({"_call", "__call__", "_forward_impl"})  # their class says what they are
-_METHODS = frozenset({"softmax", "log_softmax", "logsumexp", "logcumsumexp"})  # of any tensor
 _THEMSELVES = frozenset({"self", "cls"})
+_PLACES = (torch, torch.nn.functional, torch.sparse, torch.special)  # where torch keeps functions
 
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """The names of forbidden operations: single ones, and whole paths where a single name would say too little."""
+    """The names of forbidden operations: single ones, and paths where a single name would say too little."""
 
     names: frozenset[str]
     paths: frozenset[str]
@@ -25,18 +30,12 @@ class Forbidden:
     @classmethod
     def of(cls, groups: Sequence[str]) -> Forbidden:
         """Collect the names of all operations of `groups`."""
-        chosen = [GROUPS[name] for name in complete(groups)]
-        paths = {path for group in chosen for path in (*group.functions, *group.classes)}
-        operators = {name.partition("::")[2] or name for group in chosen for name in group.operators}
-        names = {_telling(path) for path in paths} | {operator.partition(".")[0] for operator in operators}
-        return cls(frozenset(names - _AMBIGUOUS), frozenset(paths))
+        return _collect(complete(groups))
 
     def operation(self, node: ast.AST, names: Names) -> str:
         """Return the path of the forbidden operation that an expression stands for; empty if it is none."""
         if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and (path := names.path(node)):
             return path if self._has(path) else ""
-        if isinstance(node, ast.Name) and node.id in self.names and node.id not in names.own:
-            return f"{names.stars[0]}.{node.id}" if any(star.startswith("torch") for star in names.stars) else ""
         return self._method(node, names) if isinstance(node, ast.Call) else ""
 
     def handed_in(self, node: ast.ImportFrom, entries: Sequence[str]) -> list[str]:
@@ -45,20 +44,31 @@ class Forbidden:
         return [path for name, path in paths.items() if name in entries and self._has(path)]
 
     def _has(self, path: str) -> bool:
-        first, *inner = path.split(".")
-        if first != "torch" or not inner:
-            return False
-        near = inner if inner[0] == "ops" else inner[-2:]
-        return path in self.paths or any(name in self.names for name in near)
+        """Return whether any part of a path that leads through torch names a forbidden operation."""
+        _, torchs, inner = f".{path}".partition(".torch.")
+        parts = inner.split(".")
+        begun = itertools.accumulate(parts, "{}.{}".format, initial="torch")
+        return bool(torchs) and (not self.names.isdisjoint(parts) or not self.paths.isdisjoint(begun))
 
     def _method(self, node: ast.Call, names: Names) -> str:
         """Return what a call of a tensor's method is, as far as it cannot be a method of the file's own."""
         func = node.func
-        if not isinstance(func, ast.Attribute) or func.attr not in self.names & _METHODS - names.methods:
+        if not isinstance(func, ast.Attribute) or func.attr not in self.names - names.methods:
             return ""
         if isinstance(func.value, ast.Name) and func.value.id in _THEMSELVES:
             return ""
-        return "" if names.path(func) else f"torch.Tensor.{func.attr}"
+        return "" if names.path(func) or not hasattr(torch.Tensor, func.attr) else f"torch.Tensor.{func.attr}"
+
+
+@functools.cache  # there are few combinations of groups
+def _collect(groups: frozenset[str]) -> Forbidden:
+    chosen = [GROUPS[name] for name in groups]
+    paths = {path for group in chosen for path in (*group.functions, *group.classes)}
+    modules = {path for group in chosen for path in group.modules}
+    operators = {base(name) for name in registered() for group in chosen if group.takes(name)}
+    loaded = {name for group in chosen for place in _PLACES for name in group.among(vars(place))}
+    names = {_telling(path) for path in paths | modules} | operators | loaded
+    return Forbidden(frozenset(names - _AMBIGUOUS), frozenset(paths | modules))
 
 
 def _telling(path: str) -> str:

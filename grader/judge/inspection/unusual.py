@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 import ast
+import re
 
-from grader.judge.inspection.names import Names
+from grader.judge.inspection.names import Names, text_of
 
-_MODULES = frozenset({"ctypes", "_ctypes", "cffi", "marshal", "code", "codeop"})
+_MODULES = frozenset({"ctypes", "_ctypes", "ctypeslib", "cffi", "marshal", "pickle", "builtins", "runpy", "pkgutil"})
+_TABLE = "__dict__"  # of a module; any other object may well have one
+_FIRST = frozenset({"code", "codeop", "pydoc", "profile", "cProfile", "pdb", "bdb"})  # elsewhere just a word
 _PATHS = (
     "gc.get_objects", "gc.get_referrers", "gc.get_referents", "gc.unfreeze", "sys._getframe", "sys.modules",
-    "sys.settrace", "sys.setprofile", "inspect.currentframe", "inspect.stack", "inspect.getsource",
+    "sys.settrace", "sys.setprofile", "sys._current_frames", "inspect.currentframe", "inspect.stack",
+    "inspect.getsource", "inspect.getmembers", "tracemalloc.stop", "tracemalloc.clear_traces", "tracemalloc.reset_peak",
     "types.FunctionType", "types.CodeType", "importlib.import_module", "importlib.util", "importlib.reload",
+    "typing.ForwardRef", "unittest.mock", "operator.attrgetter", "operator.methodcaller",
     "torch._C", "torch.ops", "torch.library", "torch._refs", "torch._decomp", "torch._higher_order_ops",
     "torch._inductor", "torch._dynamo", "torch._prims", "torch._VF", "torch._dispatch", "torch.fx.experimental",
-    "torch.utils._python_dispatch", "torch.onnx", "torch.ao", "torch.distributed", "torch.jit.CompilationUnit",
-    "torch.jit.enable_onednn_fusion",
+    "torch.utils._python_dispatch", "torch.utils.cpp_extension", "torch.onnx", "torch.ao", "torch.distributed",
+    "torch.jit.CompilationUnit", "torch.jit.enable_onednn_fusion", "torch.jit.fuser", "torch.classes", "torch.package",
 )  # fmt: skip
-_BUILTINS = frozenset({"exec", "eval", "compile", "__import__", "globals"})
-_ATTRIBUTES = frozenset({"__subclasses__", "__globals__", "__code__", "__builtins__", "__closure__"})
-# Every text in which something unusual is named holds one of these words.
-WORDS = frozenset(
+_BUILTINS = frozenset({"exec", "eval", "compile", "globals"})
+# Names with two underscores at both ends that ordinary classes and files have; any other goes behind Python's scenes.
+_ORDINARY = frozenset(
     {
-        *(*_MODULES, *_BUILTINS, *_ATTRIBUTES, "getattr"),
-        *(path.split(".")[-1 if path.startswith("torch") else 0] for path in _PATHS),
+        *("all", "author", "class", "dict", "doc", "file", "main", "module", "name", "qualname", "version"),
+        *("init", "post_init", "init_subclass", "new", "del", "call", "repr", "str", "format", "annotations", "slots"),
+        *("len", "length_hint", "iter", "next", "contains", "getitem", "setitem", "delitem", "missing", "reversed"),
+        *("enter", "exit", "getattr", "setattr", "get", "set", "set_name", "class_getitem", "match_args"),
+        *("bool", "int", "float", "index", "hash", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "xor", "invert"),
+        *("add", "radd", "iadd", "sub", "rsub", "isub", "mul", "rmul", "imul", "matmul", "rmatmul", "imatmul"),
+        *("truediv", "rtruediv", "floordiv", "mod", "pow", "neg", "pos", "abs", "copy", "deepcopy", "getstate"),
+        *("setstate", "reduce", "future", "cause", "context", "traceback", "constants", "torch_function"),
     }
 )
-_BEGINNINGS = tuple(f"{path}." for path in (*_MODULES, *_PATHS))
+# Every text in which something unusual is named holds one of these words, or one that goes behind the scenes.
+WORDS = frozenset(
+    {
+        *(*_MODULES, *_FIRST, *_BUILTINS, "getattr", "vars", "__dict__"),
+        *(path.split(".")[-1] for path in _PATHS),
+    }
+)
+_UNUSUAL = re.compile(
+    rf"(?:^|\.)(?:{'|'.join(re.escape(path) for path in sorted((*_MODULES, *_PATHS, _TABLE)))})(?:\.|$)"
+    rf"|^(?:{'|'.join(sorted(_FIRST))})(?:\.|$)"
+)
 
 
 def unusual(node: ast.AST, names: Names) -> str:
@@ -36,21 +56,45 @@ def unusual(node: ast.AST, names: Names) -> str:
         return next((path for alias in node.names if _is_unusual(path := f"{node.module}.{alias.name}")), "")
     if isinstance(node, ast.Call):
         return _call(node, names)
-    if isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES:
+    if isinstance(node, ast.Attribute) and is_behind(node.attr):
         return node.attr
-    path = names.path(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else ""
-    return path if _is_unusual(path) else ""
+    if isinstance(node, ast.Name) and _is_builtin(node, names):
+        return node.id
+    return _path(node, names) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else ""
+
+
+def is_behind(word: str) -> bool:
+    """Return whether a word is a name of Python's own that leads behind the scenes, such as `__globals__`."""
+    return word.startswith("__") and word.endswith("__") and len(word) > 4 and word[2:-2] not in _ORDINARY
+
+
+def _is_builtin(node: ast.Name, names: Names) -> bool:
+    """Return whether a name is one of Python's that runs text or leads behind the scenes, and not the file's own."""
+    if node.id in names.own or node.id in names.paths or id(node) in names.local:
+        return False
+    return node.id in _BUILTINS or is_behind(node.id)
+
+
+def _path(node: ast.Name | ast.Attribute | ast.Subscript, names: Names) -> str:
+    path = names.path(node)
+    if _is_unusual(path):
+        return path
+    if path and id(node) not in names.plain and isinstance(node.ctx, ast.Load) and names.is_module(path):
+        return f"{path}, handed on as a value"
+    return ""
 
 
 def _call(node: ast.Call, names: Names) -> str:
-    if not isinstance(node.func, ast.Name) or node.func.id in names.own:
+    """Return a computed attribute of a module, or what `getattr` with a text that says it gives."""
+    if _is_unusual(path := names.path(node)):
+        return path
+    if not isinstance(node.func, ast.Name) or node.func.id != "getattr" or len(node.args) < 2:
         return ""
-    if node.func.id in _BUILTINS:
-        return node.func.id
-    hidden = node.func.id == "getattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant)
-    owner = names.path(node.args[0]) if hidden else ""
-    return f"getattr({owner}, …)" if owner.split(".")[0] == "torch" else ""
+    if is_behind(name := text_of(node.args[1])):
+        return name
+    owner = names.path(node.args[0])
+    return f"getattr({owner}, …)" if owner and not isinstance(node.args[1], ast.Constant) else ""
 
 
 def _is_unusual(path: str) -> bool:
-    return f"{path}.".startswith(_BEGINNINGS)
+    return bool(path) and _UNUSUAL.search(path) is not None

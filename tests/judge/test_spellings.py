@@ -1,0 +1,139 @@
+"""Hundreds of spellings of what is forbidden or unusual: each is seen by reading, and honest ones are not."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from grader.judge.clues import Sight
+from grader.judge.inspection import read
+
+# How a module comes by a name: statements, and the name that it has then.
+_GIVEN = {
+    "imported": ("import {module}", "{module}"),
+    "imported as": ("import {module} as m", "m"),
+    "imported from": ("from {parent} import {last} as m", "m"),
+    "imported inside": ("", "__import__('{module}', fromlist=['a'])"),
+    "imported by importlib": ("import importlib", "importlib.import_module('{module}')"),
+    "everything imported": ("from {parent} import *", "{last}"),
+    "assigned": ("import {module}\nm = {module}", "m"),
+    "assigned twice": ("import {module}\nn = {module}\nm = n", "m"),
+    "annotated": ("import {module}\nm: object = {module}", "m"),
+    "by a walrus": ("import {module}\n(m := {module})", "m"),
+    "in a tuple": ("import {module}\nm, n = {module}, 1", "m"),
+    "in a list": ("import {module}\nl = [{module}]", "l[0]"),
+    "in a table": ("import {module}\nd = dict(m={module})", "d['m']"),
+    "in a class": ("import {module}\nclass A: m = [{module}][0]", "A.m"),
+    "starred": ("import {module}\n*m, n = {module}, 1", "m[0]"),
+    "in a loop": ("import {module}\nfor m in [{module}]: pass", "m"),
+    "in a comprehension": ("import {module}", "[m for m in [{module}]][0]"),
+    "matched": ("import {module}\nmatch {module}:\n    case m: pass", "m"),
+    "under with": ("import {module}, contextlib\nwith contextlib.nullcontext({module}) as m: pass", "m"),
+    "returned": ("import {module}\ndef give(): return {module}", "give()"),
+    "by a lambda": ("import {module}", "(lambda: {module})()"),
+    "as an argument": ("import {module}\ndef same(m): return m", "same({module})"),
+    "shadowed elsewhere": ("import {module} as m\ndef other(m): return m", "m"),
+    "shadowed by a method": ("import {module} as m\nclass A:\n    def m(self): return 1", "m"),
+    "shadowed before": ("def m(): return 1\nimport {module} as m", "m"),
+    "by getattr": ("import {parent}", "getattr({parent}, '{last}')"),
+    "by vars": ("import {parent}", "vars({parent})['{last}']"),
+    "by its table": ("import {parent}", "{parent}.__dict__['{last}']"),
+    "by all modules": ("import sys", "sys.modules['{module}']"),
+    "by torch's all modules": ("import torch", "torch.sys.modules['{module}']"),
+    "by globals": ("import {module} as m", "globals()['m']"),
+    "by a global's function": ("import torch", "torch.relu.__globals__['{last}']"),
+}
+# How what is wanted is taken from the module.
+_TAKEN = {
+    "plainly": "{m}.{name}",
+    "by getattr": "getattr({m}, '{name}')",
+    "by a computed getattr": "getattr({m}, '{head}' + '{tail}')",
+    "by vars": "vars({m})['{name}']",
+    "by computed vars": "vars({m})['{head}' + '{tail}']",
+    "by its table": "{m}.__dict__['{head}' + '{tail}']",
+    "by its method": "{m}.__getattribute__('{head}' + '{tail}')",
+    "by attrgetter": "__import__('operator').attrgetter('{name}')({m})",
+    "by reduce": "__import__('functools').reduce(getattr, ['{name}'], {m})",
+    "by eval": "eval('{m}' + '.{head}' + '{tail}')",
+}
+_WANTED = {
+    "torch.nn.functional": ("torch.nn", "functional", "scaled_dot_product_attention"),
+    "torch._C._nn": ("torch._C", "_nn", "scaled_dot_product_attention"),
+}
+# What no answer needs, in every place where a name can stand.
+_UNUSUAL = {
+    "ctypes": ("import {0}", "from torch import {0}", "import torch\nx = torch.{0}", "import torch as t\nx = t.nn.{0}"),
+    "sys.modules": ("import torch\nx = torch.{0}", "from torch import sys as s\nx = s.modules", "import {0}"),
+    "builtins.exec": (
+        "import torch\nx = torch.{0}",
+        "from torch import builtins as b\nx = b.exec",
+        "import torch\nb = torch.builtins\nx = b.exec",
+        "import torch\nx = [torch][0].{0}",
+    ),
+    "exec": ("x = {0}", "x = [{0}][0]", "x = lambda: {0}('1')", "def exec_(f={0}): f('1')\nx = exec_"),
+    "eval": ("x = {0}", "x = {{'e': {0}}}", "class A:\n    def eval(self): pass\nx = {0}('1')"),
+    "gc.get_objects": ("import torch\nx = torch.nn.modules.module.{0}", "from gc import get_objects as g\nx = g()"),
+    "__globals__": ("x = (lambda: 1).{0}", "x = getattr(print, '{0}')"),
+    "__self__": ("x = len.{0}.exec", "x = getattr(len, '{0}')"),
+    "__subclasses__": ("x = ().__class__.__base__.{0}()", "x = object.{0}"),
+    "__array_interface__": ("class A:\n    {0} = 1\nx = A()", "x = print.{0}"),
+    "torch._C._te": ("import torch\nx = {0}", "from torch import _C as c\nx = c._te", "from torch._C import _te as x"),
+    "torch.utils.cpp_extension": ("import {0}", "from torch.utils import cpp_extension as x", "import {0} as x"),
+    "pickle.loads": ("import torch\nx = torch.serialization.{0}", "from pickle import loads as x"),
+}
+_HONEST = {
+    "aliases": (
+        "import torch\nfrom torch import nn\nF = torch.nn.functional\ndef attend(q): return F.relu(nn.Linear(2, 2)(q))"
+    ),
+    "a module as a default": "import torch.nn.functional as F\ndef attend(q, F=F): return F.relu(q)",
+    "hasattr": "import torch\ndef attend(q): return q if hasattr(torch, 'compile') else torch.relu(q)",
+    "getattr of oneself": (
+        "class A:\n    def forward(self, x): return getattr(self, f'w_{x}')\ndef attend(q): return A().forward(q)"
+    ),
+    "a known attribute": "import torch\ndef attend(q): return getattr(torch, 'relu', None)(q)",
+    "vars of oneself": (
+        "class A:\n    def forward(self): return vars(self), self.__dict__\ndef attend(q): return A().forward()"
+    ),
+    "a parameter with a module's name": "import math\ndef helper(math): return [math]\ndef attend(q): return helper(q)",
+    "a type": "import torch\ndef attend(q): return isinstance(q, torch.Tensor) and [torch.float64, torch.nn.Linear]",
+    "special methods": (
+        "class A:\n    def __init__(self): super().__init__()\n    def __len__(self): return 1\n"
+        "def attend(q): return A().__len__(), A.__name__, type(q).__name__, A().__class__"
+    ),
+    "functions as values": "import math\nimport torch\ndef attend(q): return [f(q) for f in (math.sqrt, torch.exp)]",
+}
+
+
+def _source(given: str, taken: str, module: str) -> str:
+    parent, last, name = _WANTED[module]
+    setup, m = (part.format(module=module, parent=parent, last=last) for part in _GIVEN[given])
+    call = _TAKEN[taken].format(m=m, name=name, head=name[:9], tail=name[9:]).replace("eval('" + m, f"eval({m!r} '")
+    return f"{setup}\n\ndef attend(q, k, v):\n    return {call}(q, k, v)\n"
+
+
+@pytest.mark.parametrize("given", _GIVEN)
+def test_every_spelling_of_a_forbidden_call_is_seen(given: str) -> None:
+    """Whatever the module is called by, and however the call is taken from it: it is named, or worth a look."""
+    sources = [_source(given, taken, module) for taken, module in itertools.product(_TAKEN, _WANTED)]
+    for source in sources:
+        compile(source, "spelling", "exec")
+
+    assert [source for source in sources if not read(source, ("attention",), ["attend"])] == []
+
+
+@pytest.mark.parametrize(("name", "form"), [(name, form) for name, forms in _UNUSUAL.items() for form in forms])
+def test_every_spelling_of_what_no_answer_needs_is_seen(name: str, form: str) -> None:
+    """In whatever part of a path it stands."""
+    source = f"{form.format(name)}\n\ndef attend(q):\n    return x\n"
+    compile(source, "spelling", "exec")
+
+    clues = read(source, ("attention",), ["attend"])
+
+    assert {clue.sight for clue in clues} == {Sight.UNUSUAL}, source
+
+
+@pytest.mark.parametrize("source", _HONEST.values(), ids=_HONEST.keys())
+def test_honest_ways_of_speaking_have_no_clue(source: str) -> None:
+    """Modules are imported, renamed and asked for attributes in published code; nobody has to look at that."""
+    assert read(source, ("attention",), ["attend"]) == ()
