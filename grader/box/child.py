@@ -37,7 +37,7 @@ def main(job: int, result: int) -> None:
         witness.loading = False
         return namespace
 
-    for event in observe(plan, load):
+    for event in observe(plan, load, whole=True):
         outlet.send(event)
         witness.begin_anew()
     outlet.end()

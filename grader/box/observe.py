@@ -43,10 +43,11 @@ class _Instance:
 Instances = dict[str, _Instance | None]  # by build; None where the construction raised
 
 
-def observe(plan: Plan, load: Load, instances: Instances | None = None) -> Iterator[Event]:
+def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole: bool = False) -> Iterator[Event]:
     """Run every call of `plan` on the entry point that `load` provides.
 
-    Whoever observes one class again and again may hand over the `instances` that were built before.
+    Whoever observes one class again and again may hand over the `instances` that were built before. `whole` says that
+    this process does nothing else, so that all memory which it takes is taken by the code that is observed.
 
     Yields:
         One `BuildSeen` per construction, one `CallSeen` per call; or a single `Raised` where there is no entry point.
@@ -66,7 +67,7 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None) -> Itera
             yield seen
         instance = instances[build.name] if build else None
         if build is None or instance is not None:
-            yield _observe_call(plan, call, entries[call.part], instance)
+            yield _observe_call(plan, call, entries[call.part], instance, outside=call.below if whole else None)
     for build in plan.builds:
         if build.name not in instances:
             yield _construct(plan, build, entries[build.part])[0]
@@ -134,11 +135,11 @@ def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildS
 
 
 @torch.enable_grad()
-def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None) -> CallSeen:
+def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None, *, outside: int | None) -> CallSeen:
     leaves = {name: _leaf(value, plan, call, wanted=name in call.wants) for name, value in call.arguments.items()}
     handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
-    stage, gauge = Stage.CALL, Gauge() if call.below else None
+    stage, gauge = Stage.CALL, Gauge(outside) if call.below else None
     try:
         with default_dtype(call.dtype):
             with gauge or nullcontext():

@@ -19,8 +19,9 @@ from grader.exercise.spec import Dimension
 class Memory:
     """No tensor of the forward pass reaches `below` elements, an axis expression such as `time*time`.
 
-    Counted are storages, so that a view costs nothing and a small view of something large is no disguise. It is the
-    plain call that is measured: what other checks look at on this case came about with just that memory.
+    Counted are storages, so that a view costs nothing and a small view of something large is no disguise. In a process
+    that runs a submission, what Python and NumPy hold counts as well, all together. It is the plain call that is
+    measured: what other checks look at on this case came about with just that memory.
     """
 
     dimension: ClassVar = Dimension.MEMORY
@@ -55,7 +56,7 @@ class Memory:
             return PASSED
         return failed(
             f"no tensor of the forward pass may have as many as {_sum(item)} = {call.below} elements; your largest has "
-            f"{largest}. A view counts with all of the memory behind it"
+            f"{largest}. A view counts with all of the memory behind it; NumPy arrays and lists count all together"
         )
 
 

@@ -68,7 +68,7 @@ def rehearse(times: int) -> None:
     for _ in range(times):
         for job in jobs:
             plan, source = decode_job(job)
-            for event in observe(plan, lambda source=source: execute(source)):  # type: ignore[misc]  # mypy knows no default in a lambda
+            for event in observe(plan, lambda source=source: execute(source), whole=True):  # type: ignore[misc]  # mypy knows no default in a lambda
                 pack(event, plan)
     del sys.modules["submission"], linecache.cache[SUBMISSION]
     arguments.forget()

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import array
+import collections
+import decimal
+import io
+import struct
 import time
+import tracemalloc
+import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -123,6 +131,101 @@ def test_a_sparse_tensor_counts_with_its_largest_part(layout: Callable[[Tensor],
 def test_a_tensor_without_a_storage_counts_with_its_elements() -> None:
     """One laid out for a library of its own cannot be asked for a storage."""
     assert elements(torch.ones(3, 5).to_mkldnn()) == 15
+
+
+N = 90  # rows that are longer than the blocks in which Python keeps its small objects
+Y = numbers(N, D)
+
+
+def _numbers() -> list[float]:
+    return [float(position) for position in range(N * N)]
+
+
+_OUTSIDE: dict[str, Callable[[], object]] = {
+    "an array of NumPy": lambda: Y.numpy() @ Y.numpy().T,
+    "an array of arrays": lambda: [Y.numpy() @ row for row in Y.numpy()],
+    "an array that is freed again": lambda: (Y.numpy() @ Y.numpy().T) @ Y.numpy(),
+    "a part of a larger array": lambda: np.zeros((N, N))[:1, :1],
+    "an array on its own memory": lambda: np.frombuffer(bytearray(N * N * 8)).reshape(N, N),
+    "an array of objects": lambda: np.array(_numbers(), dtype=object),
+    "an array of fields": lambda: np.zeros(N, dtype=[("row", np.float64, N)]),
+    "an array of masked numbers": lambda: np.ma.ones((N, N)),
+    "an array cut into small tiles": lambda: [
+        Y.numpy()[row : row + 6] @ Y.numpy()[column : column + 6].T
+        for row in range(0, N, 6)
+        for column in range(0, N, 6)
+    ],
+    "lists of a few numbers": lambda: [part.tolist() for row in Y for part in (Y @ row).split(30)],
+    "an outer product": lambda: np.add.outer(Y.numpy()[:, 0], Y.numpy()[:, 0]),
+    "an einsum": lambda: np.einsum("id,jd->ij", Y.numpy(), Y.numpy()),
+    "a list of lists": lambda: [[float(i * j) for j in range(N)] for i in range(N)],
+    "a list from a tensor's rows": lambda: [(Y @ row).tolist() for row in Y],
+    "a tuple": lambda: tuple(_numbers()),
+    "a table by pairs": lambda: {(i, j): 0.0 for i in range(N) for j in range(N)},
+    "a set": lambda: set(_numbers()),
+    "a queue": lambda: collections.deque(_numbers()),
+    "a typed array": lambda: array.array("d", bytes(N * N * 8)),
+    "bytes": lambda: b"".join(row.numpy().tobytes() * N for row in Y[:, :1]),
+    "bytes that are written to": lambda: bytearray(N * N * 8),
+    "a file in memory": lambda: io.BytesIO(bytes(N * N * 8)),
+    "packed numbers": lambda: struct.pack(f"{N * N}d", *_numbers()),
+    "text": lambda: " ".join(map(str, _numbers())),
+    "objects with attributes": lambda: [types.SimpleNamespace(weight=number) for number in _numbers()],
+    "closures": lambda: [(lambda number=number: number) for number in _numbers()],
+    "numbers of any length": lambda: [decimal.Decimal(number) for number in _numbers()],
+    "an exception's arguments": lambda: ValueError(*_numbers()),
+}
+
+
+@pytest.mark.parametrize("work", _OUTSIDE.values(), ids=_OUTSIDE.keys())
+def test_a_table_outside_of_torch_is_seen_where_one_submission_runs(work: Callable[[], object]) -> None:
+    """Whatever it is held in, as soon as there is room for T x T numbers; nobody else's memory is looked at."""
+    with Gauge(outside=N * N) as gauge:
+        work()
+
+    assert gauge.largest is not None
+    assert gauge.largest >= N * N
+    assert (largest(work) or 0) < N * N
+
+
+def test_little_memory_outside_of_torch_does_not_count() -> None:
+    """Tiles in NumPy, and what Python itself needs for thousands of tensors, which is more than a table has."""
+    with Gauge(outside=N * N) as gauge:
+        for start in range(0, N, 9):
+            Y.numpy()[start : start + 9] @ Y.numpy().T
+        _rows = [(Y @ row).softmax(0) @ Y for _ in range(9) for row in Y]
+
+    assert gauge.largest == N * D
+
+
+def test_a_table_as_many_small_tensors_is_not_seen() -> None:
+    """A limit that is meant: autograd keeps every tile of a right answer as well, so all together are not counted."""
+    with Gauge(outside=N * N) as gauge:
+        _rows = [Y @ row for row in Y]
+
+    assert gauge.largest == N * D
+
+
+def test_many_small_tensors_hide_no_table() -> None:
+    """What Python needs for them is not taken off from what a table needs."""
+    with Gauge(outside=N * N) as gauge:
+        _many = [Y[0] + number for number in range(900)]
+        table = [(Y @ row).tolist() for row in Y]
+        _more = [Y[0] + number for number in range(len(table))]
+
+    assert gauge.largest is not None
+    assert gauge.largest >= N * N
+
+
+@pytest.mark.parametrize("end", [tracemalloc.stop, tracemalloc.clear_traces])
+def test_traces_that_were_thrown_away_say_so(end: Callable[[], None]) -> None:
+    """As with a gauge that was taken away; in the sandbox the functions that do it are trapped."""
+    with Gauge(outside=N * N) as gauge:
+        np.zeros((N, N))
+        end()
+
+    assert gauge.largest is None
+    assert not tracemalloc.is_tracing()
 
 
 def test_what_happens_outside_of_the_block_does_not_count() -> None:

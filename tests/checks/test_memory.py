@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.box.run import Box
 from grader.errors import AuthorError
 from grader.exercise.catalog import Exercise
+from grader.judge.grade import grade
 from grader.judge.report import Report, Status, Verdict
 from grader.judge.sheet import draw_up
 from tests.checks.workshop import build, change, grade_here, line
@@ -186,6 +188,74 @@ def test_taking_the_gauge_away_costs_the_points(exercise: Exercise) -> None:
     assert "could not be measured" in line(report, "long: largest tensor").message
     assert line(report, "short: output values").status is Verdict.PASSED
     assert report.score == 70
+
+
+_IN_NUMPY = """
+import numpy as np
+import torch
+
+class Smooth(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        a = x.detach().numpy()
+        weights = np.exp(a @ a.T)
+        found = (weights / weights.sum(-1, keepdims=True)) @ a
+        AFTERWARDS
+        return torch.from_numpy(found)
+
+    @staticmethod
+    def backward(ctx, upstream):
+        with torch.enable_grad():
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            y = torch.softmax(x @ x.T, dim=-1) @ x
+        return torch.autograd.grad(y, x, upstream)[0]
+
+def smooth(x):
+    return Smooth.apply(x)
+"""
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
+    """The same, forbidding ready-made attention as every exercise with this check does."""
+    toml = change(_TOML, ("[entry]\n", 'forbidden = ["attention"]\n\n[entry]\n'))
+    return build(tmp_path_factory.mktemp("strict"), toml, _RIGHT, _MISTAKES)
+
+
+def test_a_table_in_numpy_costs_the_points_of_memory_alone(strict: Exercise, box: Box) -> None:
+    """What is held outside of torch counts in the process that runs the submission."""
+    report = grade(strict, _IN_NUMPY.replace("AFTERWARDS", ""), seed=3, box=box)
+
+    assert "may have as many as 50 (time) x 50 (time) = 2500 elements" in line(report, "long: largest tensor").message
+    assert (line(report, "short: output values").status, report.score) == (Verdict.PASSED, 70)
+
+
+@pytest.mark.parametrize("lie", ["reset_peak()", "stop()", "clear_traces()", "start(25)"])
+def test_to_meddle_with_what_measures_memory_is_trapped(lie: str, strict: Exercise, box: Box) -> None:
+    """No answer needs it, and the case in which it happens earns nothing, whether it is caught or not."""
+    caught = f"try: __import__('tracemalloc').{lie}\n        except Exception: pass"
+
+    report = grade(strict, _IN_NUMPY.replace("AFTERWARDS", caught), seed=3, box=box)
+
+    assert report.score == 0
+    assert any(clue.what == f"tracemalloc.{lie.partition('(')[0]}" for clue in report.clues)
+
+
+def test_memory_that_nothing_measures_is_trapped(strict: Exercise, box: Box) -> None:
+    """Pages of one's own from the kernel are no place for a table."""
+    own = "memory = __import__('mmap').mmap(-1, 8 * len(a) ** 2)\n        np.frombuffer(memory)[:] = weights.ravel()"
+
+    report = grade(strict, _IN_NUMPY.replace("AFTERWARDS", own), seed=3, box=box)
+
+    assert report.score == 0
+
+
+def test_a_right_answer_that_keeps_all_its_tensors_passes(strict: Exercise, box: Box) -> None:
+    """Python's own objects for hundreds of tensors are no table."""
+    source = _RIGHT.replace("    return", "    kept = [x[0] + n for _ in range(9) for n in range(len(x))]\n    return")
+
+    assert grade(strict, source, seed=3, box=box).score == 100
 
 
 def test_an_exception_costs_the_memory_points_too(exercise: Exercise) -> None:
