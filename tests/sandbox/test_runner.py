@@ -207,13 +207,14 @@ def test_no_child_outlives_its_zygote() -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may look into a process that has closed itself")
 def test_the_zygote_has_no_files(sandbox: Sandbox) -> None:
-    """Seen from outside, its root is empty, and of files it holds the empty input and the log alone."""
+    """Seen from outside, its root is empty; of files it holds the empty input, the log, and its oom_score_adj."""
     if sandbox.tier != "A":
         pytest.skip("this system does not grant an empty root")
     zygote = Path(f"/proc/{_innermost(sandbox)}")
     assert os.listdir(zygote / "root") == os.listdir(zygote / "cwd") == []
     opened = [os.readlink(link) for link in (zygote / "fd").iterdir()]
-    assert [name for name in opened if name.startswith("/") and "(deleted)" not in name] == ["/dev/null"]
+    held = sorted(name for name in opened if name.startswith("/") and "(deleted)" not in name)
+    assert held == ["/dev/null", f"{zygote}/oom_score_adj"]
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,15 @@ print(sorted(sys.modules), sorted(linecache.cache), warnings.filters, gc.isenabl
 print([kind.__name__ for kind in torch.nn.Module.__subclasses__() if kind.__module__ == "submission"])
 print([name for name in ("Layer", "function") if any(name == getattr(x, "__name__", "") and
       getattr(x, "__module__", "") == "submission" for x in gc.get_objects())])
-print(os.get_blocking(0), [number for number in range(24) if opened(number)])
+print([number for number in range(24) if number not in (1, 2, 4) and opened(number)])
 """
+# Left out is what the prints and the result need: no allowed call asks whether a descriptor is open, so it is closed.
 _OPENED = """
 import os
 
 def opened(number):
     try:
-        os.get_inheritable(number)
+        os.close(number)
     except OSError:
         return False
     return True
@@ -90,7 +91,7 @@ def test_nothing_shows_that_a_child_was_in_stock(own: Sandbox) -> None:
     _stock(own)
     stocked = own.run(plan(), source, _PATIENT)
     assert (verdict(forked), verdict(stocked)) == ("right", "right"), forked.observations
-    assert forked.output.endswith("True [0, 1, 2, 3, 4]\n")
+    assert forked.output.endswith("\n[0]\n")  # the job is closed before the submission is loaded
     assert stocked.output == forked.output
 
 
