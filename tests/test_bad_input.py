@@ -125,7 +125,7 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "an infinite loop at import": ("while True: pass", Status.TIMEOUT, "it took too long"),
     "a sleep": (_forward("import time; time.sleep(60)"), Status.TIMEOUT, "it took too long"),
     "an exit": (_forward("import os; os._exit(0)"), Status.CRASHED, "your code ended its process"),
-    "a segmentation fault": (_forward("import ctypes; ctypes.string_at(0)"), Status.CRASHED, "SIGSEGV"),
+    "a segmentation fault": (_forward("import faulthandler; faulthandler._sigsegv()"), Status.CRASHED, "SIGSEGV"),
     "a flood of output": (_forward("while True: print('x' * 4000)"), Status.CRASHED, "it printed too much"),
     "a wrong shape": (_result("result.T"), Status.GRADED, "must be a tensor of shape"),
     "a missing row": (_result("result[1:]"), Status.GRADED, "yours has shape"),

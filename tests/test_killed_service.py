@@ -102,7 +102,7 @@ def test_sigkill_while_grading_loses_nothing(tmp_path: Path) -> None:
 def test_a_grading_process_that_is_killed_is_replaced_even_if_that_fails_at_first(tmp_path: Path) -> None:
     """What it held is graded by its successor, once, and by nobody's fault."""
     done = subprocess.run(
-        [sys.executable, "-c", BEREFT, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", BEREFT, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=300
     )
 
     assert done.stdout.strip() == "done 100.0 '' [1]", done.stderr

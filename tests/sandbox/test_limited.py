@@ -21,5 +21,5 @@ def test_memory_attacks_end_themselves_only() -> None:
 
     assert (outcome.exit, outcome.left) == (0, [])
     assert [honest for _, honest in outcome.told] == [["graded", 100.0]] * 2
-    assert {status for (status, _), _ in outcome.told} <= {"memory", "timeout", "graded"}
+    assert {status for (status, _), _ in outcome.told} <= {"memory", "timeout", "graded", "rejected"}
     assert outcome.most <= _MEMORY

@@ -36,7 +36,7 @@ def is_right(catalog: Catalog, name: str, values: list[float]) -> bool:
     right = exercise.reference()()[exercise.spec.entry.name](**given)
     right = right[0] if isinstance(right, tuple | list) else right
     told = torch.tensor(values, dtype=torch.float64)
-    return bool(torch.isclose(right.detach().double().flatten()[:20], told, rtol=1e-5, equal_nan=True).all())
+    return bool(torch.isclose(right.detach().double().flatten()[:6], told, rtol=1e-5, equal_nan=True).all())
 
 
 def earns(catalog: Catalog, sandbox: Sandbox, child: str, exercises: list[str]) -> list[str]:
