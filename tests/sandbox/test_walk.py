@@ -21,6 +21,7 @@ from tests.sandbox.walk import candidate, drawn, walk
 _LIMITS = Limits(cpu_seconds=30, wall_seconds=60)
 _LINE = re.compile(r"FITS (\w+) (\S+) (True|False) \[(.+)\]")
 _TRIVIAL = 35.0  # points; the gate has three answers made up from nothing for each exercise, none of which earns more
+_PARTS = 6
 _PLAIN = "softmax"  # its child holds what every child holds, and no more
 
 
@@ -58,11 +59,16 @@ def earns(catalog: Catalog, sandbox: Sandbox, child: str, exercises: list[str]) 
     return found
 
 
-def test_nothing_that_every_child_holds_answers_an_exercise(catalog: Catalog, sandbox: Sandbox) -> None:
-    """All that is ours in a plain child is tried on the first call of every exercise."""
-    functions = [name for name in catalog if not catalog[name].spec.entry.kind.brings_a_model]
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_nothing_that_every_child_holds_answers_an_exercise(catalog: Catalog, sandbox: Sandbox, part: int) -> None:
+    """All that is ours in a plain child is tried on the first call of every exercise.
 
-    assert earns(catalog, sandbox, _PLAIN, [name for name in functions if name != "gradient_descent"]) == []
+    A few exercises a child: what is called leaves its mark, and in the end may break the child's own writing.
+    """
+    functions = [name for name in catalog if not catalog[name].spec.entry.kind.brings_a_model]
+    ours = [name for name in functions if name != "gradient_descent"]
+
+    assert earns(catalog, sandbox, _PLAIN, ours[part::_PARTS]) == []
 
 
 @pytest.mark.parametrize("name", ["kv_cache", "copy_task", "compare_variants"])
