@@ -16,6 +16,7 @@ from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire import Reader
 from grader.errors import BadAnswer
 from grader.sandbox import outcome
+from grader.sandbox.lockdown import oom
 from grader.sandbox.meter import Meter
 from grader.sandbox.started import Started, ZygoteLost
 
@@ -41,6 +42,8 @@ class Trip:
         self._late = False
         self._killed = False
         self._meter: Meter | None = None
+        self._kills = oom.kills()
+        self._started = 0.0
         self._deadline = 0.0
         self._granted = 0.0
 
@@ -53,7 +56,7 @@ class Trip:
         Raises:
             ZygoteLost: the machinery went away under the run.
         """
-        started = time.monotonic()
+        self._started = time.monotonic()
         self._meter = Meter(self._limits, child.before) if child.before is not None else None
         try:
             with self._leash.holding(child.kill):
@@ -67,7 +70,7 @@ class Trip:
             ending=ending,
             detail=detail,
             output=self._text(),
-            wall_seconds=time.monotonic() - started,
+            wall_seconds=time.monotonic() - self._started,
             cpu_seconds=end["cpu"],
             memory_bytes=end["resident"],
             grown_bytes=facts.grown_bytes,
@@ -85,7 +88,9 @@ class Trip:
             ended=self._killed,
             code=os.waitstatus_to_exitcode(end["status"]),
             cpu_seconds=end["cpu"],
+            wall_seconds=time.monotonic() - self._started,
             grown_bytes=end["resident"] - child.resident,
+            short=self._kills is None or oom.kills() != self._kills,
         )
 
     def _until_dead(self, child: Started, result: int, output: int) -> dict[str, Any]:

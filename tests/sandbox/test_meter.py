@@ -42,6 +42,14 @@ def test_sleeping_at_every_tick_earns_no_processor_time(sandbox: Sandbox) -> Non
     assert run.cpu_seconds < 1.2
 
 
+def test_being_awake_at_every_tick_is_no_lack_of_memory(sandbox: Sandbox) -> None:
+    """Whoever is killed for ticks that they did not use is out of time; nothing has to run beside nobody for that."""
+    attack = (FOLDER / "resources" / "awake_at_every_tick.py").read_text(encoding="utf-8")
+    runs = [sandbox.run(plan(), attack, replace(LIMITS, wall_seconds=4)) for _ in range(2)]
+
+    assert [(run.ending, run.killed) for run in runs] == [(Ending.TIMEOUT, False)] * 2, runs
+
+
 def test_waiting_costs_no_processor_time(sandbox: Sandbox) -> None:
     """Whoever sleeps is ended by the wall clock only, and told so."""
     run = sandbox.run(plan(), "import time\ntime.sleep(60)", replace(_BRIEF, wall_seconds=0.5))

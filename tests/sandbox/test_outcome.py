@@ -9,6 +9,7 @@ from grader.sandbox.interior import OUT_OF_MEMORY
 from grader.sandbox.outcome import Facts, ending
 
 _LIMITS = Limits(cpu_seconds=2, wall_seconds=3, memory_bytes=100 << 20, output_bytes=1000)
+_SPENT = (Ending.TIMEOUT, "more than 2 s of processor time")
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,9 @@ _LIMITS = Limits(cpu_seconds=2, wall_seconds=3, memory_bytes=100 << 20, output_b
         (Facts(code=-9, cpu_seconds=1.9), (Ending.TIMEOUT, "more than 2 s of processor time")),
         (Facts(code=-24, cpu_seconds=2.0), (Ending.TIMEOUT, "more than 2 s of processor time")),
         (Facts(code=-9, cpu_seconds=0.5), (Ending.MEMORY, "more than 100 MiB")),
+        (Facts(code=-9, cpu_seconds=0.1, wall_seconds=2.0), (Ending.MEMORY, "more than 100 MiB")),
+        (Facts(code=-9, cpu_seconds=0.1, wall_seconds=2.0, short=False), _SPENT),
+        (Facts(code=-9, cpu_seconds=0.1, wall_seconds=0.5, short=False), (Ending.MEMORY, "more than 100 MiB")),
         (Facts(code=OUT_OF_MEMORY), (Ending.MEMORY, "more than 100 MiB")),
         (Facts(code=-11, grown_bytes=90 << 20), (Ending.MEMORY, "more than 100 MiB")),
         (Facts(code=-11, grown_bytes=10 << 20), (Ending.CRASHED, "SIGSEGV")),
