@@ -52,6 +52,10 @@ class GraderFault(GraderError):
     """Something of ours broke; retried, and never held against the student."""
 
 
+class Stopped(GraderFault):
+    """What was under way was stopped from outside, since nobody waits for it now; nothing has come of it."""
+
+
 class Killed(GraderFault):
     """What ran a submission was killed by somebody else; nothing says yet that the submission was the reason."""
 

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from grader.errors import Stopped
+
 
 class Leash:
     """Ends what is held on it when it is pulled, now or as soon as something is held; safe from any thread."""
@@ -21,6 +23,15 @@ class Leash:
             self.pulled = True
             for end in self._ends:
                 end()
+
+    def check(self) -> None:
+        """Go on, unless it was pulled; for work of our own that takes long and cannot be killed.
+
+        Raises:
+            Stopped: it was pulled.
+        """
+        if self.pulled:
+            raise Stopped("this was stopped while it was under way")
 
     @contextmanager
     def holding(self, end: Callable[[], None]) -> Iterator[None]:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from grader.errors import Killed, record
+from grader.errors import Killed, Stopped, record
 from grader.jobs import claims
 from grader.jobs.bell import Bell
 from grader.jobs.claims import Claim
@@ -190,7 +190,11 @@ class Slot:
         """Return the report; None if the submission was deleted together with its owner."""
         with self.database.read() as session:
             submission = submissions.get(session, claim.id)
-        return None if submission is None else self.grade(submission, tracker)
+        try:
+            return None if submission is None else self.grade(submission, tracker)
+        except Stopped:
+            tracker.check()  # it knows why
+            raise
 
     def _settle(self, claim: Claim, report: Report | None) -> None:
         """Store a report; one that tells of a fault of ours is put off as long as another try may do better."""

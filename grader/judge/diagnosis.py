@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from grader.box.leash import Leash
 from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
@@ -40,6 +41,7 @@ class _Scene:
         subtle: every plain call is right, so what modules hold and refuse is looked at as well.
         known: what some mistakes give, from before.
         begun: the weights whose initial values are checked.
+        leash: asked before each mistake, and each two, that are tried.
     """
 
     plan: Plan
@@ -48,6 +50,7 @@ class _Scene:
     subtle: bool
     known: Mapping[str, Observations]
     begun: frozenset[str]
+    leash: Leash
 
 
 def diagnose(
@@ -55,6 +58,8 @@ def diagnose(
     evidence: Evidence,
     known: Mapping[str, Observations] | None = None,
     lost: Collection[Dimension] = tuple(Dimension),
+    *,
+    leash: Leash | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the known mistake that explains what was seen, or the two; none where none does, or where several would.
 
@@ -63,8 +68,12 @@ def diagnose(
         evidence: what was seen.
         known: by mistake, what it gives on the whole plan, where that was observed before.
         lost: the dimensions that lost points; a mistake always loses in its own.
+        leash: pulling it ends the search, which may take seconds where there are thousands of two.
+
+    Raises:
+        Stopped: the leash was pulled.
     """
-    scene = _set(exercise, evidence, known or {})
+    scene = _set(exercise, evidence, known or {}, leash)
     found = _explanations(exercise, scene, lost)
     if len(found) != 1:
         return ()
@@ -84,7 +93,9 @@ def explanations(
     return _explanations(exercise, _set(exercise, evidence, known or {}), tuple(Dimension))
 
 
-def _set(exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations]) -> _Scene:
+def _set(
+    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations], leash: Leash | None = None
+) -> _Scene:
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
     compared = (call for call in evidence.plan.untrained().calls if call.name not in evidence.free)
     # What must be refused is told by its construction: in the reference the call behind it never comes.
@@ -98,7 +109,7 @@ def _set(exercise: Exercise, evidence: Evidence, known: Mapping[str, Observation
     refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
     begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
-    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun))
+    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash or Leash())
 
 
 def _explanations(exercise: Exercise, scene: _Scene, lost: Collection[Dimension]) -> tuple[tuple[Mistake, ...], ...]:
@@ -147,6 +158,7 @@ def _probe(scene: _Scene, call: Call) -> Probe:
 
 def _compare(events: Iterator[Event], scene: _Scene) -> tuple[bool, bool]:
     """Return whether `events` are what was seen, and whether they differ from what is right."""
+    scene.leash.check()
     found = list(events)
     agrees = all(_agrees(event, scene, scene.observed) for event in found)
     return agrees, not all(_agrees(event, scene, scene.right) for event in found)
@@ -181,6 +193,7 @@ def _explains(events: Iterator[Event], scene: _Scene) -> bool:
 
     They must differ from the right answer somewhere on what was seen: else they explain nothing.
     """
+    scene.leash.check()
     differs = False
     for event in events:
         if not _agrees(event, scene, scene.observed):

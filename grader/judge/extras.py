@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from grader.errors import record
+from grader.errors import Stopped, record
 
 LOG = logging.getLogger(__name__)
 Extra = TypeVar("Extra")
@@ -21,6 +21,9 @@ class Extras:
     def make(self, what: str, make: Callable[[], Extra], otherwise: Extra) -> Extra:
         """Return what `make` returns; `otherwise`, and the fault in the log, where it raises.
 
+        Raises:
+            Stopped: nobody waits for the report any more.
+
         Args:
             what: what is missing then, as the beginning of a sentence: `the pictures are`.
             make: gives the extra.
@@ -28,6 +31,8 @@ class Extras:
         """
         try:
             return make()
+        except Stopped:
+            raise
         except Exception as fault:  # noqa: BLE001 - whatever it is, the verdict stands without
             incident = record(LOG, f"{what} missing from a report", fault)
         self.missing.append(f"{what} missing here, by a fault of ours ({incident}); your points are not touched by it")

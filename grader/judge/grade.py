@@ -42,9 +42,10 @@ def grade(
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
     Whatever the submission does is told in the report. `progress` is called with each finished call;
-    pulling `leash` kills the run, and what then comes back is of no use.
+    pulling `leash` kills the run and ends the search for causes, and what then comes back is of no use.
 
     Raises:
+        Stopped: `leash` was pulled while causes were looked for.
         GraderFault: something of ours failed; nothing was decided.
     """
     start = time.perf_counter()
@@ -60,18 +61,19 @@ def grade(
     outcome = attempt(draw_up(exercise, seed), text, run, truth, known=exercise.attempts)
     report = tell(blank, outcome)
     if report.checks:
-        report = _with_extras(exercise, report, outcome)
+        report = _with_extras(exercise, report, outcome, leash)
         again = partial(_run_in, text=text, limits=limits, leash=leash)
         report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
 
-def _with_extras(exercise: Exercise, report: Report, outcome: Outcome) -> Report:
+def _with_extras(exercise: Exercise, report: Report, outcome: Outcome, leash: Leash | None) -> Report:
     """Return `report` with the cause of what went wrong, and with its pictures."""
     extras = Extras()
     found: tuple[Diagnosis, ...] = ()
     if outcome.score < 100:
-        found = extras.make("the cause is", lambda: diagnose(exercise, outcome.evidence, lost=report.lost), found)
+        look = partial(diagnose, exercise, outcome.evidence, lost=report.lost, leash=leash)
+        found = extras.make("the cause is", look, found)
     drawn = extras.make(
         "the pictures are",
         lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),

@@ -1,0 +1,85 @@
+"""A grading that nobody waits for ends where it is, also while the cause of a mistake is looked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.box.inline import observe_all
+from grader.box.leash import Leash
+from grader.box.observations import CallSeen, Observations
+from grader.box.plan import Plan
+from grader.box.run import Ending, Limits, Progress, Run
+from grader.errors import Stopped
+from grader.exercise.catalog import ROOT, Exercise, read_exercise
+from grader.judge.grade import grade
+
+# Its gradients are explained by no mistake, so all of them are tried, and all pairs.
+_WRONG = """
+import torch
+
+def softmax(x, dim=-1):
+    kept = x * 1.37 - (x * 0.37).detach()
+    shifted = kept - kept.max(dim=dim, keepdim=True).values
+    powers = torch.exp(shifted)
+    return powers / powers.sum(dim=dim, keepdim=True)
+"""
+
+
+class _Inline:
+    """Runs what is trusted in this process."""
+
+    name = "inline"
+
+    def run(
+        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+    ) -> Run:
+        namespace: dict[str, object] = {}
+        exec(source, namespace)
+        seen: Observations = observe_all(plan, lambda: namespace)
+        for call in seen.calls.values():
+            assert isinstance(call, CallSeen)
+        return Run(seen, Ending.FINISHED)
+
+
+class _Short(Leash):
+    """A leash that is pulled when it has been asked so often."""
+
+    def __init__(self, looks: int | None = None) -> None:
+        super().__init__()
+        self._looks, self.asked = looks, 0
+
+    def check(self) -> None:
+        """Count the question."""
+        self.asked += 1
+        if self.asked == self._looks:
+            self.pull()
+        super().check()
+
+
+@pytest.fixture(scope="module")
+def softmax() -> Exercise:
+    """Give an exercise with many mistakes whose trials cost next to nothing."""
+    return read_exercise(ROOT / "exercises" / "softmax")
+
+
+def _grade(exercise: Exercise, leash: Leash) -> None:
+    report = grade(exercise, _WRONG, seed=7, box=_Inline(), leash=leash)
+    assert 0 < report.score < 100, report
+
+
+def test_every_trial_of_the_search_asks_whether_to_go_on(softmax: Exercise) -> None:
+    """An answer that nothing explains costs a trial for each mistake and each two; before each one is asked."""
+    leash = _Short()
+    _grade(softmax, leash)
+
+    assert leash.asked > 3 * len(softmax.mistakes)
+
+
+@pytest.mark.parametrize("looks", [1, 2, 10, 30])
+def test_a_search_ends_where_it_is_stopped(looks: int, softmax: Exercise) -> None:
+    """Nothing is tried after the leash was pulled, and no report with a missing cause is made of it."""
+    leash = _Short(looks)
+    with pytest.raises(Stopped):
+        _grade(softmax, leash)
+
+    assert leash.asked == looks
