@@ -133,9 +133,10 @@ def put_back(session: Session, claim: Claim, *, ready: float) -> bool:
     return _change(session, _held(claim).values(**values)) == 1
 
 
-def put_back_killed(session: Session, claim: Claim) -> bool:
-    """Queue a try again whose sandbox was killed; the next one is made alone."""
-    values = {"state": QUEUED, "worker": None, "claim": None, "kills": SubmissionRow.kills + 1}
+def put_back_killed(session: Session, claim: Claim, *, priority: int) -> bool:
+    """Queue a try again whose sandbox was killed; the next one is made alone, so it waits behind those who wait now."""
+    kills = SubmissionRow.kills + 1
+    values = {"state": QUEUED, "worker": None, "claim": None, "priority": priority, "kills": kills}
     return _change(session, _held(claim).values(**values)) == 1
 
 

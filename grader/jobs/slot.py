@@ -29,7 +29,7 @@ from grader.store.records import State
 
 LOG = logging.getLogger(__name__)
 QUICK_SECONDS = 1.0  # what a first try has before others go first; each further try has twice as long
-TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken
+TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken or killed
 APOLOGY = (
     "Something of ours broke while this was being graded; your code is not to blame, and no attempt is used up. "
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
@@ -130,6 +130,9 @@ class Slot:
             # Looked at under the write lock: after a drain has handed everything back, nothing may be taken any more.
             if self.stop.is_set():
                 return None
+            # The wait to be alone may have been long, and others may be first by now.
+            if alone and not claims.next_was_killed(session, self.queue, now=self.clock()):
+                return None
             return claims.take(
                 session, self.queue, worker=self.worker, token=self.token, now=self.clock(), killed=alone
             )
@@ -169,7 +172,7 @@ class Slot:
     def _put_aside(self, claim: Claim, fault: Killed) -> None:
         LOG.warning("try %d of %s is repeated, with nothing beside it: %s", claim.tries, claim.id, fault)
         with self.database.write() as session:
-            claims.put_back_killed(session, claim)
+            claims.put_back_killed(session, claim, priority=virtual_deadline(self.clock(), TURNS_BACK))
 
     def _tell_killed(self, claim: Claim) -> None:
         """Store the verdict on what was killed alone as well."""

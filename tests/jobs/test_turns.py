@@ -6,13 +6,16 @@ import time
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import update
 
+from grader.errors import Killed
 from grader.jobs import slot
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker
+from grader.jobs.engine import Tracker, virtual_deadline
 from grader.judge.report import Report
 from grader.store.engine import Database
 from grader.store.records import State, Submission
+from grader.store.tables import SubmissionRow
 from tests.jobs.classroom import full_marks, hand_in, states, until
 
 Make = Callable[..., EmbeddedEngine]
@@ -109,3 +112,46 @@ def test_what_is_cancelled_while_it_is_judged_ends_at_once(database: Database, e
 
     assert states(database) == {"long": State.CANCELLED, "short": State.DONE}
     assert begun == ["long", "short"]
+
+
+def test_what_was_killed_waits_behind_those_who_wait(database: Database, engine: Make) -> None:
+    """It stops everybody else while it runs alone, so nobody who waits already has to wait for that."""
+    begun: list[str] = []
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        begun.append(f"{submission.id}{' alone' * tracker.alone}")
+        if submission.id == "killer" and not tracker.alone:
+            raise Killed("by the kernel")
+        return full_marks(submission, tracker)
+
+    one = engine(grade)
+    now = time.time()
+    for place, id in enumerate(("killer", "first", "second", "third")):
+        hand_in(database, one, id, priority=virtual_deadline(now + place, 0))
+    one.run({"cpu": 1})
+    until(lambda: set(states(database).values()) == {State.DONE}, "all are graded")
+
+    assert begun == ["killer", "first", "second", "third", "killer alone"]
+
+
+def test_whoever_has_waited_to_be_alone_looks_again_who_is_next(database: Database, engine: Make) -> None:
+    """Of four slots one is alone; when it lets a newcomer go first, the other three do not take up the same job."""
+    begun: list[str] = []
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        begun.append(submission.id)
+        while begun == ["killer"]:
+            time.sleep(0.01)
+            tracker.check()
+        return full_marks(submission, tracker)
+
+    many = engine(grade)
+    hand_in(database, many, "killer")
+    with database.write() as session:
+        session.execute(update(SubmissionRow).values(kills=1))
+    many.run({"cpu": 4})
+    until(lambda: begun == ["killer"], "the killer runs alone")
+    hand_in(database, many, "newcomer")
+    until(lambda: set(states(database).values()) == {State.DONE}, "both are graded")
+
+    assert begun == ["killer", "newcomer", "killer"]
