@@ -57,9 +57,9 @@ class Hand:
             raise GraderFault(f"a grading process did not start: {hello.get('fault', 'it ended at once')}")
         return hello
 
-    def tell(self, message: Message) -> None:
-        """Say something to it."""
-        send(self._ours, message)
+    def tell(self, message: Message, *, hint: bool = False) -> None:
+        """Say something to it; a `hint` may get lost, and never waits until somebody listens."""
+        send(self._ours, message, hint=hint)
 
     def listen(self, heed: Callable[[Message], None]) -> None:
         """Pass on what it says, up to its end."""
@@ -111,12 +111,12 @@ class Crew(TableEngine):
         return hellos[0]
 
     def ring(self, queue: str) -> None:
-        """Wake a slot in one of the processes."""
-        self._tell({"ring": queue})
+        """Wake a slot in one of the processes; each looks twice a second anyway."""
+        self._tell({"ring": queue}, hint=True)
 
     def withdraw(self, id: SubmissionId) -> None:
-        """End the try of a submission that was cancelled, wherever it is made."""
-        self._tell({"withdraw": id})
+        """End the try of a submission that was cancelled, wherever it is made; one that goes on has lost its claim."""
+        self._tell({"withdraw": id}, hint=True)
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
@@ -151,9 +151,9 @@ class Crew(TableEngine):
             LOG.warning("nobody knows what had to be handed back: %s", fault)
             return False
 
-    def _tell(self, message: Message) -> None:
+    def _tell(self, message: Message, *, hint: bool = False) -> None:
         for hand in self._hands:
-            hand.tell(message)
+            hand.tell(message, hint=hint)
 
     def _follow(self, place: int) -> None:
         """Heed one process, and its successor when it dies, as long as this engine runs."""

@@ -28,10 +28,13 @@ GROUP = Path("/proc/self/autogroup")  # where the kernel groups by session, nice
 Message = dict[str, Any]
 
 
-def send(connection: socket.socket, message: Message) -> None:
-    """Send one message; a listener who is gone is found out by whoever reads."""
+def send(connection: socket.socket, message: Message, *, hint: bool = False) -> None:
+    """Send one message; a listener who is gone is found out by whoever reads.
+
+    A `hint` only saves time, so it is dropped where some hundred messages wait to be read already.
+    """
     with suppress(OSError):
-        connection.send(json.dumps(message).encode())
+        connection.send(json.dumps(message).encode(), socket.MSG_DONTWAIT if hint else 0)
 
 
 def received(connection: socket.socket) -> Iterator[Message]:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -94,3 +95,26 @@ def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:
 def test_slots_are_shared_out(slots: dict[str, int], processes: int, shares: list[dict[str, int]]) -> None:
     """None is lost, the processes get about as many each, and one of them alone has the device."""
     assert shared_out(slots, processes) == shares
+
+
+def test_nobody_who_hands_in_waits_for_a_process_that_does_not_listen(database: Database) -> None:
+    """A grading process that is stopped, or warms up, takes no messages; thousands of rings and cancels are dropped."""
+    deaf = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+    def start(connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(deaf, pass_fds=[connection.fileno()])
+
+    crew = Crew(database, start, 2)
+
+    def call() -> None:
+        for _ in range(2000):
+            crew.ring("cpu")
+            crew.withdraw(SubmissionId("s1"))
+
+    caller = threading.Thread(target=call, daemon=True)
+    caller.start()
+    caller.join(20.0)
+    waits = caller.is_alive()
+    crew._hands[0].end(0.0)
+
+    assert not waits
