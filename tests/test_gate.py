@@ -124,6 +124,14 @@ def test_equal_sizes_are_told(broken: Callable[..., tuple[str, ...]]) -> None:
     assert any("has two axes of the same size" in line for line in broken("exercise.toml", equal))
 
 
+def test_a_case_whose_numbers_nobody_compares_is_told(broken: Callable[..., tuple[str, ...]]) -> None:
+    """Whoever recognises it by its shape or dtype could give zeros there and keep full marks."""
+    forgetful = broken("exercise.toml", lambda text: text.replace('"faint_key", "single_precision",', '"faint_key",'))
+
+    assert len(forgetful) == 1
+    assert forgetful[0].startswith("case `single_precision`: its output `context` may be zeros or half as much again")
+
+
 def test_checks_that_trivial_answers_pass_are_told(broken: Callable[..., tuple[str, ...]]) -> None:
     """An exercise that looks at shapes alone gives full marks for zeros."""
 

@@ -26,7 +26,7 @@ class Memory:
 
     dimension: ClassVar = Dimension.MEMORY
     title: ClassVar[str] = "largest tensor"
-    needs: ClassVar[tuple[str, ...]] = ("shape",)
+    needs: ClassVar[tuple[str, ...]] = ("shape", "values")  # to hold little is easy for whoever computes nothing
 
     def work(self, item: Item) -> Work:
         """Call once, measured.

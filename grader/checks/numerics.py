@@ -94,7 +94,7 @@ class Dropout:
     """In training mode each element is dropped with the right probability, and the others are scaled up.
 
     The elements are those of the output times `decode` where the case has a decoder, else of the output itself. A
-    function that takes `training` is given it; its case says `training = false`.
+    function that takes `training` is given it, whatever its case says.
     """
 
     dimension: ClassVar = Dimension.NUMERICS
@@ -103,20 +103,19 @@ class Dropout:
 
     def work(self, item: Item) -> Work:
         """Call twice in training mode, and once in evaluation mode for what would come without dropout."""
-        return Work((base_call(item.case), *(training_call(item.case, n) for n in (1, 2))))
+        return Work((_evaluated(item.case), *(training_call(item.case, n) for n in (1, 2))))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Read off which elements were dropped, and by what the others were multiplied."""
         usual = evidence.plan.entry.defaults.get("dropout")
         p = item.case.construct.get("dropout", item.case.arguments.get("p", usual))
         assert isinstance(p, float), "a dropout case gives its probability"
-        assert not item.case.arguments.get("training"), "a dropout case says `training = false`; the check turns it on"
         calls = [evidence.call(item, f"train{n}") for n in (1, 2)]
         for call in calls:
             if (trouble := evidence.trouble(call)) is not None:
                 return trouble
         slot = calls[0].outputs[0]
-        expected = evidence.truth(evidence.call(item, "base"), slot.key)
+        expected = evidence.truth(evidence.plan.call(_evaluated(item.case).name), slot.key)
         assert expected is not None
         kept = _decoded(expected, item.case.decode)
         seen = [_decoded(evidence.output(call, slot), item.case.decode) for call in calls]
@@ -128,6 +127,13 @@ class Dropout:
             name = _axis_name((*slot.axes[:-1], *last), axis, seen[0].dim())
             text = f"elements that differ in their {name} alone are dropped together; each must draw its own"
         return failed(text) if text else PASSED
+
+
+def _evaluated(case: Case) -> Call:
+    """Return the call that says what would come without dropout."""
+    if not case.arguments.get("training"):
+        return base_call(case)
+    return variant_call(case, "evaluated", arguments={"training": False})
 
 
 def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:

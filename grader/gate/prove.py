@@ -16,6 +16,7 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.gate.outcome import Outcome, Share
+from grader.gate.recognised import unseen
 from grader.gate.texts import sizes, texts
 from grader.gate.trial import Trial, open_trial
 from grader.gate.trivial import TRIVIAL, Answer, pretend
@@ -52,7 +53,8 @@ def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None)
 def _outcome(trial: Trial) -> Outcome:
     exercise = trial.exercise
     reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()))
-    first = (*texts(exercise), *sizes(exercise), *_reference(reference, trial.truth))
+    unnoticed = unseen(trial.sheet, trial.truth)
+    first = (*texts(exercise), *sizes(exercise), *_reference(reference, trial.truth), *unnoticed)
     starter = tuple(_starter(exercise, trial.grade(exercise.starter)))
     trivial = [_trivial(trial, name, answer) for name, answer in TRIVIAL.items()]
     mistakes = [_mistake(trial, wrong) for wrong in exercise.mistakes]
