@@ -23,6 +23,7 @@ from grader.box.functions import FUNCTIONS
 from grader.box.measuring import Gauge
 from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
 from grader.box.plan import FLOATS, Argument, Build, Call, Function, Plan
+from grader.box.pristine import pristine
 from grader.box.seeing import returned, see, see_gradient
 from grader.errors import Ungradable
 
@@ -105,13 +106,11 @@ def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instan
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
             raise Ungradable(f"`{contract.name}` must be an nn.Module; yours makes a {type(module).__name__}")
-        binding = bind(
-            module.to(plan.device),
-            () if build.refused else build.weights,
-            plan.begun,
-            trains=contract.kind.trains,
-        )
-        seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, module, binding)
+        module = module.to(plan.device)
+        with pristine():
+            weights = () if build.refused else build.weights
+            binding = bind(module, weights, plan.begun, trains=contract.kind.trains)
+            seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, module, binding)
         return seen, _Instance(module, binding)
     except BaseException as error:  # noqa: BLE001  # as above
         return BuildSeen(build.name, raised=describe(error, stage)), None
