@@ -12,10 +12,13 @@ from copy import deepcopy
 from typing import Any, ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, nn, softmax
 
 from grader.box.arguments import call_with
 from grader.box.plan import Build, Call, Entry
+from grader.errors import ArgumentMismatch
+
+_WEIGHTS = ("W_query", "W_key", "W_value")
 
 
 class _Attention(nn.Module):
@@ -26,8 +29,11 @@ class _Attention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map x (T, d_in) to (T, d_out)."""
-        queries, keys, values = self.project(x)
-        return torch.softmax(queries @ keys.transpose(-2, -1) / keys.shape[-1] ** 0.5, dim=-1) @ values
+        return _attend(*self.project(x))
+
+
+def _attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    return softmax(queries @ keys.transpose(-2, -1) / keys.shape[-1] ** 0.5, dim=-1) @ values
 
 
 class LinearAttention(_Attention):
@@ -93,9 +99,24 @@ class Transfer:
         given = {"source": subject.source, "target": subject.target}
         call_with(subject.transfer, given, order=contract.arguments, defaults={}, described=f"`{contract.name}`")
         x = handed["x"]
-        output, own = subject.target(x), subject.source(x)
+        output, own = _of_parameters(subject.target, x), subject.source(x)
         with torch.no_grad():
             for parameter in subject.source.parameters():
                 parameter.data.fill_(0.5)  # in the same memory, whoever else has it
-            later = subject.target(x)
+            later = _of_parameters(subject.target, x)
         return output, later, own
+
+
+def _of_parameters(target: nn.Module, x: Tensor) -> Tensor:
+    """Return what attention with the target's parameters gives, whatever class the target says it is by now.
+
+    Raises:
+        ArgumentMismatch: a weight is no parameter of the target any more.
+    """
+    held = [vars(target).get("_parameters", {}).get(name) for name in _WEIGHTS]
+    for name, weight in zip(_WEIGHTS, held, strict=True):
+        if type(weight) is not nn.Parameter:
+            raise ArgumentMismatch(
+                f"after the transfer, `target.{name}` must be an nn.Parameter; yours is none any more"
+            )
+    return _attend(*(x @ weight for weight in held))
