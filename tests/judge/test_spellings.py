@@ -137,3 +137,31 @@ def test_every_spelling_of_what_no_answer_needs_is_seen(name: str, form: str) ->
 def test_honest_ways_of_speaking_have_no_clue(source: str) -> None:
     """Modules are imported, renamed and asked for attributes in published code; nobody has to look at that."""
     assert read(source, ("attention",), ["attend"]) == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.Tensor.std = f",
+        "torch.Tensor.std, torch.Tensor.mean = f, f",
+        "T = torch.Tensor\nT.std = f",
+        "setattr(torch.Tensor, 'std', f)",
+        "del torch.Tensor.std",
+        "type(torch.ones(1)).std = f",
+        "torch.ones(1).__class__.std = f",
+        "q.__class__ = f",
+    ],
+)
+def test_replacing_what_is_a_librarys_is_seen(line: str) -> None:
+    """Code of the grader runs beside a submission, and would use what was put there."""
+    clues = read(f"import torch\nf = q = print\n{line}\n\ndef attend(q):\n    return q\n", ("attention",), ["attend"])
+
+    assert [clue.what for clue in clues if clue.what.endswith("replaced")], line
+
+
+def test_attributes_of_ones_own_may_be_set() -> None:
+    """Gradients, weights, counters of one's own class, and settings of torch."""
+    body = "self.w.data = x\n        type(self).n = 1\n        x.requires_grad = True\n        self.__class__.n = 2"
+    source = f"import torch\ntorch.backends.mkldnn.enabled = False\nclass A:\n    def f(self, x):\n        {body}\n"
+
+    assert read(f"{source}\ndef attend(q):\n    return A().f(q)\n", ("attention",), ["attend"]) == ()

@@ -21,6 +21,8 @@ _PATHS = (
     "torch.utils._python_dispatch", "torch.utils.cpp_extension", "torch.onnx", "torch.ao", "torch.distributed",
     "torch.jit.CompilationUnit", "torch.jit.enable_onednn_fusion", "torch.jit.fuser", "torch.classes", "torch.package",
 )  # fmt: skip
+_SETTINGS = ("torch.backends", "sys.stdout", "sys.stderr")  # their attributes are there to be set
+_OWNERS = frozenset({"self", "cls"})
 _BUILTINS = frozenset({"exec", "eval", "compile", "globals"})
 # Names with two underscores at both ends that ordinary classes and files have; any other goes behind Python's scenes.
 _ORDINARY = frozenset(
@@ -38,13 +40,19 @@ _ORDINARY = frozenset(
 # Every text in which something unusual is named holds one of these words, or one that goes behind the scenes.
 WORDS = frozenset(
     {
-        *(*_MODULES, *_FIRST, *_BUILTINS, "getattr", "vars", "__dict__"),
+        *(*_MODULES, *_FIRST, *_BUILTINS, "getattr", "setattr", "delattr", "vars", "__dict__"),
         *(path.split(".")[-1] for path in _PATHS),
     }
 )
 _UNUSUAL = re.compile(
     rf"(?:^|\.)(?:{'|'.join(re.escape(path) for path in sorted((*_MODULES, *_PATHS, _TABLE)))})(?:\.|$)"
     rf"|^(?:{'|'.join(sorted(_FIRST))})(?:\.|$)"
+)
+
+
+# Lines that give something to an attribute which is not one's own; whoever replaces what is a library's writes such.
+REPLACES = re.compile(
+    r"^[^#\n(=]*(?<!\bself)\.\s*\w+[^\n(=]*=(?!=)|\b(?:for|as|type|del)\b[^\n]*\.\s*\w+|__class__", re.MULTILINE
 )
 
 
@@ -58,6 +66,8 @@ def unusual(node: ast.AST, names: Names) -> str:
         return _call(node, names)
     if isinstance(node, ast.Attribute) and is_behind(node.attr):
         return node.attr
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return _replaced(node.value, node.attr, names)
     if isinstance(node, ast.Name) and _is_builtin(node, names):
         return node.id
     return _path(node, names) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else ""
@@ -75,6 +85,24 @@ def _is_builtin(node: ast.Name, names: Names) -> bool:
     return node.id in _BUILTINS or is_behind(node.id)
 
 
+def _replaced(owner: ast.expr, name: str, names: Names) -> str:
+    """Return which attribute of a library, or of the class of what is not one's own, is given another value."""
+    if path := names.path(owner):
+        return "" if path.startswith(_SETTINGS) else f"{path}.{name}, replaced"
+    thing = owner if name == "__class__" else _of_class(owner)
+    if thing is None or (isinstance(thing, ast.Name) and thing.id in _OWNERS):
+        return ""
+    return "__class__, replaced" if name == "__class__" else f"{name} of a class, replaced"
+
+
+def _of_class(node: ast.expr) -> ast.expr | None:
+    """Return `x` of `type(x)` and of `x.__class__`."""
+    if isinstance(node, ast.Attribute) and node.attr == "__class__":
+        return node.value
+    is_type = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type"
+    return node.args[0] if is_type and isinstance(node, ast.Call) and node.args else None
+
+
 def _path(node: ast.Name | ast.Attribute | ast.Subscript, names: Names) -> str:
     path = names.path(node)
     if _is_unusual(path):
@@ -88,6 +116,8 @@ def _call(node: ast.Call, names: Names) -> str:
     """Return a computed attribute of a module, or what `getattr` with a text that says it gives."""
     if _is_unusual(path := names.path(node)):
         return path
+    if isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and len(node.args) > 1:
+        return _replaced(node.args[0], text_of(node.args[1]) or "…", names)
     if not isinstance(node.func, ast.Name) or node.func.id != "getattr" or len(node.args) < 2:
         return ""
     if is_behind(name := text_of(node.args[1])):
