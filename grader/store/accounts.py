@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -57,9 +57,15 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     return _user(row)
 
 
-def names(session: Session) -> Sequence[str]:
-    """Return everybody's name."""
-    return session.scalars(select(UserRow.name)).all()
+def names(session: Session, after: int = 0) -> Sequence[tuple[int, str]]:
+    """Return the id and the name of everybody with a higher id than `after`, by id."""
+    found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id > after).order_by(UserRow.id))
+    return [(id, name) for id, name in found]
+
+
+def count(session: Session) -> int:
+    """Return how many people there are."""
+    return session.scalar(select(func.count()).select_from(UserRow)) or 0
 
 
 def credentials(session: Session, key: str) -> Credentials | None:
