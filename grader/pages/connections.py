@@ -112,6 +112,19 @@ class Impatient(H11Protocol):
             self._address = None
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, and let the request that it came with send nothing after that.
+
+        Else its own answer would break on the ended connection, with 2 kB of trace in the log for 90 bytes.
+        """
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+            if self.cycle.response_started:
+                self.transport.close()
+                return
+        super().send_400_response(msg)
+
     def _should_upgrade(self) -> bool:
         """Return that no page of ours speaks anything but HTTP; the server would log two lines for each who asks."""
         return False

@@ -94,6 +94,8 @@ class Guard:
         if route is None:
             raise Refusal(404, "There is nothing here.")
         check_head(route, scope["method"], headers)
+        if "transfer-encoding" in headers and scope.get("http_version") == "1.0":
+            raise Refusal(400, "HTTP/1.0 has no chunks.")  # a proxy of that age passes them on as a body without end
         plain = rebuilt(scope, route, self._cookies)
         if route.static:
             return plain, receive, nullcontext()

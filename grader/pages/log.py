@@ -9,6 +9,7 @@ import logging
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import TextIO
 
@@ -18,7 +19,12 @@ LONGEST = 4000  # characters of an entry, with its trace
 HEAD = 1000  # of these from the beginning, the others from the end, where a trace says what went wrong
 BURST = 64 << 10  # characters at once
 SECONDS_EACH = 1 / 512  # for one more, which is 44 MB a day
-CONTROL = re.compile("[^\n\t -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]")
+CONTROL = re.compile(
+    "[^\n\t -~\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U0001fffd\U00020000-\U000dffff\U000e0100-\U000e01ef]"
+    # Unicode's formats: they turn a line around, or hide a part of it.
+    "|[\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb]"
+    "|[\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
+)
 
 
 class Short(logging.Formatter):
@@ -46,18 +52,20 @@ class Sparing(logging.StreamHandler[TextIO]):
         super().__init__(stream or sys.stderr)
         self.setFormatter(Short())
         self._budget = Buckets(BURST, SECONDS_EACH, clock=clock)
-        self._left_out = 0
+        self._left_out: Counter[str] = Counter()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write an entry, or count it."""
         try:
             entry = self.format(record)
-            if self._budget.take("all", len(entry)) > 0:
-                self._left_out += 1
+            # The server logs each request that is none: these must not use up what our own incidents need.
+            whose = record.name.partition(".")[0]
+            if self._budget.take(whose, len(entry)) > 0:
+                self._left_out[whose] += 1
                 return
-            missing = f"({self._left_out} entries were left out here, as there were too many)\n"
-            self.stream.write(f"{missing if self._left_out else ''}{entry}\n")
-            self._left_out = 0
+            left_out = self._left_out.pop(whose, 0)
+            missing = f"({left_out} entries were left out here, as there were too many)\n"
+            self.stream.write(f"{missing if left_out else ''}{entry}\n")
             self.flush()
         except Exception:  # noqa: BLE001 - as every handler of logging: what cannot be logged stops nobody
             self.handleError(record)

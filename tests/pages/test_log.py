@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import logging
+import sys
+import unicodedata
 
 from grader.pages.log import BURST, LONGEST, SECONDS_EACH, Sparing
 from tests.service.conftest import Clock
@@ -31,6 +33,32 @@ def test_an_entry_is_bounded_and_on_lines_of_its_own() -> None:
     assert [line for line in lines[2:] if not line.startswith("  ")] == []
     assert lines[-1].endswith("the end")
     assert len(stream.getvalue()) < 2 * LONGEST
+
+
+def test_no_character_turns_or_hides_a_line() -> None:
+    """Of all that Unicode calls a control, a format, a half or a separator of lines, none gets into the log."""
+    found = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    log, stream = journal(Clock())
+    for start in range(0, len(found), 200):
+        log.error("".join(found[start : start + 200]))
+    written = set(stream.getvalue())
+
+    assert len(found) > 2000
+    assert written & set(found) <= {"\n", "\t"}
+
+
+def test_the_noise_of_strangers_leaves_room_for_incidents() -> None:
+    """Whoever sends what is no HTTP uses up the share of the server's own entries, and not that of our incidents."""
+    stream = io.StringIO()
+    handler = Sparing(stream, clock=Clock())
+    server, ours = logging.Logger("uvicorn.error"), logging.Logger("grader.errors")
+    server.addHandler(handler)
+    ours.addHandler(handler)
+    for _ in range(3000):
+        server.warning("Invalid HTTP request received.")
+    ours.error("incident 1234abcd")
+
+    assert "incident 1234abcd" in stream.getvalue()
 
 
 def test_entries_without_end_are_counted_and_not_written() -> None:
