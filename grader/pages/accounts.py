@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, FileSystemLoader
+from jinja2 import Environment, FileSystemLoader, Template
 
 from grader.errors import GraderFault, NotAllowed, record
 from grader.pages.crowd import Who
 from grader.pages.identity import Identity
-from grader.pages.passwords import Busy, Passwords
+from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Busy, Gone, Guest, Passwords
 from grader.pages.wording import clean
 
 LOG = logging.getLogger(__name__)
@@ -66,7 +66,10 @@ def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The handlers; all of them block for a moment, so threads run them, those that hash one of their own."""
+    """The handlers; all of them block for a moment, so threads run them, those that hash one of their own.
+
+    What is refused without a hash is refused before it waits for one: a wrong class code takes nobody's place.
+    """
 
     identity: Identity
     session_seconds: int
@@ -83,15 +86,27 @@ class Forms:
     async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
         """Begin a session, or say why not."""
         page = replace(SIGN_IN, next=local(next), name=clean(name, 64))
-        return await self._slowly(request, page, partial(self._enter, request, name, password, page=page))
+        address = _address(request)
+        try:
+            known = self.identity.service.accounts.expect(name, address, self.identity.mark(request))
+        except NotAllowed as refusal:
+            return _show(replace(page, error=str(refusal)), status=403)
+        guest = Guest(_network(address)) if known is None else Guest(f"person {known}", True, EACH_PERSON)
+        return await self._slowly(request, page, guest, partial(self._enter, request, name, password, page=page))
 
     async def register(
         self, request: Request, name: Field, password: Field, *, class_code: Field = "", next: Field = "/"
     ) -> Response:
         """Make an account and begin a session, or say why not."""
         page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))
+        address = _address(request)
+        try:
+            self.identity.service.accounts.check_code(class_code, address)
+        except NotAllowed as refusal:
+            return _show(replace(page, error=str(refusal)), status=403)
+        guest = Guest(_network(address), True, EACH_KNOWN)
         begin = partial(self._begin, request, name, password, page=page, class_code=class_code)
-        return await self._slowly(request, page, begin)
+        return await self._slowly(request, page, guest, begin)
 
     def sign_out(self, request: Request) -> Response:
         """End the session."""
@@ -100,9 +115,11 @@ class Forms:
         self.identity.clear(response)
         return response
 
-    async def _slowly(self, request: Request, page: Page, answer: Callable[[], Response]) -> Response:
+    async def _slowly(self, request: Request, page: Page, guest: Guest, answer: Callable[[], Response]) -> Response:
         try:
-            return await self.hashing.run(Who(None, _address(request)).network, answer)
+            return await self.hashing.run(guest, answer, request.is_disconnected)
+        except Gone:
+            return Response(status_code=503)  # nobody reads it
         except Busy:
             response = _show(replace(page, error=BUSY), status=503)
             response.headers["Retry-After"] = str(RETRY_SECONDS)
@@ -141,6 +158,10 @@ def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
+def _network(address: str) -> str:
+    return Who(None, address).network
+
+
 def local(address: str) -> str:
     """Return an address of ours to go to next; the front page for anything that leads elsewhere."""
     plain = address.startswith("/") and not address.startswith(("//", "/\\"))
@@ -152,5 +173,9 @@ def _sorry(page: Page, fault: GraderFault) -> HTMLResponse:
 
 
 def _show(page: Page, status: int = 200) -> HTMLResponse:
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
-    return HTMLResponse(environment.get_template("account.html").render(page=page), status_code=status)
+    return HTMLResponse(_template().render(page=page), status_code=status)
+
+
+@cache  # compiling it takes 10 ms, in which nobody else is answered
+def _template() -> Template:
+    return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template("account.html")

@@ -1,7 +1,9 @@
-"""Where passwords are hashed: one at a time, at a lower priority than the pages, in a queue that has an end.
+"""Where passwords are hashed: one at a time, at a lower priority than the pages, in a fair queue that has an end.
 
-A hash takes a fifth of a second of a core on purpose. In six threads, each hash with four of its own, forty people who
-signed in at once kept the pages waiting twenty times as long as usual.
+A hash keeps a core busy on purpose, so whoever signs in without pause makes a queue. Those who are known already stand
+in a part of it of their own: a browser that was signed in before, and whoever types the right class code. Of both parts
+in turn the next one is taken, and within a part of each address, or person, in turn. So neither somebody with many
+tries nor somebody with many addresses keeps the class out. Whoever has gone meanwhile is not hashed for.
 """
 
 from __future__ import annotations
@@ -9,47 +11,142 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections import Counter
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import TypeVar
 
-AT_ONCE = 1  # of two cores; five a second are a class of 300 in a minute
 NICENESS = 5  # as grading has
-MOST = 128  # waiting in all
-EACH = 64  # of one address, behind which a whole class may sit; the last of them waits for about 13 seconds
+MOST = 1024  # waiting in each part
+EACH = 400  # strangers of one address: a class of 300 that signs in at once is through in some 15 seconds
+EACH_KNOWN = 400  # with the right class code, of one address
+EACH_PERSON = 4  # under one name, of browsers in which it was signed in
 
 Result = TypeVar("Result")
+Waiting = asyncio.Future[None]
 
 
 class Busy(Exception):
     """There are too many waiting already."""
 
 
-class Passwords:
-    """Does what hashes a password."""
+class Gone(Exception):
+    """Whoever asked has not waited."""
 
-    def __init__(self, *, most: int = MOST, each: int = EACH) -> None:
-        """Let `most` wait at once, `each` of one address."""
-        self._threads = ThreadPoolExecutor(AT_ONCE, "passwords", initializer=_step_back)
-        self._most, self._each = most, each
-        self._waiting: Counter[str] = Counter()  # by network
 
-    async def run(self, network: str, do: Callable[[], Result]) -> Result:
-        """Return what `do` returns, once it is its turn.
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """Who waits.
+
+    Attributes:
+        key: the address, or the person, whom they take turns with others as.
+        known: whether we know something of them that a stranger does not have.
+        each: how many may wait under that key.
+    """
+
+    key: str
+    known: bool = False
+    each: int = EACH
+
+
+@dataclass(slots=True)
+class Part:
+    """One part of the queue: who waits, by key, the next key first."""
+
+    lines: dict[str, deque[Waiting]] = field(default_factory=dict)
+    count: int = 0
+
+    def add(self, guest: Guest, most: int) -> Waiting:
+        """Let somebody wait; where there is no room, the last one of the longest line gives way, if it is not theirs.
 
         Raises:
-            Busy: too many are waiting, of that network or in all.
+            Busy: there is no room.
         """
-        if self._waiting.total() >= self._most or self._waiting[network] >= self._each:
+        own = len(self.lines.get(guest.key, ()))
+        if own >= guest.each:
             raise Busy
-        self._waiting[network] += 1
+        if self.count >= most:
+            longest = max(self.lines, key=lambda key: len(self.lines[key]))
+            if len(self.lines[longest]) <= own + 1:
+                raise Busy
+            last = self._take(longest, last=True)
+            if not last.done():
+                last.set_exception(Busy())
+        waiting: Waiting = asyncio.get_running_loop().create_future()
+        self.lines.setdefault(guest.key, deque()).append(waiting)
+        self.count += 1
+        return waiting
+
+    def next(self) -> Waiting:
+        """Return who is next, and put their line behind the others."""
+        key = next(iter(self.lines))
+        waiting = self._take(key, last=False)
+        if key in self.lines:
+            self.lines[key] = self.lines.pop(key)
+        return waiting
+
+    def _take(self, key: str, *, last: bool) -> Waiting:
+        line = self.lines[key]
+        waiting = line.pop() if last else line.popleft()
+        self.count -= 1
+        if not line:
+            del self.lines[key]
+        return waiting
+
+
+class Passwords:
+    """Does what hashes a password; everything but the hashing happens on the event loop."""
+
+    def __init__(self, *, most: int = MOST) -> None:
+        """Let `most` wait at once in each part."""
+        self._thread = ThreadPoolExecutor(1, "passwords", initializer=_step_back)
+        self._most = most
+        self._parts = {True: Part(), False: Part()}  # by whether they are known
+        self._busy = False
+        self._turn = True  # which part is next
+
+    async def run(self, guest: Guest, do: Callable[[], Result], gone: Callable[[], Awaitable[bool]]) -> Result:
+        """Return what `do` returns, once it is its turn.
+
+        Args:
+            guest: who waits.
+            do: runs in a thread of its own.
+            gone: tells, at their turn, whether nobody waits for the answer any more.
+
+        Raises:
+            Busy: too many are waiting, of theirs or in all.
+            Gone: nobody waits for the answer.
+        """
+        await self._wait(guest)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, do)
+            if await gone():
+                raise Gone
+            return await asyncio.get_running_loop().run_in_executor(self._thread, do)
         finally:
-            self._waiting[network] -= 1
-            if not self._waiting[network]:
-                del self._waiting[network]
+            self._pass_on()
+
+    async def _wait(self, guest: Guest) -> None:
+        if not self._busy:
+            self._busy = True
+            return
+        waiting = self._parts[guest.known].add(guest, self._most)
+        try:
+            await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
+                self._pass_on()  # it was their turn already
+            raise
+
+    def _pass_on(self) -> None:
+        """Let the next one go, of both parts in turn; one that was cancelled meanwhile is left out."""
+        while any(part.count for part in self._parts.values()):
+            wanted = self._parts[self._turn]
+            self._turn = not self._turn
+            if wanted.count and not (waiting := wanted.next()).done():
+                waiting.set_result(None)
+                return
+        self._busy = False
 
 
 def _step_back() -> None:

@@ -175,7 +175,7 @@ def test_a_name_that_is_taken_is_refused_before_anything_is_hashed(service: Serv
     """A hash is the most costly step of registering; whoever knows the code must not have one for nothing."""
     person("Ada")
     hashes = []
-    service._accounts._hash = lambda password: hashes.append(password) or ""  # type: ignore[method-assign,func-returns-value]
+    service.accounts._hash = lambda password: hashes.append(password) or ""  # type: ignore[method-assign,func-returns-value]
     with pytest.raises(NotAllowed, match="is taken"):
         service.register("ADA", "correct horse", "green-tree", HOME)
 

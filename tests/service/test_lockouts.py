@@ -173,7 +173,7 @@ SIEGES = [
 def full_of_accounts(place: Place) -> None:
     """Make as many accounts with the right code as a very large class; only counted here, as storing takes long."""
     for _ in range(600):
-        place.service._accounts._arrivals.account(SHARED)
+        place.service.accounts._arrivals.account(SHARED)
 
 
 def every_first_try(place: Place) -> None:

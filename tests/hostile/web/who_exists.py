@@ -40,7 +40,7 @@ def control(world):
 
 def attack(world):
     service = world.small("who exists")
-    service._accounts._hasher = Counting(time_cost=1, memory_cost=8, parallelism=1)
+    service.accounts._hasher = Counting(time_cost=1, memory_cost=8, parallelism=1)
     service.register("Ada", "correct horse battery", "green-tree")
     assert work(service, "Ada") == work(service, "Nobody") == work(service, "a" * 5000) == work(service, "\0") == 1
     service.stop()
