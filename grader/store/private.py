@@ -24,7 +24,7 @@ from grader.settings import PREFIX
 
 LOG = logging.getLogger(__name__)
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
-OTHERS = 0o077
+OTHERS, WRITABLE = 0o077, 0o022
 OURS = ("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*", "secret", "secret.*", "class_code", "class_code.*", "workers")
 NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite writes at the end of a database's name
@@ -88,9 +88,10 @@ def secure(folder: Path, database: Path | None = None, *, accept_open: bool = Fa
 def _close_folder(folder: Path) -> Iterator[Path]:
     """Close the folder and what is ours in it; yield what could be read."""
     _check_owner(folder)
-    entries = sorted(folder.iterdir())
-    was_open = bool(folder.stat().st_mode & OTHERS)
+    mode = folder.stat().st_mode
+    was_open = bool(mode & OTHERS)
     if was_open:
+        entries = sorted(folder.iterdir())
         foreign = [entry.name for entry in entries if not _is_one_of(entry, (*OURS, *NOBODYS))]
         if foreign:
             raise SettingsError(
@@ -99,8 +100,11 @@ def _close_folder(folder: Path) -> Iterator[Path]:
                 f"or one that is closed (`chmod 700 {folder}`). {WAY_OUT}"
             )
         yield _closed(folder, FOLDER_MODE)
-    ours = [entry for entry in entries if _is_one_of(entry, OURS)]
-    for entry in [*ours, *(inner for one in ours if one.is_dir() for inner in sorted(one.iterdir()))]:
+    ours = [entry for entry in sorted(folder.iterdir()) if _is_one_of(entry, OURS)]  # listed once nobody can add to it
+    inside = [inner for one in ours if one.is_dir() and not one.is_symlink() for inner in sorted(one.iterdir())]
+    for entry in [*ours, *inside]:
+        if mode & WRITABLE:
+            _check_planted(entry, folder)
         if _exists_open(entry):
             _closed(entry, FOLDER_MODE if entry.is_dir() else FILE_MODE)
             if was_open:
@@ -140,6 +144,25 @@ def _check_owner(folder: Path) -> None:
             f"{PREFIX}DATA is {folder}, which belongs to user {owner}, who can read all that is in it; expected: a "
             f"directory of user {we}, as whom this runs. Run it as its owner, or `chown -R {we} {folder}`. {WAY_OUT}"
         )
+
+
+def _check_planted(entry: Path, folder: Path) -> None:
+    """Refuse what somebody else may have put in the place of a file of ours; a new mode would hit one elsewhere."""
+    try:
+        found = entry.lstat()
+    except FileNotFoundError:  # the draft of another process, gone meanwhile
+        return
+    if stat.S_ISLNK(found.st_mode):
+        what = "is a link, which leads elsewhere"
+    elif stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+        what = "has another name as well, elsewhere"
+    elif found.st_uid not in (os.geteuid(), folder.stat().st_uid):
+        what = f"belongs to user {found.st_uid}, and others could write to the folder"
+    else:
+        return
+    raise SettingsError(
+        f"{entry} {what}; expected: a file of the grader's own. Look at it, and delete it if it is not yours. {WAY_OUT}"
+    )
 
 
 def _exists_open(path: Path) -> bool:

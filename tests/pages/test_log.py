@@ -37,7 +37,9 @@ def test_an_entry_is_bounded_and_on_lines_of_its_own() -> None:
 
 def test_no_character_turns_or_hides_a_line() -> None:
     """Of all that Unicode calls a control, a format, a half or a separator of lines, none gets into the log."""
-    found = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    found = [
+        c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    ]
     log, stream = journal(Clock())
     for start in range(0, len(found), 200):
         log.error("".join(found[start : start + 200]))

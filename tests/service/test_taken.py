@@ -38,7 +38,7 @@ def test_a_new_name_is_compared_with_what_has_come_since(
 
 
 def test_what_other_processes_do_is_seen(service: Service, database: Database, clock: Clock) -> None:
-    """A name that was stored elsewhere is taken at once, under a lower id than the last one too; one deleted is free."""
+    """A name that was stored elsewhere is taken at once, at a lower id too; one deleted is free."""
     service.register("Grete", "correct horse", "green-tree")
     store(database, "Heidi")
     with pytest.raises(NotAllowed, match="Heidi"):

@@ -254,3 +254,36 @@ def test_only_a_file_has_modes() -> None:
     urls = ("sqlite://", "sqlite:///:memory:", "postgresql://db/gym", "sqlite:////srv/gym.db")
 
     assert [private.file_of(url) for url in urls] == [None, None, None, Path("/srv/gym.db")]
+
+
+@pytest.mark.parametrize("name", ["secret", "class_code.1", "attention_gym.sqlite3-wal", "workers", "workers/one.lock"])
+@pytest.mark.parametrize("plant", ["link", "second name"])
+def test_what_was_planted_is_not_touched(name: str, plant: str, tmp_path: Path) -> None:
+    """A link or a second name of a file elsewhere, under each name of ours: told, and what it leads to stays."""
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o755)
+    (elsewhere / "file").write_text("x")
+    (elsewhere / "file").chmod(0o644)
+    (data / name).parent.mkdir(parents=True)
+    if plant == "link":
+        (data / name).symlink_to(elsewhere if name == "workers" else elsewhere / "file")
+    else:
+        (data / name).hardlink_to(elsewhere / "file")
+    data.chmod(0o777)
+
+    with pytest.raises(SettingsError, match="expected: a file of the grader's own"):
+        private.secure(data)
+    assert modes(elsewhere) == {".": 0o755, "file": 0o644}
+
+
+@AS_ROOT
+def test_a_secret_of_somebody_else_is_refused(public: Path) -> None:
+    """Where others could write, they may have left a secret that they know."""
+    data = public / "data"
+    data.mkdir(mode=0o777)
+    data.chmod(0o777)
+    (data / "secret").write_text("00" * 32)
+    os.chown(data / "secret", NOBODY, NOBODY)
+
+    with pytest.raises(SettingsError, match=f"belongs to user {NOBODY}"):
+        private.secure(data)
