@@ -46,7 +46,7 @@ class Settings:
         drain_seconds: how long a stop waits for what is being graded.
         connections: how many connections are open at once in all; never more than the process may have files.
         connections_each: how many of them from one address; a class of 300 behind one takes up to 1800.
-        slowest_reader: how many bytes a second of an answer somebody has to read, or else loses the connection.
+        slowest_reader: how many bytes a second a browser has to read, over six connections, or else it loses them.
     """
 
     data: Path = Path("var")

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from grader.pages.crowd import Who
 
 HEAD_SECONDS = 15.0
+PARALLEL = 6  # connections over which a browser reads a page at once; they share what its line carries
 READ_SECONDS = 20.0  # between two looks at how much of an answer has been read
 DESCRIPTORS = 65_536
 RESERVE = 256  # descriptors for everything that is no connection: the store, the graders, files that are sent
@@ -39,7 +40,7 @@ class Doors:
     Attributes:
         most: how many may be open at once.
         each: how many of one address, or of one household with long addresses.
-        pace: how many bytes a second of an answer have to be read.
+        pace: how many bytes a second have to be read by a browser, over all the connections that it reads over.
         proxied: whether a proxy in front holds everybody's connections; then only all of them are counted here, and the
             requests of each address where the proxy says whose they are.
     """
@@ -143,7 +144,7 @@ class Impatient(H11Protocol):
         before, self._read = self._read, None
         if self.transport.get_write_buffer_size():
             self._read = _acknowledged(self.transport.get_extra_info("socket"))
-            if before is not None and self._read - before < self._doors.pace * self.interval:
+            if before is not None and self._read - before < self._doors.pace / PARALLEL * self.interval:
                 self.transport.abort()
                 return
         self._look = self.loop.call_later(self.interval, self._check)

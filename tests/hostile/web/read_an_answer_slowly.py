@@ -14,7 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from grader.pages.connections import Impatient
+from grader.pages.connections import PARALLEL, Doors, Impatient
 from tests.pages.conftest import in_a_loop
 
 PIECE, PIECES = 1 << 16, 200  # more than any kernel keeps for one connection
@@ -86,6 +86,16 @@ def attack(world):
 
         def __init__(self, *given, **named):
             super().__init__(*given, **named)
-            self._doors.pace = 30_000 / self.interval
+            self._doors.pace = PARALLEL * 30_000 / self.interval
 
     assert in_a_loop(open_at(Paced, read_on)) == [True, True, True, False]
+
+    class Phone(Asked):
+        """At the look, as much has been read as one of six connections carries of three kilobytes a second."""
+
+        interval = 300_000 / (3000 / 6)
+
+        def __init__(self, *given, **named):
+            super().__init__(*given, **{**named, "doors": Doors()})
+
+    assert in_a_loop(open_at(Phone, read_on))[:3] == [True, True, True]
