@@ -118,10 +118,11 @@ class Impatient(H11Protocol):
 
         Else its own answer would break on the ended connection, with 2 kB of trace in the log for 90 bytes.
         """
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.disconnected = True
-            self.cycle.message_event.set()
-            if self.cycle.response_started:
+        cycle: Any = self.cycle  # None before the first request
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True
+            cycle.message_event.set()
+            if cycle.response_started:
                 self.transport.close()
                 return
         super().send_400_response(msg)
