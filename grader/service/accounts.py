@@ -8,6 +8,7 @@ import secrets
 import threading
 import unicodedata
 from collections.abc import Callable
+from functools import partial
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -114,10 +115,12 @@ class Accounts:
             shortest, longest = PASSWORD_LENGTH.start, PASSWORD_LENGTH.stop - 1
             raise NotAllowed(f"A password has {shortest} to {longest} characters; this one has {len(password)}.")
         with self._database.read() as session:
-            self._taken.refuse(session, tidied)  # before the hash, which costs most
+            self._taken.refuse(
+                tidied, partial(accounts.names, session), accounts.count(session)
+            )  # before the hash, which costs most
         hashed = self._hash(password)
         with self._database.write() as session:
-            self._taken.refuse(session, tidied)
+            self._taken.refuse(tidied, partial(accounts.names, session), accounts.count(session))
             return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
 
     def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-
-from sqlalchemy.orm import Session
+from collections.abc import Callable, Sequence
 
 from grader.errors import NotAllowed
 from grader.service.looks import looks
-from grader.store import accounts
+
+Names = Callable[[int], Sequence[tuple[int, str]]]  # those with a higher id, by id
 
 
 class Taken:
@@ -21,24 +21,24 @@ class Taken:
         self._count = 0  # names read so far, up to the id of the last one
         self._last = 0
 
-    def refuse(self, session: Session, name: str) -> None:
-        """Refuse a name that looks like one in the store.
+    def refuse(self, name: str, names: Names, count: int) -> None:
+        """Refuse a name that looks like one in the store, which has `count` names.
 
         Raises:
             NotAllowed: it does.
         """
         with self._lock:
-            self._catch_up(session)
+            self._catch_up(names, count)
             alike = not looks(name).isdisjoint(self._looks)
         if alike:
             raise NotAllowed(f"The name {name} is taken, or looks like one that is; please choose another one.")
 
-    def _catch_up(self, session: Session) -> None:
+    def _catch_up(self, names: Names, count: int) -> None:
         """Read the names that have come: another process writes too, and a lower id may be committed later."""
-        fresh = accounts.names(session, after=self._last)
-        if self._count + len(fresh) != accounts.count(session):
+        fresh = names(self._last)
+        if self._count + len(fresh) != count:
             self._looks, self._count = set(), 0
-            fresh = accounts.names(session)
+            fresh = names(0)
         for id, name in fresh:
             self._looks |= looks(name)
             self._last = id
