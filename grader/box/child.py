@@ -13,14 +13,14 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from grader.box import drivers, traps
+from grader.box import drivers, loading, traps
 from grader.box.codec import open_job
 from grader.box.frames import END
 from grader.box.observations import Event
 from grader.box.observe import observe
 from grader.box.packing import pack
 from grader.box.plan import Plan
-from grader.box.source import execute, install
+from grader.box.source import install
 from grader.box.witness import Witness
 
 
@@ -33,7 +33,7 @@ def main(job: int, result: int) -> None:
     _withdraw(drivers.TRAVELLING)
 
     def load() -> Mapping[str, Any]:
-        namespace = execute(source)
+        namespace = loading.load(source, plan.entries, outlet.send)
         witness.loading = False
         return namespace
 

@@ -10,6 +10,7 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
     BUILT    body: JSON.                               one construction
     LOADING  body: JSON.                               the error that ended it all
     TOUCHED  body: JSON.                               code: 1 while the file is loaded; an operation that was trapped
+    LOADED   body: JSON.                               a demonstration that raised, modules that are stood in for
     END      no body.                                  the last frame
 
 `packing` writes them, in the child; `wire` reads them, in the parent, as if written by an enemy.
@@ -41,6 +42,7 @@ class Frame(IntEnum):
     LOADING = 5
     END = 6
     TOUCHED = 7
+    LOADED = 8
 
 
 END = HEADER.pack(Frame.END, 0, 0, 0)

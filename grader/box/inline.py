@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from grader.box import loading
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.observe import Load, alone, observe
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.source import execute
 
 
 def observe_all(plan: Plan, load: Load) -> Observations:
@@ -29,7 +29,9 @@ class InlineBox:
     ) -> Run:
         """Run `plan` on `source` in place; neither `limits` nor `leash` is heeded."""
         start = time.perf_counter()
-        events = list(_told(observe(plan, lambda: execute(source)), progress))
+        told: list[Event] = []
+        events = list(_told(observe(plan, lambda: loading.load(source, plan.entries, told.append)), progress))
+        events = [*told, *events]
         return Run(Observations.of(events), Ending.FINISHED, wall_seconds=time.perf_counter() - start)
 
 

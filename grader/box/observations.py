@@ -40,13 +40,17 @@ class Blame(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """An exception: at which stage, its type's name, its message, and the line of the submission (1-based)."""
+    """An exception: at which stage, its type's name, its message, and the line of the submission (1-based).
+
+    `cell` is the cell of a notebook in which the line is counted; None in a plain file.
+    """
 
     stage: Stage
     blame: Blame
     type: str
     message: str
     line: int | None = None
+    cell: int | None = None
 
 
 class Presence(StrEnum):
@@ -136,7 +140,20 @@ class Touch:
     loading: bool = False
 
 
-Event = Raised | BuildSeen | CallSeen | Touch
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What is worth telling of a file that was loaded and can be graded all the same.
+
+    Attributes:
+        raised: the error that ended its demonstration; None for none.
+        missing: the modules that it imports and that are not here; stand-ins took their places.
+    """
+
+    raised: Raised | None = None
+    missing: tuple[str, ...] = ()
+
+
+Event = Raised | BuildSeen | CallSeen | Touch | Loaded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,6 +167,7 @@ class Observations:
     builds: Mapping[str, BuildSeen] = field(default_factory=dict)
     loading: Raised | None = None
     touches: tuple[Touch, ...] = ()
+    loaded: Loaded = Loaded()
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Observations:
@@ -161,6 +179,7 @@ class Observations:
             builds={event.name: event for event in found if isinstance(event, BuildSeen)},
             loading=next((event for event in found if isinstance(event, Raised)), None),
             touches=tuple(event for event in all_of_them if isinstance(event, Touch)),
+            loaded=next((event for event in found if isinstance(event, Loaded)), Loaded()),
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from grader.box.frames import DTYPE_NAMES, HEADER, PRESENCES, SLOT, Frame
-from grader.box.observations import BuildSeen, CallSeen, Event, Raised, Seen, Touch
+from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Seen, Touch
 from grader.box.plan import Plan
 
 
@@ -23,6 +23,8 @@ def pack(event: Event, plan: Plan) -> bytes:
     if isinstance(event, Touch):
         touched = {"what": event.what[:200], "line": event.line, "function": event.function[:200]}
         return _text(Frame.TOUCHED, int(event.loading), 0, touched)
+    if isinstance(event, Loaded):
+        return _text(Frame.LOADED, 0, 0, {"raised": _raised_out(event.raised), "missing": _short(event.missing)})
     return _text(Frame.LOADING, 0, 0, _raised_out(event))
 
 

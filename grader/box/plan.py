@@ -158,6 +158,11 @@ class Plan:
     parts: Mapping[str, Entry] = field(default_factory=dict)
     begun: tuple[str, ...] = ()
 
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The names of all entry points."""
+        return (self.entry.name, *(entry.name for entry in self.parts.values()))
+
     def contract(self, part: str) -> Entry:
         """Return the entry point of a call or a build."""
         return self.parts[part] if part else self.entry

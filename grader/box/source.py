@@ -5,10 +5,12 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Mapping
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from grader.box.faults import SUBMISSION
+
+NAME = "submission"
 
 
 def install(modules: Mapping[str, str]) -> None:
@@ -21,15 +23,28 @@ def install(modules: Mapping[str, str]) -> None:
 
 
 def execute(source: str) -> Mapping[str, Any]:
-    """Execute a submission as the module `submission` and return its namespace.
+    """Execute code of ours as the module `submission` and return its namespace; `loading` does so for a student's.
 
     Raises:
         Anything that the code raises, SyntaxError included.
     """
-    module = ModuleType("submission")
-    sys.modules["submission"] = module  # dataclasses and typing look a class's module up by name
+    module = as_submission(ModuleType(NAME))
+    exec(compiled(source), module.__dict__)  # noqa: S102 - running it is what the box is for
+    return module.__dict__
+
+
+def compiled(source: str) -> CodeType:
+    """Return the code of a file.
+
+    Raises:
+        SyntaxError: and whatever else the compiler raises.
+    """
     lines = source.splitlines(keepends=True)
     linecache.cache[SUBMISSION] = (len(source), None, lines, SUBMISSION)  # torch.jit reads functions from there
-    code = compile(source, SUBMISSION, "exec", dont_inherit=True)
-    exec(code, module.__dict__)  # noqa: S102 - running it is what the box is for
-    return module.__dict__
+    return compile(source, SUBMISSION, "exec", dont_inherit=True)
+
+
+def as_submission(module: ModuleType) -> ModuleType:
+    """Make `module` the one that dataclasses and typing find when they look a class's module up by name."""
+    sys.modules[NAME] = module
+    return module

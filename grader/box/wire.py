@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 import torch
 
 from grader.box.frames import DTYPE_NAMES, END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
-from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Presence, Raised, Seen, Stage, Touch
+from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Loaded, Presence, Raised, Seen, Stage, Touch
 from grader.box.packing import pack
 from grader.box.plan import DTYPES, Plan, Slot
 from grader.errors import BadAnswer
 
 __all__ = ["END", "Reader", "pack"]
 
-_LOADING = "loading"
+_LOADING, _LOADED = "loading", "loaded"  # calls are `case/variant`, builds `build …`
 Member = TypeVar("Member", bound=StrEnum)
 
 
@@ -93,6 +93,8 @@ class Reader:
         if kind is Frame.TOUCHED:
             return self._read_touch(code, data)
         self._touches = 0
+        if kind is Frame.LOADED:
+            return self._read_loaded(data)
         if kind is Frame.CALLED:
             return self._close_call(index, data)
         if kind is Frame.BUILT:
@@ -115,6 +117,15 @@ class Reader:
             raise BadAnswer("a trapped operation is reported in no way, or too often")
         what, function = _text(data.get("what", ""), 200), _text(data.get("function", ""), 200)
         return Touch(what, _line(data.get("line")), function, loading=code == 1)
+
+    def _read_loaded(self, data: dict[str, Any]) -> Loaded:
+        if self._closed or self._open:
+            raise BadAnswer("the file was reported as loaded twice, or when something of it had been run")
+        raised = _raised_in(data["raised"]) if data.get("raised") else None
+        if raised is not None and raised.stage is not Stage.LOAD:
+            raise BadAnswer(f"the error of a demonstration is from the stage `{raised.stage}`")
+        self._close(_LOADED)
+        return Loaded(raised, _names(data.get("missing")))
 
     def _close_call(self, index: int, data: dict[str, Any]) -> CallSeen:
         self._slots_of(index)
@@ -145,7 +156,7 @@ class Reader:
         )
 
     def _close_loading(self, data: dict[str, Any]) -> Raised:
-        if self._closed or self._open:
+        if self._closed - {_LOADED} or self._open:
             raise BadAnswer("the file could not be loaded, and yet something of it was run")
         self._close(_LOADING)
         raised = _raised_in(data)

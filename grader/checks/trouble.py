@@ -20,15 +20,21 @@ _HINTS = {
 
 def explain(raised: Raised) -> str:
     """Return a sentence: what was raised, where, at which line, and what to do about it."""
-    line = f", line {raised.line}" if raised.line else ""
+    place = _place(raised)
+    line = f", {place}" if place else ""
     if raised.blame in (Blame.ARGUMENT, Blame.WEIGHTS, Blame.ENTRY):
         return raised.message
     if raised.blame is Blame.FORBIDDEN:
-        return f"{raised.message}{f' (line {raised.line})' if raised.line else ''}"
+        return f"{raised.message}{f' ({place})' if place else ''}"
     text = " ".join(raised.message.split())[:300]
     said = f"{raised.type}: {text}" if text else raised.type
     hint = _HINTS.get(raised.type) or _hint(raised)
     return f"{said} ({_WHERE[raised.stage]}{line})" + (f"; {hint}" if hint else "")
+
+
+def _place(raised: Raised) -> str:
+    cell = f" of cell {raised.cell}" if raised.cell else ""
+    return f"line {raised.line}{cell}" if raised.line else ""
 
 
 def _hint(raised: Raised) -> str:

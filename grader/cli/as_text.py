@@ -36,16 +36,27 @@ def body(report: Report) -> Iterator[Text]:
         yield Text(f"{report.status}: ", "bold red") + Text(report.reason, "default")
     if report.status not in (Status.REJECTED, Status.UNGRADABLE):
         yield from _score(report)
+    if report.diagnosis:  # first: it is what a student needs, and the checks fill a screen
+        yield from _causes(report)
+        yield Text()
     for check in sorted(report.checks, key=lambda check: ORDER.index(check.status)):
         yield from _check(check)
     yield from _properties(report.properties)
-    yield from remarks(report)
+    yield from _notes(report)
 
 
 def remarks(report: Report) -> Iterator[Text]:
     """Yield what a report says beside its checks: diagnosis, advice, mapping, and what the code printed."""
+    yield from _causes(report)
+    yield from _notes(report)
+
+
+def _causes(report: Report) -> Iterator[Text]:
     for place, likely in enumerate(report.diagnosis):
         yield from _diagnosis(likely, PLACES[place] if len(report.diagnosis) == len(PLACES) else "")
+
+
+def _notes(report: Report) -> Iterator[Text]:
     why = [WHY] if report.flag is Flag.READY_MADE else []
     yield from _section(
         "Ready-made steps" if why else "Seen in your code", [*why, *(f"- {c.text}" for c in report.clues)]

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from grader.box.observations import Observations
+from grader.box.observations import Loaded, Observations
 from grader.checks.evidence import Evidence
 from grader.checks.finding import Verdict
 from grader.checks.numerics import outputs_differ
+from grader.checks.trouble import explain
 from grader.judge.text import clean
 
 
 def remarks(evidence: Evidence) -> tuple[str, ...]:
     """Return advice on habits that happen to work here and hurt elsewhere."""
     observed = evidence.observed
-    found = [*_modified(observed), *_zeroed(observed), *_unused(observed), *_loose(observed), *_strided(evidence)]
+    found = [*_loaded(observed.loaded), *_modified(observed), *_zeroed(observed), *_unused(observed), *_loose(observed), *_strided(evidence)]
     return tuple(clean(text, limit=500) for text in dict.fromkeys(found))
+
+
+def _loaded(loaded: Loaded) -> list[str]:
+    found = []
+    if loaded.raised is not None:
+        told = explain(loaded.raised)
+        found.append(f"what your file does at its end, below its definitions, failed and was left out: {told}")
+    if loaded.missing:
+        names = ", ".join(f"`{name}`" for name in loaded.missing[:8])
+        found.append(f"{names}: not here, so a stand-in took its place, which draws nothing and has no values")
+    return found
 
 
 def _modified(observed: Observations) -> list[str]:

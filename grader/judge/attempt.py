@@ -15,7 +15,7 @@ from grader.box.plan import Plan
 from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence, Known
 from grader.checks.trouble import explain
-from grader.judge import advice, scoring
+from grader.judge import advice, notebook, scoring
 from grader.judge.beside import Beside
 from grader.judge.clues import Clue
 from grader.judge.extras import Extras
@@ -56,6 +56,7 @@ class Outcome:
     judged: tuple[Judged, ...]
     single: bool = False
     clues: Callable[[], tuple[Clue, ...]] = tuple  # looked for when the report is written
+    said: tuple[str, ...] = ()  # remarks on the file as such
 
     @property
     def score(self) -> float:
@@ -68,11 +69,23 @@ def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth, *, known: Known 
 
     `known` is what `Evidence` has of it.
     """
-    outcome = _once(sheet, run, truth, known)
+    def once(sheet: Sheet) -> Outcome:
+        return _once(sheet, lambda plan: _in_cells(run(plan), text), truth, known)
+
+    outcome = once(sheet)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        single = replace(_once(sheet.in_dtype("float32"), run, truth, known), single=True)
+        single = replace(once(sheet.in_dtype("float32")), single=True)
         outcome = single if single.score > outcome.score else outcome
-    return replace(outcome, clues=partial(find_clues, text, sheet.plan, outcome.run.observations))
+    clues = partial(_find_clues, text, sheet.plan, outcome.run.observations)
+    return replace(outcome, clues=clues, said=notebook.skipped(text))
+
+
+def _in_cells(run: Run, text: str) -> Run:
+    return replace(run, observations=notebook.in_cells(run.observations, text))
+
+
+def _find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...]:
+    return notebook.clues_in_cells(find_clues(text, plan, observed), text)
 
 
 def _once(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
@@ -109,7 +122,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
             dimensions=scoring.by_dimension(judged),
             checks=scoring.results(judged),
             properties=properties,
-            advice=(*single, *remarks, *extras.missing),
+            advice=(*single, *outcome.said, *remarks, *extras.missing),
             mapping=next((_cleaned(b.mapping) for b in observed.builds.values() if b.mapping), {}),
         ),
         judged,
@@ -142,9 +155,16 @@ def _reason(run: Run) -> str:
     where = f" ({run.detail})" if run.detail else ""
     return {
         Ending.FINISHED: "",
-        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; what was finished before counts",
+        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; {_finished(run)}",
         Ending.MEMORY: f"your code was stopped because it used too much memory{where}; what was finished before counts",
         Ending.OUTPUT: "your code was stopped because it printed too much; what was finished before counts",
         Ending.CRASHED: f"your code ended its process{where}; what was finished before counts",
         Ending.PROTOCOL: f"your code disturbed the channel that carries its results{where}; what came before counts",
     }[run.ending]
+
+
+def _finished(run: Run) -> str:
+    """Return what came of a run that was stopped, and where its time may have gone if nothing did."""
+    if run.observations.calls or run.observations.builds:
+        return "what was finished before counts"
+    return "nothing was finished, and what your file does while it is loaded, such as a demonstration, takes from the same time"

@@ -24,12 +24,14 @@ class Clue:
         what: the operation, or whatever stands there.
         line: in the source, from 1; None where no single line led there.
         function: the one that the line is in, `Attention.forward`; empty for none.
+        cell: of a notebook, in which the line is counted; None in a plain file.
     """
 
     sight: Sight
     what: str
     line: int | None = None
     function: str = ""
+    cell: int | None = None
 
     @property
     def text(self) -> str:
@@ -40,7 +42,8 @@ class Clue:
             Sight.UNUSUAL: f"`{self.what}`, which no answer here needs; it costs nothing",
         }[self.sight]
         function = f", in `{self.function}`" if self.function else ""
-        return f"line {self.line}{function}: {what}" if self.line else what
+        cell = f"cell {self.cell}, " if self.cell else ""
+        return f"{cell}line {self.line}{function}: {what}" if self.line else what
 
 
 WHY = (

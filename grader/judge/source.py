@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from grader.errors import Rejected
+from grader.judge.notebook import python_of
 from grader.judge.tokens import tokens
 
 _SINGLE = {"float32", "FloatTensor"}
 
 
 def read_source(source: str | bytes, *, limit_bytes: int) -> str:
-    """Return the text of a submission.
+    """Return the text of a submission: its Python, where it is a notebook.
 
     Raises:
-        Rejected: it is empty, too long, not UTF-8, or holds a NUL; the text says which, and where.
+        Rejected: it is empty, too long, not UTF-8, holds a NUL, or is a broken notebook; the text says which, and where.
     """
     raw = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
     if len(raw) > limit_bytes:
@@ -29,7 +30,7 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
         raise Rejected(f"your file has a NUL character in line {line}, so it is no text; send the .py file itself")
     if not text.strip():
         raise Rejected("your file is empty")
-    return text
+    return python_of(text)
 
 
 def names_single_precision(text: str) -> bool:

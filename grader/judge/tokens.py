@@ -34,6 +34,25 @@ def tokens(text: str) -> Iterator[str]:
     return (found[0] for found in _TOKEN.finditer(plain))
 
 
+def magic(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each command for IPython begins and ends: `%` or `!` where Python has the beginning of a statement.
+
+    It ends with its line, or a later one where lines end in a backslash.
+    """
+    depth, end, joined = 0, 0, False
+    while (found := _TOKEN.search(text, end)) is not None:
+        token, start = found[0], found.start()
+        if token in "%!" and depth == 0 and not joined and (end == 0 or "\n" in text[end:start]):
+            end = start
+            while (stop := text.find("\n", end)) > 0 and text[stop - 1] == "\\":
+                end = stop + 1
+            end = stop if stop >= 0 else len(text)
+            yield start, end
+            continue
+        depth = max(depth + (token in "([{") - (token in ")]}"), 0)
+        end, joined = found.end(), token == "\\"
+
+
 def is_text(token: str) -> bool:
     """Return whether a token is a string."""
     return token[-1] in "\"'" or token.lstrip("rbufRBUF")[:1] in ("'", '"')

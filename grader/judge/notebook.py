@@ -1,0 +1,149 @@
+"""Reads a notebook as the Python file that it is: its code cells in order, each below a line that says which it is.
+
+What IPython takes and Python does not, `%` and `!` at the beginning of a statement, is put out of action, in plain
+files too. All of it takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import replace
+from typing import Any
+
+from grader.box.observations import Loaded, Observations, Raised
+from grader.errors import Rejected
+from grader.judge.clues import Clue
+from grader.judge.tokens import magic
+
+MOST_CELLS = 2000
+_HEAD = "# %% cell {} of the notebook"
+_HEADS = re.compile(r"^# %% cell (\d{1,4}) of the notebook$", re.MULTILINE)
+_NO_PYTHON = frozenset({"bash", "sh", "html", "HTML", "javascript", "js", "latex", "markdown", "svg", "writefile", "script"})
+_SKIPPED = "pass  # "
+_RUNS = re.compile(r"%time[ \t]++(?=\S)")
+
+
+def python_of(text: str) -> str:
+    """Return the Python of a source text: a notebook's code cells, and nothing in the place of `%` and `!` lines.
+
+    Raises:
+        Rejected: it is a notebook that cannot be read, or has no code in it.
+    """
+    return without_magic(_joined(_cells(text)) if _is_notebook(text) else text)
+
+
+def without_magic(text: str) -> str:
+    """Return `text` with `pass` in the place of each statement that is for IPython; lines stay where they are."""
+    pieces, end = [], 0
+    for start, stop in magic(text):
+        timed = _RUNS.match(text, start)  # `%time` runs what stands behind it
+        command = text[timed.end() : stop] if timed else _SKIPPED + text[start:stop].replace("\n", "\n# ")
+        pieces += [text[end:start], command]
+        end = stop
+    return "".join((*pieces, text[end:]))
+
+
+def skipped(text: str) -> tuple[str, ...]:
+    """Return a remark if commands for IPython were put out of action in `text`."""
+    count = sum(text.count(f"{_SKIPPED}{sign}") for sign in "%!")
+    what = "a line that is for IPython (`%` or `!`)" if count == 1 else f"{count} lines that are for IPython (`%`, `!`)"
+    return (f"{what} did nothing here; the rest of your file was run",) if count else ()
+
+
+def in_cells(observed: Observations, text: str) -> Observations:
+    """Return `observed` with the lines of errors counted in the cells of the notebook that `text` was."""
+    heads = _heads(text)
+    if not heads:
+        return observed
+
+    def moved(raised: Raised | None) -> Raised | None:
+        if raised is None or raised.line is None:
+            return raised
+        cell, line = _place(heads, raised.line)
+        return replace(raised, line=line, cell=cell)
+
+    return replace(
+        observed,
+        calls={name: replace(call, raised=moved(call.raised)) for name, call in observed.calls.items()},
+        builds={name: replace(build, raised=moved(build.raised)) for name, build in observed.builds.items()},
+        loading=moved(observed.loading),
+        loaded=Loaded(moved(observed.loaded.raised), observed.loaded.missing),
+    )
+
+
+def clues_in_cells(clues: tuple[Clue, ...], text: str) -> tuple[Clue, ...]:
+    """Return `clues` with their lines counted in the cells of the notebook that `text` was."""
+    heads = _heads(text)
+    if not heads:
+        return clues
+    places = [(clue, *_place(heads, clue.line)) if clue.line else (clue, None, None) for clue in clues]
+    return tuple(replace(clue, line=line, cell=cell) for clue, cell, line in places)
+
+
+def _heads(text: str) -> list[tuple[int, int]]:
+    """Return for each cell the line of its head, and its number."""
+    found, line, end = [], 1, 0
+    for match in _HEADS.finditer(text):
+        line, end = line + text.count("\n", end, match.start()), match.start()
+        found.append((line, int(match[1])))
+    return found
+
+
+def _place(heads: list[tuple[int, int]], line: int) -> tuple[int | None, int]:
+    index = bisect_right(heads, (line, MOST_CELLS + 1)) - 1
+    return (heads[index][1], line - heads[index][0]) if index >= 0 else (None, line)
+
+
+def _is_notebook(text: str) -> bool:
+    return text.lstrip()[:1] == "{" and '"cells"' in text
+
+
+def _cells(text: str) -> list[tuple[int, str]]:
+    """Return the code cells of a notebook with their numbers, counted as a reader does, among all cells from 1.
+
+    Raises:
+        Rejected: as above.
+    """
+    try:
+        book = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Rejected("your file begins like a notebook, but is none; send the whole .ipynb file") from error
+    cells = book.get("cells")
+    if not isinstance(cells, list) or len(cells) > MOST_CELLS:
+        raise Rejected(f"your notebook has no list of cells, or more than {MOST_CELLS}; send the .py file instead")
+    code = [(number, _source(cell)) for number, cell in enumerate(cells, start=1) if _is_code(cell)]
+    code = [(number, source) for number, source in code if source.strip()]
+    if not code:
+        raise Rejected("your notebook has no cell with code in it")
+    return code
+
+
+def _is_code(cell: Any) -> bool:
+    return isinstance(cell, dict) and cell.get("cell_type") == "code"
+
+
+def _source(cell: dict[str, Any]) -> str:
+    """Return the text of a code cell, nothing where it is for another language."""
+    lines = cell.get("source", "")
+    text = lines if isinstance(lines, str) else "".join(filter(_is_str, lines if isinstance(lines, list) else ()))
+    text = text.encode("utf-8", "replace").decode().replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    head = text.lstrip()[:40].split()[:1]
+    if head and head[0].startswith("%%") and head[0][2:] in _NO_PYTHON:
+        return ""
+    return text
+
+
+def _is_str(line: object) -> bool:
+    return isinstance(line, str)
+
+
+def _joined(cells: list[tuple[int, str]]) -> str:
+    return "".join(f"{_HEAD.format(number)}\n{source.rstrip()}\n" for number, source in cells)
+
+
+def _end_of_line(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
