@@ -23,16 +23,73 @@ ARGUMENTS: tuple[tuple[str, ...], ...] = (
     ("value", "v", "V"),
 )
 FURTHER: Mapping[str, tuple[str, ...]] = {
-    "d_in": ("in_dim", "in_features", "dim_in"),
-    "d_out": ("out_dim", "out_features", "dim_out"),
-    "d_model": ("dim", "model_dim", "emb_dim", "n_embd", "embed_size", "hidden_size", "embedding_dim"),
-    "num_heads": ("heads", "n_head", "nheads"),
+    "d_in": ("in_dim", "in_features", "dim_in", "input_size", "in_size", "n_in", "in_channels", "d_input"),
+    "d_out": (
+        "out_dim",
+        "out_features",
+        "dim_out",
+        "output_size",
+        "out_size",
+        "n_out",
+        "out_channels",
+        "d_output",
+        "head_size",
+    ),
+    "d_model": (
+        "dim",
+        "model_dim",
+        "emb_dim",
+        "n_embd",
+        "embed_size",
+        "hidden_size",
+        "embedding_dim",
+        "hid_dim",
+        "num_hiddens",
+        "d_embed",
+        "emb_size",
+        "dim_model",
+        "n_hidden",
+        "hidden_units",
+    ),
+    "num_heads": ("heads", "n_head", "nheads", "num_attention_heads", "nb_heads", "n_attn_heads"),
     "num_kv_heads": ("n_kv_heads", "kv_heads", "num_key_value_heads", "n_kv_head", "num_kv_groups", "h_kv"),
-    "context_length": ("max_seq_len", "max_length", "ctx_len"),
-    "max_len": ("max_seq_len", "max_length"),
-    "dropout": ("dropout_p", "drop_rate"),
-    "p": ("dropout_p", "drop_rate", "drop_prob", "prob", "rate"),
-    "pad_idx": ("pad", "padding_idx", "pad_token_id", "pad_token", "padding_index", "pad_index", "pad_value"),
+    "context_length": (
+        "max_seq_len",
+        "max_length",
+        "ctx_len",
+        "seq_length",
+        "max_seq_length",
+        "sequence_length",
+        "n_ctx",
+        "ctx_size",
+        "max_context_length",
+    ),
+    "max_len": ("max_seq_len", "max_length", "seq_length", "max_seq_length", "sequence_length"),
+    "dropout": (
+        "dropout_p",
+        "drop_rate",
+        "dropout_prob",
+        "drop_prob",
+        "attn_pdrop",
+        "attention_dropout",
+        "drop",
+        "p_drop",
+        "dropout_ratio",
+    ),
+    "p": ("dropout_p", "drop_rate", "drop_prob", "prob", "rate", "dropout_prob"),
+    "pad_idx": (
+        "pad",
+        "padding_idx",
+        "pad_token_id",
+        "pad_token",
+        "padding_index",
+        "pad_index",
+        "pad_value",
+        "src_pad_idx",
+        "trg_pad_idx",
+        "pad_token_idx",
+        "ignore_index",
+    ),
     "query": ("queries",),
     "key": ("keys",),
     "value": ("values",),
@@ -76,6 +133,28 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
     "training": ("train", "is_training", "is_train"),
     "x_1": ("x1", "x", "x_q", "tgt", "target"),
     "x_2": ("x2", "context", "y", "x_kv", "src", "source", "memory"),
+}
+# What these hold is another convention than a mask in which True may be seen, so no position makes one of them a mask.
+CONVENTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("valid_lens", "valid_len", "valid_lengths", "lengths", "seq_lens"), "a count of the first tokens"),
+    **dict.fromkeys(("key_padding_mask", "src_key_padding_mask"), "torch's mask, in which True hides"),
+}
+# Names that say what they are wherever they stand, as `x` and `context` do not.
+TELLING = frozenset(
+    name
+    for group in (*ARGUMENTS, *(FURTHER[key] for key in ("mask", "dropout", "pad_idx", "causal", "cache", "training")))
+    for name in group
+) | {
+    "mask",
+    "causal",
+    "cache",
+    "training",
+    "need_weights",
+    "return_weights",
+    "attn_bias",
+    "is_causal",
+    "dtype",
+    "device",
 }
 
 _PROJECTIONS = {

@@ -1,7 +1,8 @@
 """Hands the contract's arguments to the student's function under the names that it uses.
 
-Exact names first, then aliases within the contract's own groups; `**kwargs` receives canonical names; what takes
-exactly one argument is bound by position whatever the argument is called, and so is a lone tensor among scalars.
+Exact names first, then aliases within the contract's own groups. What is left over is bound by position where as many
+parameters are left, unless a name says that it is something else; so is the one argument of a function, and a lone
+tensor among scalars. `**kwargs` receives canonical names, once every parameter that needs a value has one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.box.aliases import argument_names
+from grader.box.aliases import CONVENTIONS, TELLING, argument_names
 from grader.box.plan import Argument, Scalar
 from grader.errors import ArgumentMismatch
 
@@ -109,19 +110,57 @@ def _match(
 ) -> dict[str, Argument]:
     named = {p.name: p for p in parameters if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)}
     open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
-    tensors = [name for name, value in given.items() if isinstance(value, Tensor)]
+    places = _places(named, given, order, open_ended=open_ended)
     arguments: dict[str, Argument] = {}
     for name in order:
-        found = _find(name, named, order)
-        if found is None and tensors == [name] and not open_ended:
-            found = _left_over(name, named, order)
-        if name in given and (found or open_ended):
-            arguments[found or name] = given[name]
-        elif name in given and not _is_default(name, given[name], defaults):
-            raise ArgumentMismatch(_lacking(name, described, tuple(named)))
+        found = places.get(name)
+        if name in given and found:
+            arguments[found] = given[name]
+        elif name in given and not open_ended and not _is_default(name, given[name], defaults):
+            raise ArgumentMismatch(_lacking(name, described, tuple(named), order))
         elif found and name in defaults and named[found].default is Parameter.empty:
             arguments[found] = defaults[name]
-    return arguments
+    _expect_complete(arguments, named, described=described, order=order)
+    return arguments | ({name: given[name] for name in given if name not in places} if open_ended else {})
+
+
+def _expect_complete(
+    arguments: Mapping[str, Argument], named: Mapping[str, Parameter], *, described: str, order: tuple[str, ...]
+) -> None:
+    """Refuse a function that needs more than there is; nothing of ours is for its `**kwargs` then.
+
+    Raises:
+        ArgumentMismatch: it does.
+    """
+    lacking = [name for name, p in named.items() if p.default is Parameter.empty and name not in arguments]
+    if lacking:
+        takes, gives = (", ".join(f"`{name}`" for name in names) for names in (named, order))
+        what = ", ".join(f"`{name}`" for name in lacking)
+        raise ArgumentMismatch(f"{described} needs {what}, which it is not given: it takes {takes}; given are {gives}")
+
+
+def _places(
+    named: Mapping[str, Parameter], given: Mapping[str, Argument], order: tuple[str, ...], *, open_ended: bool
+) -> dict[str, str]:
+    """Return the parameter for each argument of the contract: by its names, and where the number fits by position."""
+    places = {name: found for name in order if (found := _find(name, named, order))}
+    tensors = [name for name, value in given.items() if isinstance(value, Tensor)]
+    lonely = len(tensors) == 1 and tensors[0] not in places and not open_ended
+    if lonely and (lone := _left_over(tensors[0], named, order)):
+        places[tensors[0]] = lone
+    left = [name for name in order if name not in places]
+    free = [name for name in named if name not in places.values() and not _means_another(name, left)]
+    needed = [name for name in free if named[name].default is Parameter.empty]
+    if len(left) == len(free):
+        places |= zip(left, free, strict=True)
+    elif len(needed) == len(asked := [name for name in left if name in given and given[name] is not None]):
+        places |= zip(asked, needed, strict=True)
+    return places
+
+
+def _means_another(name: str, left: list[str]) -> bool:
+    """Whether a parameter's name says that it is something else than what is `left`, whatever its place."""
+    return name in CONVENTIONS or (name in TELLING and not any(name in argument_names(other) for other in left))
 
 
 def _find(name: str, named: Mapping[str, Parameter], order: tuple[str, ...]) -> str | None:
@@ -143,8 +182,16 @@ def _is_default(name: str, value: Argument, defaults: Mapping[str, Scalar]) -> b
     return name in defaults and type(value) is type(defaults[name]) and value == defaults[name]
 
 
-def _lacking(name: str, described: str, names: tuple[str, ...]) -> str:
-    takes = ", ".join(names) or "nothing"
+def _lacking(name: str, described: str, names: tuple[str, ...], order: tuple[str, ...]) -> str:
+    takes, gives = (", ".join(these) or "nothing" for these in (names, order))
     also = ", ".join(argument_names(name)[1:])
     hint = f" (understood as well: {also})" if also else ""
-    return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}"
+    other = next(
+        (
+            f". `{one}` is {CONVENTIONS[one]}; this exercise has another convention"
+            for one in names
+            if one in CONVENTIONS
+        ),
+        "",
+    )
+    return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}; given are: {gives}{other}"

@@ -50,9 +50,9 @@ def load(source: str, needed: tuple[str, ...], told: Callable[[Loaded], None]) -
         first = _without(standins, source, code)
         if first.error is not None and not _is_harmless(first, source, needed):
             raise first.error
-        if standins.names or first.error is not None:
+        if standins.made or first.error is not None:
             raised = describe(first.error, Stage.LOAD) if first.error is not None else None
-            told(Loaded(raised, tuple(sorted(standins.names))))
+            told(Loaded(raised, standins.made))
         if _keeps_numbers(first.namespace, code):
             return _in_double(first, code, needed)
         return first.namespace
@@ -122,12 +122,8 @@ def _is_harmless(done: _Execution, source: str, needed: tuple[str, ...]) -> bool
     if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in below):
         return False
     used = _used(compile(tree, SUBMISSION, "exec", dont_inherit=True))
-    bound = {name.id for node in below for name in ast.walk(node) if _is_bound(name)}
-    return not (bound & used)
-
-
-def _is_bound(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    names = (name for node in below for name in ast.walk(node) if isinstance(name, ast.Name))
+    return used.isdisjoint(name.id for name in names if isinstance(name.ctx, ast.Store))
 
 
 def _outermost(trace: TracebackType | None) -> int | None:

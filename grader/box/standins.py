@@ -10,20 +10,26 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.machinery import ModuleSpec
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
 from torch import nn
 
+from grader.box.faults import SUBMISSION
+
 _DRAWING = frozenset({"matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh", "altair", "IPython", "ipywidgets"})
 _PROGRESS = frozenset({"tqdm", "fastprogress"})  # called with what is to be iterated over
 _OURS = frozenset({"grader", "__main__"})
+_HERE = frozenset({"torch", "functorch", "numpy", "safetensors", "einops", "jaxtyping", "typing_extensions"})
 _MODULES = frozenset({"Module", "LightningModule"})  # as a base class these are torch's own with something added
 _ONE_OR_MORE = ("nrows", "ncols")
 
 
 class StandIn:
     """Whatever a package that is not here would have held under `path`."""
+
+    _path: str
+    _given: Iterable[Any] | None
 
     def __init__(self, path: str, given: Iterable[Any] | None = None) -> None:
         """Stand for `path`; `given` is what a progress bar was asked to go through."""
@@ -51,17 +57,18 @@ class StandIn:
         return StandIn(self._path)
 
     def __getitem__(self, key: object) -> StandIn:
-        return self
+        return StandIn(self._path)
 
     def __setitem__(self, key: object, value: object) -> None:
         """Forget it, as any other setting."""
 
     def __iter__(self) -> Iterator[Any]:
-        if self._given is not None:
-            return iter(self._given)
-        if _root(self._path) in _DRAWING:
-            return iter(())
-        return self._refuse()
+        if self._given is None and _root(self._path) not in _DRAWING:
+            self._refuse()
+        return iter(() if self._given is None else self._given)
+
+    def __len__(self) -> int:
+        return len(tuple(iter(self))) if self._given is None else len(self._given)  # type: ignore[arg-type]  # as of what it is
 
     def __enter__(self) -> StandIn:
         return self
@@ -96,7 +103,7 @@ class StandIn:
 
 
 _VALUES = (
-    "bool", "len", "int", "float", "complex", "index", "contains", "array", "add", "radd", "sub", "rsub", "mul", "rmul",
+    "bool", "int", "float", "complex", "index", "contains", "array", "add", "radd", "sub", "rsub", "mul", "rmul",
     "matmul", "rmatmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "neg", "pos",
     "abs", "lt", "le", "gt", "ge", "and", "rand", "xor", "invert", "round",
 )  # fmt: skip
@@ -116,30 +123,42 @@ class _Module(ModuleType):
 
 
 class StandIns:
-    """The finder of this process that gives stand-ins for chosen modules, and for all that is below them."""
+    """The finder of this process that gives stand-ins for chosen modules, and for all that is below them.
+
+    What draws and shows progress is always stood in for, and what is foreign is not here, installed or not: a file
+    gets the same at a desk as in the service, no window opens, and no real package meets the stand-in of another one.
+    """
 
     def __init__(self) -> None:
-        """Stand in for nothing yet."""
-        self.names: set[str] = set()
+        """Stand in for what draws."""
+        self._names = {name for name in _DRAWING | _PROGRESS if name not in sys.modules}
+        self._made: set[str] = set()
+        sys.meta_path.insert(0, self)
+
+    @property
+    def made(self) -> tuple[str, ...]:
+        """The modules that were asked for, each by the name that is stood in for."""
+        return tuple(sorted({one for one in self._names for name in self._made if _is_below(name, one)}))
 
     def add(self, names: Iterable[str]) -> bool:
         """Stand in for further modules that are not loaded; return whether there is one."""
-        fresh = {name for name in names if name not in self.names and _root(name) not in _OURS | {"torch", "numpy"}}
-        fresh |= {name for name in names if name.startswith("torch.") and name not in sys.modules} - self.names
-        if fresh and not self.names:
-            sys.meta_path.insert(0, self)  # type: ignore[arg-type]  # the protocol asks for no more than `find_spec`
-        self.names |= fresh
+        fresh = {name for name in names if _root(name) not in _OURS and name not in sys.modules} - self._names
+        self._names |= fresh
         return bool(fresh)
 
     def close(self) -> None:
-        """Stand in for nothing any more; what was imported stays where it is."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)  # type: ignore[arg-type]  # as above
+        """Stand in for nothing any more; what a file has of them it keeps."""
+        sys.meta_path.remove(self)
+        for name in self._made:
+            sys.modules.pop(name, None)
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """Return how to make a module that is stood in for; None for any other."""
-        if not any(name == one or name.startswith(f"{one}.") for one in self.names):
+        if not any(_is_below(name, one) for one in self._names):
+            if is_foreign(name) and _asked_by_submission():
+                raise ModuleNotFoundError(f"No module named {name!r}", name=_root(name))
             return None
+        self._made.add(name)
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]  # it is its own loader
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -150,15 +169,28 @@ class StandIns:
         """Do nothing: there is nothing in it."""
 
 
-def is_missing(name: str) -> bool:
-    """Return whether no module of this name can be found; only its package is looked for, nothing is imported."""
+def is_foreign(name: str) -> bool:
+    """Return whether a module is neither Python's own nor one of those that submissions may use."""
     root = _root(name)
-    if root in sys.modules:
-        return False
+    return root not in _HERE | _OURS and root not in sys.stdlib_module_names and root not in sys.modules
+
+
+def is_missing(name: str) -> bool:
+    """Return whether a module is not here; only its package is looked for, nothing is imported."""
+    if is_foreign(name) or _root(name) in sys.modules:
+        return is_foreign(name)
     try:
-        return importlib.util.find_spec(root) is None
+        return importlib.util.find_spec(_root(name)) is None
     except (ImportError, ValueError):
         return True
+
+
+def _asked_by_submission() -> bool:
+    """Return whether the import under way stands in the submission, and not in a package that it imports."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and "importlib" in frame.f_code.co_filename:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename == SUBMISSION
 
 
 def _needed(path: str) -> str:
@@ -166,6 +198,10 @@ def _needed(path: str) -> str:
         f"`{_root(path)}` is not here, so `{path}` is a stand-in, which may be drawn and logged with but has no value; "
         "write what your answer needs of it in your own file"
     )
+
+
+def _is_below(name: str, other: str) -> bool:
+    return name == other or name.startswith(f"{other}.")
 
 
 def _root(path: str) -> str:
@@ -183,12 +219,16 @@ def _axes(path: str, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
 class _Axes(StandIn):
     """Several axes, which can be counted and unpacked as the array is that stands there otherwise."""
 
+    _items: list[StandIn]
+    _all: list[StandIn]
+
     def __init__(self, path: str, rows: int, columns: int) -> None:
         """Have `rows` x `columns`; a single row or column has one axis only, as in matplotlib."""
         super().__init__(path)
         lone = 1 in (rows, columns)
         items = [StandIn(path) if lone else _Axes(path, 1, columns) for _ in range(rows * columns if lone else rows)]
         object.__setattr__(self, "_given", items)
+        object.__setattr__(self, "_items", items)
         object.__setattr__(self, "_all", [StandIn(path) for _ in range(rows * columns)])
 
     def __getattr__(self, name: str) -> StandIn:
@@ -197,7 +237,7 @@ class _Axes(StandIn):
         return super().__getattr__(name)
 
     def __len__(self) -> int:
-        return len(self._given)  # type: ignore[arg-type]  # a list, set above
+        return len(self._items)
 
 
 class _All(StandIn):

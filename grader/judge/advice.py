@@ -13,7 +13,14 @@ from grader.judge.text import clean
 def remarks(evidence: Evidence) -> tuple[str, ...]:
     """Return advice on habits that happen to work here and hurt elsewhere."""
     observed = evidence.observed
-    found = [*_loaded(observed.loaded), *_modified(observed), *_zeroed(observed), *_unused(observed), *_loose(observed), *_strided(evidence)]
+    found = [
+        *_loaded(observed.loaded),
+        *_modified(observed),
+        *_zeroed(observed),
+        *_unused(observed),
+        *_loose(observed),
+        *_strided(evidence),
+    ]
     return tuple(clean(text, limit=500) for text in dict.fromkeys(found))
 
 

@@ -69,6 +69,7 @@ def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth, *, known: Known 
 
     `known` is what `Evidence` has of it.
     """
+
     def once(sheet: Sheet) -> Outcome:
         return _once(sheet, lambda plan: _in_cells(run(plan), text), truth, known)
 
@@ -167,4 +168,6 @@ def _finished(run: Run) -> str:
     """Return what came of a run that was stopped, and where its time may have gone if nothing did."""
     if run.observations.calls or run.observations.builds:
         return "what was finished before counts"
-    return "nothing was finished, and what your file does while it is loaded, such as a demonstration, takes from the same time"
+    return (
+        "nothing was finished. What your file does while it is loaded, a demonstration for one, takes of the same time"
+    )

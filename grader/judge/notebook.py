@@ -20,7 +20,9 @@ from grader.judge.tokens import magic
 MOST_CELLS = 2000
 _HEAD = "# %% cell {} of the notebook"
 _HEADS = re.compile(r"^# %% cell (\d{1,4}) of the notebook$", re.MULTILINE)
-_NO_PYTHON = frozenset({"bash", "sh", "html", "HTML", "javascript", "js", "latex", "markdown", "svg", "writefile", "script"})
+_NO_PYTHON = frozenset(
+    {"bash", "sh", "html", "HTML", "javascript", "js", "latex", "markdown", "svg", "writefile", "script"}
+)
 _SKIPPED = "pass  # "
 _RUNS = re.compile(r"%time[ \t]++(?=\S)")
 
@@ -146,4 +148,3 @@ def _joined(cells: list[tuple[int, str]]) -> str:
 def _end_of_line(text: str, start: int) -> int:
     end = text.find("\n", start)
     return len(text) if end < 0 else end
-

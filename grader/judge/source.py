@@ -13,7 +13,7 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
     """Return the text of a submission: its Python, where it is a notebook.
 
     Raises:
-        Rejected: it is empty, too long, not UTF-8, holds a NUL, or is a broken notebook; the text says which, and where.
+        Rejected: it is empty, too long, not UTF-8, a broken notebook, or holds a NUL; the text says which, and where.
     """
     raw = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
     if len(raw) > limit_bytes:

@@ -114,10 +114,45 @@ def test_a_lone_tensor_goes_by_position_among_numbers() -> None:
     assert _call(lambda scores, dim: (scores, dim), {"x": _X, "dim": -1})[0] is _X
 
 
-def test_several_tensors_are_not_guessed() -> None:
-    """Two unknown names could be mixed up, so they are an error that names the argument."""
-    with pytest.raises(ArgumentMismatch, match="`query`"):
-        _call(lambda first, second: first, {"query": _X, "key": _Y})
+def test_position_decides_where_the_number_fits() -> None:
+    """Names that say nothing are taken in the contract's order, tensors and numbers alike."""
+    order = ("query", "key", "value", "mask")
+    given: dict[str, Any] = {"query": _X, "key": _Y, "value": _Z}
+
+    assert _call(lambda x, y, z, mask=None: (x, y, z, mask), given, order) == (_X, _Y, _Z, None)
+    assert _call(lambda a, b, c, m=None: (a, b, c, m), given | {"mask": 4}, order) == (_X, _Y, _Z, 4)
+    assert _call(lambda width, n, *, rate: (width, n, rate), {"d_model": 8, "num_heads": 2, "dropout": 0.5}) == (
+        8,
+        2,
+        0.5,
+    )
+
+
+def test_a_name_that_says_something_else_is_never_taken_by_position() -> None:
+    """Neither `dropout` nor another convention of masks stands in the place of a mask; the text says which."""
+    order, given = ("query", "key", "mask"), {"query": _X, "key": _Y, "mask": _Z}
+
+    with pytest.raises(ArgumentMismatch, match=r"`mask`.*yours takes: query, key, dropout"):
+        _call(lambda query, key, dropout=None: query, given, order)
+    with pytest.raises(ArgumentMismatch, match="`valid_lens` is a count of the first tokens"):
+        _call(lambda query, key, valid_lens=None: query, given, order)
+    with pytest.raises(ArgumentMismatch, match="True hides"):
+        _call(lambda query, key, key_padding_mask=None: query, given, order)
+
+
+def test_a_number_of_arguments_that_does_not_fit_names_both_lists() -> None:
+    """What is needed and not given is named, with all that is taken and all that is given."""
+    with pytest.raises(ArgumentMismatch, match=r"needs `z`.*it takes `query`, `key`, `z`; given are `query`, `key`"):
+        _call(lambda query, key, z: query, {"query": _X, "key": _Y})
+
+
+def test_open_keywords_get_nothing_of_ours_while_something_is_needed() -> None:
+    """`**kwargs` never swallows what belongs to a parameter of another name."""
+    given = {"query": _X, "key": _Y}
+
+    assert _call(lambda x, y, **rest: (x, y, rest), given) == (_X, _Y, {})
+    with pytest.raises(ArgumentMismatch, match="needs `b`, `c`"):
+        _call(lambda query, b, c, **rest: rest, given)
 
 
 def test_an_argument_at_its_default_may_be_missing() -> None:
@@ -133,7 +168,7 @@ def test_an_argument_that_is_needed_and_missing_is_named() -> None:
     text = str(caught.value)
     assert text.startswith("`f` must take an argument `mask`")
     assert "attn_mask" in text
-    assert text.endswith("yours takes: query, key")
+    assert "yours takes: query, key; given are: query, key, mask" in text
 
 
 def test_a_default_is_supplied_where_the_student_has_none() -> None:

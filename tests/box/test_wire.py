@@ -17,6 +17,7 @@ from grader.box.observations import (
     BuildSeen,
     CallSeen,
     Event,
+    Loaded,
     Observations,
     Presence,
     Raised,
@@ -81,6 +82,7 @@ _EVENTS = [
     Raised(Stage.LOAD, Blame.ENTRY, "Rejected", "your file must define …", None),
     Touch("torch.softmax", 7, "Attention.forward"),
     Touch("torch.softmax", None, "", loading=True),
+    Loaded(Raised(Stage.LOAD, Blame.ERROR, "IndexError", "out of range", 9), ("matplotlib", "tqdm")),
 ]
 _TOUCHED = {"what": "torch.softmax", "line": 3, "function": "f"}
 
@@ -95,6 +97,17 @@ def test_an_event_comes_out_as_it_went_in(event: Event) -> None:
 
     assert [_plain(found) for found in events] == [_plain(event)]
     assert reader.finished
+
+
+def test_a_file_is_loaded_once_and_first() -> None:
+    """A demonstration is told before anything is run, and one time; an entry point may still lack."""
+    plan, loaded = attention_plan(), pack(Loaded(), attention_plan())
+    late = pack(Loaded(Raised(Stage.CALL, Blame.ERROR, "E", "")), plan)
+
+    for stream in (loaded + loaded, pack(_EVENTS[3], plan) + loaded, late):
+        with pytest.raises(BadAnswer):
+            Reader(plan).feed(stream)
+    assert len(Reader(plan).feed(loaded + pack(_EVENTS[5], plan) + END)) == 2
 
 
 def test_a_stream_may_arrive_byte_by_byte() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import gc
+import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,12 +16,13 @@ from re import _parser as parser  # type: ignore[attr-defined]
 
 import pytest
 
-from grader.box.observations import Blame, Raised, Stage
+from grader.box.observations import Blame, Observations, Raised, Stage
 from grader.checks.trouble import explain
 from grader.cli import as_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
 from grader.judge.inspection import likeness, read
+from grader.judge.notebook import in_cells, without_magic
 from grader.judge.source import names_single_precision, read_source
 from grader.judge.text import clean
 from grader.pages import wording
@@ -33,11 +35,12 @@ from tests.judge.slow_texts import TEXTS
 SIZES = (16 << 10, 64 << 10, 256 << 10)
 FLOOR = 0.02  # seconds; what takes less is not told from noise
 GROWTH = 9  # from one size to the next: four is linear, sixteen the square
+_RAISED = Raised(Stage.LOAD, Blame.ERROR, "E", "", 9)
 
 
 def _source(text: str) -> None:
     with contextlib.suppress(Rejected):
-        read_source(text, limit_bytes=1 << 20)
+        read_source(text, limit_bytes=4 << 20)
 
 
 def _name(text: str) -> None:
@@ -49,6 +52,9 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
     "clues": lambda text: read(f"{text}\nimport ctypes", ("attention", "softmax"), ["attend"]),
     "precision": names_single_precision,
+    "notebook": lambda text: _source(json.dumps({"cells": [{"cell_type": "code", "source": text}] * 3})),
+    "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
+    "lines of a notebook": lambda text: in_cells(Observations(loading=_RAISED), f"# %% cell 1 of the notebook\n{text}"),
     "cleaned for a report": clean,
     "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
@@ -70,6 +76,7 @@ HANDLERS = {
     "desk": "the name of one's own file",
     "jobs/relay": "reports",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
+    "judge/notebook": "READERS",
     "judge/text": "READERS",
     "judge/tokens": "READERS",
     "pack": "our own modules and files",

@@ -1,0 +1,192 @@
+"""Loading: a whole file is taken as its author ran it, and its answers are as exact as the file lets them be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import torch
+
+from grader.box.loading import load
+from grader.box.observations import Loaded
+from grader.box.standins import StandIn
+
+_HEAD = "import torch\n"
+_F = "def f(x):\n    return x\n"
+
+
+@pytest.fixture(autouse=True)
+def _as_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nothing loaded that draws, as in a process that runs one submission."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("matplotlib", "tqdm", "IPython")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def _load(source: str, needed: str = "f") -> tuple[Mapping[str, Any], Loaded]:
+    told: list[Loaded] = []
+    namespace = load(_HEAD + source, (needed,), told.append)
+    return namespace, told[0] if told else Loaded()
+
+
+def test_a_demonstration_runs_under_torchs_own_default() -> None:
+    """What works at its author's desk works here: the same dtype, and the numbers of the same seed."""
+    demo = "torch.manual_seed(123)\na = torch.rand(2)\nb = a @ torch.tensor([1.0, 2.0], dtype=torch.float32)\n"
+    torch.manual_seed(123)
+    expected = torch.rand(2)
+
+    namespace, loaded = _load(_F + demo)
+
+    assert torch.equal(namespace["a"], expected)
+    assert loaded == Loaded()
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        "THIRD = torch.tensor(1.0) / 3\ndef f(x):\n    return x * THIRD\n",
+        "THIRD = (torch.tensor(1.0) / 3).item()\ndef f(x):\n    return x * THIRD\n",
+        "T = {'third': [torch.tensor(1.0) / 3]}\ndef f(x):\n    return x * T['third'][0]\n",
+        "def f(x, third=torch.tensor(1.0) / 3):\n    return x * third\n",
+        "class C:\n    third = torch.tensor(1.0) / 3\ndef f(x):\n    return x * C.third\n",
+        "L = torch.nn.Linear(1, 1, bias=False)\nL.weight.data.fill_(1).div_(3)\ndef f(x):\n    return L(x[None])[0]\n",
+        "THIRD = torch.tensor(1.0) / 3\ndef f(x):\n    return x * THIRD\nassert THIRD.dtype == torch.float32\n",
+    ],
+)
+def test_what_a_file_computes_for_its_answer_is_exact(kept: str) -> None:
+    """Numbers of the file that its functions use are float64's, wherever they are kept."""
+    namespace, _ = _load(kept)
+
+    torch.set_default_dtype(torch.float64)
+    try:
+        got = namespace["f"](torch.ones(1, dtype=torch.float64))
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+    assert got.item() == 1 / 3
+
+
+def test_a_file_is_run_once_where_nothing_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """A demonstration of which no function knows is not repeated, and what is repeated prints once."""
+    _load(
+        "import os\nos.environ['N'] = os.environ.get('N', '') + 'i'\n"
+        + _F
+        + "y = f(torch.ones(1))\nprint(len(os.environ.pop('N')))\n"
+    )
+    _load("T = torch.ones(1)\ndef f(x):\n    return x * T\nprint('twice')\n")
+
+    assert capsys.readouterr().out == "1\ntwice\n"
+
+
+def test_a_demonstration_may_raise_once_all_is_defined() -> None:
+    """The error is told with its line, and the entry point is there."""
+    namespace, loaded = _load(_F + "y = f(torch.ones(2))\nprint(y[7])\n")
+
+    assert loaded.raised is not None
+    assert (loaded.raised.type, loaded.raised.line) == ("IndexError", 5)
+    assert namespace["f"](3) == 3
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        ("1 / 0\n" + _F, ZeroDivisionError),  # the entry point is still to come
+        (_F + "1 / 0\ndef g(): ...\n", ZeroDivisionError),  # so is a helper
+        (_F + "@f\n@int\ndef g(): ...\n", TypeError),  # a definition raises
+        ("def f(x):\n    return x + T\nT = 1 / 0\n", ZeroDivisionError),  # what the answer uses is never there
+        (_F + "import no_such.thing as f2\nfrom torch import no_such_name\n", ImportError),
+        (_F + "def g(:\n", SyntaxError),
+    ],
+)
+def test_an_error_of_a_definition_is_the_files(source: str, error: type[Exception]) -> None:
+    """What stands above a definition, in it, or gives a name that the answer uses, is no demonstration."""
+    with pytest.raises(error):
+        _load(source)
+
+
+_HEADS = """
+import matplotlib.pyplot as plt, seaborn as sns, pandas as pd, wandb
+import plotly.graph_objects as go, torchvision.transforms as T
+from torch.utils.tensorboard import SummaryWriter
+from tqdm.auto import tqdm, trange
+from IPython.display import display, HTML
+from transformers import AutoTokenizer
+from helper_of_mine import *
+import pytorch_lightning as pl
+"""
+_DRAWN = """
+fig, ax = plt.subplots()
+fig, (left, right) = plt.subplots(1, 2, figsize=(4, 2))
+fig, axes = plt.subplots(nrows=2, ncols=3)
+for one in axes.flat:
+    one.imshow(torch.ones(2, 2), cmap="viridis")
+axes[0][1].set_title(f"{len(axes)}")
+plt.rcParams["figure.dpi"] = 90
+with sns.axes_style("white"):
+    display(HTML(pd.DataFrame({"a": [1]}).to_html()))
+seen = [i for i in tqdm([4, 5])] + list(trange(2))
+class Model(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+@wandb.watch
+def f(x: "int") -> go.Figure | None:
+    return x
+"""
+
+
+def test_stand_ins_take_all_that_a_notebook_draws_and_logs() -> None:
+    """Figures, axes, progress, base classes, decorators and annotations; each missing module is told."""
+    namespace, loaded = _load(_HEADS + _DRAWN)
+
+    assert namespace["seen"] == [4, 5, 0, 1]
+    assert isinstance(namespace["Model"](), torch.nn.Module)
+    assert namespace["f"](3) == 3
+    assert {"matplotlib", "wandb", "helper_of_mine", "torch.utils.tensorboard"} <= set(loaded.missing)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "p.a + 1",
+        "torch.ones(2) @ p.a",
+        "torch.softmax(p.a(), -1)",
+        "bool(p.a)",
+        "list(p.a)",
+        "len(p.a())",
+        "p.a(x) * x",
+    ],
+)
+def test_a_stand_in_has_no_value(use: str) -> None:
+    """Whoever takes one for a number, a tensor or a list is told which package is not here."""
+    namespace, _ = _load(f"import not_here_at_all as p\ndef f(x):\n    return {use}\n")
+
+    with pytest.raises(ModuleNotFoundError, match="`not_here_at_all` is not here"):
+        namespace["f"](torch.ones(2))
+
+
+def test_a_file_that_cares_for_a_missing_module_gets_none() -> None:
+    """Where the error is caught, it comes."""
+    source = "try:\n    import not_here_at_all as p\nexcept ImportError:\n    p = None\nimport nor_this_one\n" + _F
+
+    namespace, loaded = _load(source)
+
+    assert namespace["p"] is None
+    assert loaded.missing == ("nor_this_one",)
+
+
+def test_no_stand_in_is_made_of_what_is_ours_or_loaded() -> None:
+    """Nothing answers to the name of the grader where that is withdrawn, and the finder is gone after the loading."""
+    code = (
+        "import sys; from grader.box.loading import load\n"
+        "sys.modules['grader'] = None; told = []\n"
+        "try: load('def f(): ...\\nimport nothing_here, grader\\n', ('f',), told.append)\n"
+        "except ModuleNotFoundError as error: print(error.name)\n"
+        "print([type(one).__name__ for one in sys.meta_path if type(one).__name__ == 'StandIns'])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "grader\n[]\n"
+    assert isinstance(StandIn("a").b, StandIn)

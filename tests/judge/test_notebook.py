@@ -1,0 +1,100 @@
+"""Notebooks and what IPython adds to Python: a pasted notebook is graded as its code, and told of by its cells."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from grader.box.inline import InlineBox
+from grader.errors import Rejected
+from grader.exercise.catalog import ROOT, read_exercise
+from grader.judge.clues import Clue, Sight
+from grader.judge.grade import grade
+from grader.judge.notebook import clues_in_cells, python_of, skipped
+from grader.judge.report import Report
+
+_SOFTMAX = (
+    "def softmax(x, dim=-1):\n    e = (x - x.amax(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n"
+)
+
+
+def _notebook(*cells: str | list[str], kind: str = "code") -> str:
+    return json.dumps(
+        {"cells": [{"cell_type": kind, "source": cell, "outputs": None} for cell in cells], "metadata": {}}
+    )
+
+
+def _grade(text: str) -> Report:
+    return grade(read_exercise(ROOT / "exercises" / "softmax", ROOT), text, seed=0, box=InlineBox())
+
+
+def test_a_notebook_earns_what_its_code_earns() -> None:
+    """Cells are joined in order, be they strings or lists of lines; commands do nothing and are told."""
+    cells = [
+        "%matplotlib inline\n!pip install torch\n",
+        ["import torch\n", "x = 1"],
+        _SOFTMAX,
+        "%time y = softmax(torch.ones(2))",
+    ]
+
+    report = _grade(_notebook(*cells, "%%bash\nls | wc ("))
+
+    assert report.score == 100
+    assert report.advice[0].startswith("2 lines that are for IPython")
+
+
+def test_an_error_is_told_by_its_cell() -> None:
+    """Line 2 of the third cell is called so, though text cells are counted and joined away."""
+    book = json.loads(_notebook("import torch", "words", "x = 1\ny = z\n" + _SOFTMAX))
+    book["cells"][1]["cell_type"] = "markdown"
+
+    report = _grade(json.dumps(book))
+
+    assert "line 2 of cell 3" in report.reason
+    assert clues_in_cells((Clue(Sight.READ, "F.softmax", 5),), python_of(json.dumps(book)))[0].text.startswith(
+        "cell 3, line 2"
+    )
+
+
+@pytest.mark.parametrize("text", ['{"cells": [', '{"cells": 3}', _notebook("words", kind="markdown"), _notebook("  ")])
+def test_what_is_no_notebook_is_told_so(text: str) -> None:
+    """A torn one, one without cells, and one without code."""
+    with pytest.raises(Rejected, match="notebook"):
+        python_of(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = (7\n  % 4)\n",
+        's = """\n%d\n!no\n"""\n',
+        "x = 7 \\\n  % 4\n",
+        "x = {'a': 1,\n !r: 2}\n",
+        "# %% cell\n",
+        "y = f'{x!r}'\n",
+    ],
+)
+def test_signs_that_are_pythons_own_stay(text: str) -> None:
+    """In brackets, in strings and behind a backslash a line may begin with them."""
+    assert python_of(text) == text
+    assert skipped(python_of(text)) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%matplotlib inline\nx = 1\n",
+        "def f():\n    %pdb on\n",
+        "!ls (\nx = [1,\n 2]\n",
+        "!a \\\n  b 'c\nx = 1\n",
+        "x = 1\n!ls",
+        "%time x = 1",
+    ],
+)
+def test_commands_leave_python_that_compiles(text: str) -> None:
+    """Whatever stands in them, and as many lines as before."""
+    python = python_of(text)
+
+    compile(python, "it", "exec")
+    assert python.count("\n") == text.count("\n")
