@@ -6,13 +6,16 @@ Source: Katharopoulos et al., Transformers are RNNs (2020), sections 3.2 and 3.3
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 
 def features(x: Tensor) -> Tensor:
-    """Return elu(x) + 1, which is positive, element by element."""
-    return F.elu(x) + 1
+    """Return elu(x) + 1, element by element: x + 1 above zero, e^x below.
+
+    Written as `F.elu(x) + 1` it would be rounded to 0 at -17 in float32 already, and a row of such features to 0/0.
+    """
+    return torch.where(x > 0, x + 1, x.clamp(max=0).exp())
 
 
 def query_features(query: Tensor) -> Tensor:

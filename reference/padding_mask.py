@@ -1,7 +1,7 @@
 """The padding mask: which tokens of a batch may be attended to.
 
 Notation: B batch, T tokens. True means: may be attended to.
-Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.
+Source: common practice; Vaswani et al., Attention Is All You Need (2017), section 3.2.3, mask later positions only.
 """
 
 from __future__ import annotations

@@ -10,15 +10,20 @@ import torch
 from torch import Tensor
 
 
+def precision(x: Tensor) -> torch.dtype:
+    """Return the dtype of the angles: that of x, but at least float32, since bfloat16 cannot tell 256 from 257."""
+    return torch.promote_types(x.dtype, torch.float32)
+
+
 def positions(x: Tensor, offset: int) -> Tensor:
     """Return the position of each token, offset + t, (T, 1)."""
-    return torch.arange(x.shape[-2], dtype=x.dtype, device=x.device)[:, None] + offset
+    return torch.arange(x.shape[-2], dtype=precision(x), device=x.device)[:, None] + offset
 
 
 def exponents(x: Tensor) -> Tensor:
     """Return -2i/d for each pair i = 0 … d/2 - 1, (d/2,)."""
     width = x.shape[-1]
-    return -torch.arange(0, width, 2, dtype=x.dtype, device=x.device) / width
+    return -torch.arange(0, width, 2, dtype=precision(x), device=x.device) / width
 
 
 def frequencies(exponents: Tensor, base: float) -> Tensor:
@@ -48,8 +53,8 @@ def merge(first: Tensor, second: Tensor) -> Tensor:
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn every pair of features of x (B, h, T, d) by its angle, (T, d/2)."""
-    return merge(*turn(*split(x), angles))
+    """Turn every pair of features of x (B, h, T, d) by its angle, (T, d/2); what comes out is in the dtype of x."""
+    return merge(*turn(*split(x), angles)).to(x.dtype)
 
 
 def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:

@@ -100,10 +100,10 @@ def first_state_for_all(keys: Tensor, query: Tensor) -> Tensor:
 
 @mistake(replaces="AdditiveAttention.forward", dimension="numerics")
 def each_side_bent_alone(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> Any:
-    """You apply tanh to each side, and add afterwards.
+    """Your encoder and your decoder do not meet inside of the tanh.
 
-    What the decoder gives is then the same number for all positions, and the softmax does not see it. The two have to
-    meet inside of the tanh.
+    You apply tanh to each of the two, or to the encoder's side alone, and add afterwards. What the decoder gives is
+    then the same number for all positions, and the softmax does not see it. Add first, and take the tanh of the sum.
     """
     keys, query = self.project(encoder_outputs, decoder_hidden)
     scores = (torch.tanh(keys) + torch.tanh(query).unsqueeze(1)) @ self.v

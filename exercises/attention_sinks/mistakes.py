@@ -227,7 +227,8 @@ def always_four_sinks(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
 def position_zero_always(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
     """Position 0 is a sink of yours even when there are to be none.
 
-    With `num_sinks=0` the window alone is visible. What does your slice give when its end is 0?
+    With `num_sinks=0` the window alone is visible. Look for what shows position 0 whatever `num_sinks` is: a
+    `max(num_sinks, 1)`, a `num_sinks or 1`, or an index 0 where a slice `[:num_sinks]` belongs.
     """
     return (columns < max(num_sinks, 1)).expand(rows.shape[0], -1)
 

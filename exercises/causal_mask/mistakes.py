@@ -108,7 +108,8 @@ def minus_ten_thousand() -> float:
 def minus_a_billion() -> float:
     """You fill in -1e9 where -inf belongs.
 
-    It works for most scores, and is out of range in half precision. The contract asks for -inf.
+    It works for most scores. float16 cannot hold it (its lowest number is -65504), and a row whose scores all lie lower
+    would be taken over by it. The contract asks for -inf.
     """
     return -1e9
 

@@ -176,9 +176,9 @@ def decoder_comes_first(keys: Tensor, state: Tensor) -> Tensor:
 
 @mistake(replaces="check", dimension="shapes")
 def unknown_methods_accepted(method: str) -> str:
-    """Your multiplicative attention accepts methods that do not exist.
+    """The constructor of your multiplicative attention accepts methods that do not exist.
 
-    A typing error then gives another kind of attention than was asked for, and nobody notices. Whatever is not one of
-    the three names has to raise a `ValueError`; an `else` at the end of a chain takes everything.
+    Whatever is not one of the three names has to raise a `ValueError`, there or in `forward` at the latest. An `else`
+    at the end of a chain takes everything; a chain without one ends in an error of another kind, further on.
     """
     return method if method in ("dot", "general") else "concat"

@@ -169,7 +169,8 @@ def numerator_scaled(queries: Tensor, memory: Tensor) -> Tensor:
 def epsilon_too_large(answer: Tensor, total: Tensor) -> Tensor:
     """What you add to the denominator is too large.
 
-    A thousandth takes a part of every output away. Up to 1e-6 is fine here, and zero is enough: features are positive.
+    A thousandth takes a part of every output away. Up to 1e-6 is fine here, and nothing at all will do: a denominator
+    is positive as long as no row has features that are all rounded to zero.
     """
     return answer / (total.unsqueeze(-1) + 1e-3)
 

@@ -23,10 +23,10 @@ sum_cut_off = gradients.sum_cut_off
 
 @mistake(replaces="check", dimension="shapes")
 def unknown_methods_accepted(method: str) -> str:
-    """You accept methods that do not exist.
+    """Your constructor accepts methods that do not exist.
 
-    A typing error then gives another kind of attention than was asked for, and nobody notices. Whatever is not one of
-    the three names has to raise a `ValueError`; an `else` at the end of a chain takes everything.
+    Whatever is not one of the three names has to raise a `ValueError`, there or in `forward` at the latest. An `else`
+    at the end of a chain takes everything; a chain without one ends in an error of another kind, further on.
     """
     return method if method in ("dot", "general") else "concat"
 

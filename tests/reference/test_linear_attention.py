@@ -68,3 +68,13 @@ def test_every_denominator_is_as_large_as_the_inputs_say(seed):
             for other in (key, 1 - 2 * key):
                 own = ((F.elu(one) + 1) * (F.elu(other) + 1)).sum(dim=-1)  # a causal row sees at least its own key
                 assert float(own.min()) >= 2 * level**2
+
+
+def test_very_negative_features_stay_positive():
+    """elu(x) + 1, written like that, is 0 at -20 in float32, and a row of zeros is shared out as 0/0."""
+    query = key = torch.full((1, 1, 3, 2), -20.0)
+    value = torch.tensor([1.0, 2.0, 6.0]).view(1, 1, 3, 1)
+
+    output = linear_attention(query, key, value)
+
+    assert torch.allclose(output, torch.full((1, 1, 3, 1), 3.0))

@@ -89,3 +89,13 @@ def test_the_examples_of_the_statement_come_out():
     torch.testing.assert_close(apply_rotary(ones, offset=2)[0, 0, 0], expected[2], rtol=0.0, atol=6e-5)
     found = apply_rotary(other, offset=1).flatten()
     torch.testing.assert_close(found, torch.tensor([-1.1426, 1.9221, 2.9599, 4.0298]), rtol=0.0, atol=6e-5)
+
+
+def test_angles_keep_their_digits_in_short_numbers():
+    """In bfloat16, 257 is 256: angles computed in it are a radian off, and the first pair by up to twice its length."""
+    x = draw(1, 1, 1, 8, seed=5)
+
+    short = apply_rotary(x.bfloat16(), offset=257)
+
+    assert short.dtype == torch.bfloat16
+    assert torch.allclose(short.double(), apply_rotary(x, offset=257), atol=0.05)
