@@ -6,12 +6,13 @@ import torch
 from torch import Tensor
 
 from grader.box.plan import Slot
+from grader.checks.undefined import cause_of_nan
 
 
 def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot: Slot) -> str:
     """Return where and by how much `seen` differs from `expected`; empty where no element differs by over `bound`.
 
-    Infinite elements must be equal; NaN equals nothing. Both tensors have the slot's shape.
+    Infinite elements must be equal; NaN equals nothing, and its likely cause is told. Both have the slot's shape.
     """
     seen, expected = seen.double(), expected.double()
     wrong = ~(((seen - expected).abs() <= bound) | (seen == expected))
@@ -23,6 +24,8 @@ def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot
     text = f"`{label}` at {where(index, slot)}: expected {want:.6g}, got {got:.6g}"
     if abs(got - want) < 1e-3 * max(abs(want), 1e-300):
         text = f"`{label}` at {where(index, slot)}: expected {want:.12g}, got {got:.12g}"
+    if cause := cause_of_nan(seen, expected):
+        return f"{text}; {cause}"
     text += f" (allowed difference {bound:.1g}); {count} of {seen.numel()} numbers differ"
     return text + _ratio(seen, expected)
 
@@ -37,7 +40,9 @@ def named(axes: tuple[str, ...], numbers: tuple[int, ...]) -> str:
     names = [axis for axis in axes if axis != "..."]
     if len(names) > len(numbers) or (len(names) < len(numbers) and "..." not in axes):
         return str(numbers)
-    labels = [""] * (len(numbers) - len(names)) + [f"{name} " for name in names]
+    # An axis that is called by its size, `1`, has no name to say.
+    spoken = ["" if name.isdigit() else f"{name} " for name in names]
+    labels = [""] * (len(numbers) - len(names)) + spoken
     return "(" + ", ".join(f"{label}{number}" for label, number in zip(labels, numbers, strict=True)) + ")"
 
 

@@ -192,7 +192,9 @@ def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     if found is None or found.presence is Presence.OTHER:
         return f"{wanted}; you returned {found.what if found else 'nothing'}"
     if found.shape != slot.shape:
-        return f"{wanted}; yours has shape {found.shape}"
+        dtype = slot.dtype or call.dtype
+        besides = f", and is {found.dtype}; it must be {wanted_dtype(slot, call)}" * (found.dtype != dtype)
+        return f"{wanted}; yours has shape {found.shape}{besides}"
     if found.presence is not Presence.TENSOR:
         return f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {found.dtype}"
     return ""

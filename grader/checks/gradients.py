@@ -46,7 +46,7 @@ class GradientFlow:
             return failed(explain(seen.raised))
         for slot in gradient_slots(call, evidence):
             if evidence.has_gradient(call, slot.key) and (text := _blocked(slot, seen.slots[slot.key])):
-                return failed(text)
+                return failed(f"{text}{_spoilt(call, evidence, slot)}")
         return PASSED
 
 
@@ -155,6 +155,19 @@ def _blocked(slot: Slot, seen: Seen) -> str:
     if not bool(seen.tensor.any()):
         return f"the gradient of {name} is zero everywhere: it does not influence your output"
     return ""
+
+
+def _spoilt(call: Call, evidence: Evidence, slot: Slot) -> str:
+    """Return where NaN in a gradient comes from, as far as the outputs tell; empty where there is none."""
+    found = evidence.seen(call).slots[slot.key].tensor
+    if found is None or not bool(found.isnan().any()):
+        return ""
+    if any(bool(evidence.output(call, output).isnan().any()) for output in call.outputs):
+        return ", as your output has; what spoils the one spoils the other"
+    return (
+        ", though your output has none. On the way back 0 times inf is NaN: look for a `torch.where` or `nan_to_num` "
+        "that covers up what was NaN or infinite before, or for a root, a norm or a logarithm of 0"
+    )
 
 
 def _wrong(slot: Slot, seen: Seen, call: Call, evidence: Evidence) -> str:

@@ -15,6 +15,8 @@ from grader.box.plan import Argument, Slot
 from grader.checks.compare import where
 from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.numerics import unsteady
+from grader.checks.undefined import cause_of_nan
 from grader.errors import AuthorError
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
@@ -54,9 +56,11 @@ class Influence:
         for variant in ("base", *_variants(item)):
             if (trouble := evidence.trouble(evidence.call(item, variant))) is not None:
                 return trouble
+        if text := _undefined(item, evidence) or unsteady(evidence):
+            return failed(text)
         seen, expected, scale = influence(item, evidence)
         floor = FLOORS[evidence.call(item, "base").dtype]
-        leaks = (seen > MOVED * floor * scale) & (expected < STILL * floor * scale) | seen.isnan()
+        leaks = (seen > MOVED * floor * scale) & (expected < STILL * floor * scale)
         blind = (seen < MOVED * floor * scale) & (expected > CLEAR * floor * scale)
         if leaks.any():
             return failed(_leak(item, seen, leaks))
@@ -87,6 +91,8 @@ class Support:
         assert expected is not None
         if slot.dtype == "bool" or bool((expected == -torch.inf).any()):
             return _compare_masks(slot, seen, expected)
+        if cause := cause_of_nan(seen, expected):
+            return failed(f"of `{item.spec.output}`, {cause}")
         wrong = (expected == 0) & ~(seen.abs() <= MOVED * FLOORS[call.dtype])
         if not wrong.any():
             return PASSED
@@ -110,6 +116,19 @@ def _compare_masks(slot: Slot, seen: Tensor, expected: Tensor) -> Finding:
     return failed(
         f"`{slot.name}` at {where(index, slot)} {must}; yours is {found}. {int(wrong.sum())} such places in all"
     )
+
+
+def _undefined(item: Item, evidence: Evidence) -> str:
+    """Return that the output is NaN, before or after a change: it says nothing then of who sees whom."""
+    for variant in ("base", *_variants(item)):
+        call = evidence.call(item, variant)
+        slot = call.output(item.spec.output)
+        truth = evidence.truth(call, slot.key)
+        assert truth is not None
+        if cause := cause_of_nan(evidence.output(call, slot), truth):
+            after = "" if variant == "base" else f"after {_what(item)} was changed, "
+            return f"{after}`{slot.name}` holds NaN, so who sees whom cannot be told: {cause}"
+    return ""
 
 
 def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
@@ -191,21 +210,23 @@ def _axis(case: Case, name: str, axis: str) -> int:
 
 def _leak(item: Item, seen: Tensor, leaks: Tensor) -> str:
     *_, row, index = (int(i) for i in leaks.nonzero()[0])
-    amount = float(seen[leaks].nan_to_num(torch.inf).amax())
-    changed = " and ".join(f"`{name}`" for name in item.spec.of)
+    amount = float(seen[leaks].amax())
     pairs = int(leaks.flatten(0, -3).any(0).sum()) if leaks.dim() > 2 else int(leaks.sum())
-    moved = "became NaN" if amount == torch.inf else f"moved (by up to {amount:.3g})"
     return (
-        f"changing {changed} at {item.spec.axis} {index} must leave `{item.spec.output}` at {item.spec.rows} {row} "
-        f"as it was; yours {moved}. {pairs} such pair{'s' if pairs > 1 else ''} in all"
+        f"changing {_what(item)} at {item.spec.axis} {index} must leave `{item.spec.output}` at {item.spec.rows} {row} "
+        f"as it was; yours moved (by up to {amount:.3g}). {pairs} such pair{'s' if pairs > 1 else ''} in all"
     )
+
+
+def _what(item: Item) -> str:
+    """Return the inputs that are changed, in words."""
+    return " and ".join(f"`{name}`" for name in item.spec.of)
 
 
 def _blindness(item: Item, blind: Tensor) -> str:
     *_, row, index = (int(i) for i in blind.nonzero()[0])
-    changed = " and ".join(f"`{name}`" for name in item.spec.of)
     pairs = int(blind.flatten(0, -3).any(0).sum()) if blind.dim() > 2 else int(blind.sum())
     return (
-        f"changing {changed} at {item.spec.axis} {index} must move `{item.spec.output}` at {item.spec.rows} {row}, "
+        f"changing {_what(item)} at {item.spec.axis} {index} must move `{item.spec.output}` at {item.spec.rows} {row}, "
         f"which may see it; yours stays as it was. {pairs} such pair{'s' if pairs > 1 else ''} in all"
     )

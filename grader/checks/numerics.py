@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.box.plan import Argument, Call
 from grader.checks.compare import difference
 from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of, variant_call
-from grader.checks.finding import PASSED, Finding, Verdict, failed
+from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
@@ -20,6 +20,16 @@ from grader.exercise.spec import Dimension
 # factor of dropout.
 _EXACT = {"float64": 1e-6, "float32": 1e-3}
 _TELLING = 20.0  # in powers of e: by luck alone, honest dropout looks shared once in 500 million gradings
+_UNTOLD = "in training mode"  # so begin the reasons that a wrong output in evaluation mode may have brought about
+_UNREADABLE = (
+    "because your output in evaluation mode is wrong, and what was dropped cannot be read off it; mend that first, "
+    "and dropout is looked at then"
+)
+_UNSTEADY = (
+    "two equal calls give different results: `{name}` is not the same when your code is called once more with the same "
+    "numbers. Mend this first. Is dropout still on in evaluation mode, or does your code keep something from one call "
+    "to the next?"
+)
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
@@ -51,7 +61,20 @@ class Values:
         if (trouble := evidence.trouble(call)) is not None:
             return trouble
         text = outputs_differ(call, evidence, call)
-        return failed(text) if text else PASSED
+        return failed(unsteady(evidence) or text) if text else PASSED
+
+
+def unsteady(evidence: Evidence) -> str:
+    """Return that two equal calls differ, which explains more than any number that is wrong; empty where none do."""
+    for again in (call for call in evidence.plan.calls if call.name.endswith("/again")):
+        first = evidence.plan.call(again.name.removesuffix("again") + "base")
+        if evidence.trouble(first) is not None or evidence.trouble(again) is not None:
+            continue
+        for slot in first.outputs:
+            before, after = evidence.output(first, slot), evidence.output(again, slot)
+            if not torch.allclose(before, after, rtol=0.0, atol=evidence.bound(first, slot.key), equal_nan=True):
+                return _UNSTEADY.format(name=slot.name)
+    return ""
 
 
 class Steady:
@@ -67,7 +90,8 @@ class Steady:
     def work(self, item: Item) -> Work:
         """Call with other numbers, once more with the same, with strided ones, and a module in training mode too."""
         other = variant_call(item.case, "other", arguments=_other_numbers(item.case))
-        again = variant_call(item.case, "again")
+        # With another seed, so that what is drawn where nothing may be drawn shows.
+        again = replace(variant_call(item.case, "again"), seed=1)
         strided = replace(variant_call(item.case, "strided"), strided=True)
         training = replace(variant_call(item.case, "training"), training=True)
         calls = (base_call(item.case), other, again, strided)
@@ -106,20 +130,25 @@ class Dropout:
         return Work((_evaluated(item.case), *(training_call(item.case, n) for n in (1, 2))))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Read off which elements were dropped, and by what the others were multiplied."""
+        """Read off which elements were dropped, and by what the others were multiplied.
+
+        What would have come without dropout is the submission's own output in evaluation mode. Where that is wrong the
+        forward pass pays for it elsewhere; a dropout that is right on top of it is right.
+        """
         usual = evidence.plan.entry.defaults.get("dropout")
         p = item.case.construct.get("dropout", item.case.arguments.get("p", usual))
         assert isinstance(p, float), "a dropout case gives its probability"
+        base = evidence.plan.call(_evaluated(item.case).name)
         calls = [evidence.call(item, f"train{n}") for n in (1, 2)]
-        for call in calls:
+        for call in (base, *calls):
             if (trouble := evidence.trouble(call)) is not None:
                 return trouble
         slot = calls[0].outputs[0]
-        expected = evidence.truth(evidence.plan.call(_evaluated(item.case).name), slot.key)
-        assert expected is not None
-        kept = _decoded(expected, item.case.decode)
+        kept, right = _without_dropout(base, evidence, item.case.decode)
         seen = [_decoded(evidence.output(call, slot), item.case.decode) for call in calls]
         text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype])
+        if text.startswith(_UNTOLD) and not right:
+            return skipped(_UNREADABLE)
         if not text and torch.equal(seen[0], seen[1]):
             text = "two calls in training mode drop the very same elements; each call must draw anew"
         if not text and (axis := _shared_axis(seen[0], kept, p, _EXACT[calls[0].dtype])) is not None:
@@ -134,6 +163,28 @@ def _evaluated(case: Case) -> Call:
     if not case.arguments.get("training"):
         return base_call(case)
     return variant_call(case, "evaluated", arguments={"training": False})
+
+
+def _without_dropout(base: Call, evidence: Evidence, decode: Tensor | None) -> tuple[Tensor, bool]:
+    """Return what stands in the place of what is dropped, in evaluation mode, and whether it is right.
+
+    That is the submission's own, unless it is so poor in elements, or so much larger in some, that nothing could be
+    read off it: an answer of zeros drops nothing.
+    """
+    slot = base.outputs[0]
+    expected = evidence.truth(base, slot.key)
+    assert expected is not None
+    own, exact = evidence.output(base, slot), _EXACT[base.dtype]
+    if not difference(slot.name, own, expected, bound=evidence.bound(base, slot.key), slot=slot):
+        return _decoded(expected, decode), True
+    told, wanted = (_decoded(output, decode) for output in (own, expected))
+    enough = _usable(told, exact).sum() * 2 >= _usable(wanted, exact).sum()
+    return (told, False) if bool(enough & torch.isfinite(told).all()) else (wanted, False)
+
+
+def _usable(kept: Tensor, exact: float) -> Tensor:
+    """Return which elements are not too close to rounding to be told from dropped ones."""
+    return kept.abs() > 10 * exact * scale_of(kept)
 
 
 def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
@@ -178,9 +229,9 @@ def _changes_in_training(item: Item, evidence: Evidence) -> bool:
 def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     """Return in what way `seen` is not `kept` after inverted dropout with probability `p`; empty if it is."""
     scale, factor = scale_of(kept), 1 / (1 - p)
-    usable = kept.abs() > 10 * exact * scale  # smaller ones are too close to rounding to be told from dropped ones
+    usable = _usable(kept, exact)
     if not bool((seen[~usable].abs() <= 20 * factor * exact * scale).all()):
-        return "in training mode there is something where the output must be zero; drop after the softmax, not before"
+        return f"{_UNTOLD} there is something where the output must be zero; drop after the softmax, not before"
     ratios = (seen / kept)[usable]
     dropped = ratios.abs() < exact
     share, count = float(dropped.double().mean()), ratios.numel()
@@ -196,7 +247,7 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
 
 def _shared_axis(seen: Tensor, kept: Tensor, p: float, exact: float) -> int | None:
     """Return an axis along which elements are dropped together, where there are enough of them to tell from chance."""
-    usable = kept.abs() > 10 * exact * scale_of(kept)
+    usable = _usable(kept, exact)
     dropped = seen.abs() <= 10 * exact * scale_of(kept)
     for axis in range(seen.dim()):
         mixed = (dropped & usable).any(axis) & (~dropped & usable).any(axis)
@@ -213,6 +264,6 @@ def _wrong_factor(alive: Tensor, factor: float, exact: float) -> str:
             f"elements that stay must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
         )
     return (
-        "in training mode your output does not come about by dropping some elements and multiplying the others by "
+        f"{_UNTOLD} your output does not come about by dropping some elements and multiplying the others by "
         f"1/(1 - p) = {factor:.4g}; look at what you drop, and when"
     )

@@ -39,7 +39,8 @@ _STATUS = {
 }
 _SINGLE_ADVICE = (
     "your code asks for float32 by name, so it was graded in float32, less exactly; "
-    "take dtype and device from the input instead"
+    "take dtype and device from the input instead (`x.dtype`), and where float32 is the least that you need, "
+    "`torch.promote_types(x.dtype, torch.float32)`"
 )
 _LEFT_OPEN = (
     "Something of ours broke while your code was being judged; it is not to blame. What could be judged is shown and "

@@ -104,7 +104,11 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
         (_FILL, "pass"),
         "changing `key` and `value` at keys 1 must leave `output` at queries 0 as it was; yours moved",
     ),
-    "a leak through NaN": (_INFLUENCE, (_RETURN, "return output + float('nan'), weights"), "yours became NaN"),
+    "NaN in place of an output": (
+        _INFLUENCE,
+        (_RETURN, "return output + float('nan'), weights"),
+        "`output` holds NaN, so who sees whom cannot be told: all of it is NaN. Look for 0 times -inf",
+    ),
     "a blind row": (
         _INFLUENCE,
         (_FILL, _FILL.replace("~mask", "~(mask & (torch.arange(5) != 1))")),

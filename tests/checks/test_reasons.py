@@ -1,0 +1,112 @@
+"""What a report says first is what the student has to mend first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from grader.box.plan import Slot
+from grader.checks.compare import named
+from grader.checks.finding import Verdict
+from grader.checks.undefined import cause_of_nan
+from grader.exercise.catalog import Exercise
+from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, build, change, grade_here, line
+
+
+@pytest.fixture
+def block(tmp_path: Path) -> Exercise:
+    """A module with dropout."""
+    return build(tmp_path, BLOCK_TOML, BLOCK)
+
+
+def test_dropout_left_on_is_said_before_any_wrong_number(tmp_path: Path) -> None:
+    """The values are wrong in some way at each call; that they differ from call to call explains it."""
+    steady = '\n[[checks]]\ncheck = "steady"\npoints = 0\ncases = ["small"]\n'
+    block = build(tmp_path, BLOCK_TOML + steady, BLOCK)
+    report = grade_here(block, change(BLOCK, ("y = self.dropout(y)", "y = torch.dropout(y, 0.5, True)")))
+
+    assert line(report, "small: output values").message.startswith("two equal calls give different results: `y`")
+
+
+def test_what_is_kept_from_call_to_call_is_said_before_any_leak(tmp_path: Path) -> None:
+    """A function that adds what it gave before moves everywhere, whatever was changed."""
+    source = change(
+        ATTEND, ("return output, weights", "output = attend.sum = attend.sum + output\n    return output, weights")
+    )
+
+    report = grade_here(build(tmp_path, ATTEND_TOML, ATTEND), source + "\nattend.sum = 0.0\n")
+
+    assert line(report, "small: who sees whom").message.startswith("two equal calls give different results: `output`")
+
+
+def test_a_right_dropout_on_a_wrong_forward_pass_is_right(block: Exercise) -> None:
+    """The forward pass pays for itself, and dropout is held against what it was given."""
+    report = grade_here(block, change(BLOCK, ("y = self.dropout(y)", "y = self.dropout(y * 1.5)")))
+
+    assert line(report, "small: output values").status is Verdict.FAILED
+    assert line(report, "training: dropout in training").status is Verdict.PASSED
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["y = self.dropout(y) * (0.7 if self.training else 1.5)", "y = y * 0", "y = y * 1.5", "y = y * float('nan')"],
+)
+def test_a_wrong_dropout_on_a_wrong_forward_pass_earns_nothing(block: Exercise, wrong: str) -> None:
+    """Neither may an output of zeros, off which nothing can be read."""
+    found = line(grade_here(block, change(BLOCK, ("y = self.dropout(y)", wrong))), "training: dropout in training")
+
+    assert found.earned == 0
+
+
+_MASK = torch.ones(2, 4, 4, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        ((slice(None), 0), "2 of 8 rows are NaN, the same in each table, which points at a mask"),
+        ((0, 2), "1 of 8 rows is NaN, others in each table. Look for exponentials that are infinite"),
+        ((1, 2, 3), "1 of 32 numbers is NaN, not whole rows. Look for 0 times -inf"),
+        ((slice(None),), "all of it is NaN. Look for 0 times -inf"),
+    ],
+)
+def test_nan_is_told_by_where_it_stands(places: tuple[int | slice, ...], words: str) -> None:
+    """A mask spoils the same rows everywhere, large scores those that have them, a product single numbers or all."""
+    seen = _MASK.clone()
+    seen[places] = torch.nan
+
+    assert words in cause_of_nan(seen, _MASK)
+    assert cause_of_nan(_MASK, _MASK) == ""
+    assert cause_of_nan(seen, seen) == ""  # where NaN belongs, it is nobody's fault
+
+
+def test_a_covered_up_nan_is_told_from_the_gradient(tmp_path: Path) -> None:
+    """The output is right, and the gradient is not: what was covered up comes back."""
+    source = change(
+        ATTEND,
+        (
+            "return output, weights",
+            "output = torch.where(output < 9, output, (output * 0).sqrt() / 0)\n    return output, weights",
+        ),
+    )
+
+    found = line(grade_here(build(tmp_path, ATTEND_TOML, ATTEND), source), "small: gradients arrive").message
+
+    assert "though your output has none. On the way back 0 times inf is NaN" in found
+
+
+def test_a_wrong_dtype_is_told_along_with_a_wrong_shape(tmp_path: Path) -> None:
+    """Otherwise the one comes to light only once the other is mended."""
+    source = change(ATTEND, ("return output, weights", "return (output > 0)[None], weights"))
+
+    found = line(grade_here(build(tmp_path, ATTEND_TOML, ATTEND), source), "small: shape and dtype").message
+
+    assert "yours has shape (1, 2, 4, 6), and is bool; it must be float64, as the input is" in found
+
+
+def test_an_axis_that_is_called_by_its_size_is_a_bare_number() -> None:
+    """`(batch 3, 1 1, 1 1, key 7)` is no place."""
+    assert named(("batch", "1", "1", "key"), (3, 1, 1, 7)) == "(batch 3, 1, 1, key 7)"
+    assert Slot("output:mask", ("batch", "1", "1", "key"), (3, 1, 1, 7)).name == "mask"
