@@ -14,8 +14,7 @@ from grader.checks.evidence import Evidence
 from grader.examples import Example, read_examples
 from grader.exercise.catalog import Exercise
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.diagnosis import diagnose
-from grader.judge.grade import grade, observe_reference
+from grader.judge.grade import causes, grade, observe_reference
 from grader.judge.report import Diagnosis, Report, Status
 from grader.judge.sheet import Sheet, draw_up
 from grader.judge.source import read_source
@@ -60,8 +59,7 @@ class Trial:
         return replace(report, diagnosis=self._diagnosis(report, outcome) if example.diagnosis else ())
 
     def _diagnosis(self, report: Report, outcome: Outcome) -> tuple[Diagnosis, ...]:
-        known = {} if outcome.single else self.known
-        return diagnose(self.exercise, outcome.evidence, known, lost=report.lost)
+        return causes(self.exercise, outcome, report.lost, self.known)
 
     def _observed(self, plan: Plan) -> tuple[Observations, Observations]:
         """Return the reference's observations of the sheet's plan, or of the same plan in another dtype."""

@@ -50,12 +50,19 @@ _LEFT_OPEN = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """One run with its evidence and its verdicts; `single` if float64 was more than the code could do."""
+    """One run with its evidence and its verdicts.
+
+    Attributes:
+        single: float64 was more than the code could do, so it was judged in float32.
+        coarse: what was seen in float32 of code that asks for it by name and earned no more there. Its mistake may
+            show there alone: what it gives in float64 is rounded like float32, and is like no mistake in float64.
+    """
 
     run: Run
     evidence: Evidence
     judged: tuple[Judged, ...]
     single: bool = False
+    coarse: Evidence | None = None
     clues: Callable[[], tuple[Clue, ...]] = tuple  # looked for when the report is written
     said: tuple[str, ...] = ()  # remarks on the file as such
 
@@ -77,7 +84,7 @@ def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth, *, known: Known 
     outcome = once(sheet)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
         single = replace(once(sheet.in_dtype("float32")), single=True)
-        outcome = single if single.score > outcome.score else outcome
+        outcome = single if single.score > outcome.score else replace(outcome, coarse=single.evidence)
     clues = partial(_find_clues, text, sheet.plan, outcome.run.observations)
     return replace(outcome, clues=clues, said=notebook.skipped(text))
 

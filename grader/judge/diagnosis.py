@@ -8,7 +8,7 @@ agrees, or several things do, nothing is said about causes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -18,7 +18,7 @@ from grader.box.leash import Leash
 from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
-from grader.checks.evidence import Evidence, scales
+from grader.checks.evidence import ROUNDING_MARGIN, Evidence, scales
 from grader.checks.initial import alike
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
@@ -42,6 +42,7 @@ class _Scene:
         known: what some mistakes give, from before.
         begun: the weights whose initial values are checked.
         leash: asked before each mistake, and each two, that are tried.
+        slack: by call and tensor, how far rounding alone may lead beyond the usual; nothing in float64.
     """
 
     plan: Plan
@@ -51,6 +52,7 @@ class _Scene:
     known: Mapping[str, Observations]
     begun: frozenset[str]
     leash: Leash
+    slack: Mapping[str, Mapping[str, float]]
 
 
 def diagnose(
@@ -60,6 +62,7 @@ def diagnose(
     lost: Collection[Dimension] = tuple(Dimension),
     *,
     leash: Leash | None = None,
+    among: Collection[str] = (),
 ) -> tuple[Diagnosis, ...]:
     """Return the known mistake that explains what was seen, or the two; none where none does, or where several would.
 
@@ -69,12 +72,14 @@ def diagnose(
         known: by mistake, what it gives on the whole plan, where that was observed before.
         lost: the dimensions that lost points; a mistake always loses in its own.
         leash: pulling it ends the search, which may take seconds where there are thousands of two.
+        among: the names of the mistakes that are tried; all of them if empty.
 
     Raises:
         Stopped: the leash was pulled.
     """
     scene = _set(exercise, evidence, known or {}, leash)
-    found = _explanations(exercise, scene, lost)
+    suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
+    found = _explanations(exercise, scene, suspects)
     if len(found) != 1:
         return ()
     calls = (call for call in scene.plan.calls if _was_built(evidence, call))
@@ -90,7 +95,7 @@ def explanations(
 
     The arguments are those of `diagnose`.
     """
-    return _explanations(exercise, _set(exercise, evidence, known or {}), tuple(Dimension))
+    return _explanations(exercise, _set(exercise, evidence, known or {}), exercise.mistakes)
 
 
 def _set(
@@ -102,18 +107,31 @@ def _set(
     unwanted = {build.name for build in evidence.plan.builds if build.refused}
     calls = {call.name: call for call in compared if call.dtype == dtype and call.build not in unwanted}
     right = evidence.expected if dtype == "float64" else evidence.rounded
+    slack = {} if dtype == "float64" else _slack(evidence, calls)
     plain = {name for name, call in calls.items() if not call.training}
     # Random draws agree only by luck, so training mode is looked at only where the mistake shows nowhere else.
-    subtle = all(_is_right(calls[name], evidence.observed, right) for name in plain)
+    subtle = all(_is_right(calls[name], evidence.observed, right, slack) for name in plain)
     plan = evidence.plan.only(frozenset(calls if subtle else plain))
     refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
     begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
-    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash or Leash())
+    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash or Leash(), slack)
 
 
-def _explanations(exercise: Exercise, scene: _Scene, lost: Collection[Dimension]) -> tuple[tuple[Mistake, ...], ...]:
-    suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost]
+def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:
+    """Return how far a right answer may round, as the verdict allows it: large scores lose digits in float32."""
+
+    def errors(name: str) -> Iterator[tuple[str, float]]:
+        for key, seen in evidence.rounded.calls[name].slots.items():
+            truth = evidence.expected.calls[name].slots[key].tensor
+            if seen.tensor is not None and truth is not None and truth.numel():
+                error = (seen.tensor.double() - truth.double()).abs().nan_to_num(0.0, 0.0, 0.0)
+                yield key, ROUNDING_MARGIN * float(error.max())
+
+    return {name: dict(errors(name)) for name in names if name in evidence.rounded.calls}
+
+
+def _explanations(exercise: Exercise, scene: _Scene, suspects: Sequence[Mistake]) -> tuple[tuple[Mistake, ...], ...]:
     probes = [_probe(scene, call) for call in _wrong_calls(scene)]
     if scene.known or not probes:
         alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
@@ -134,7 +152,7 @@ def _wrong_calls(scene: _Scene) -> list[Call]:
     """Return of each case the cheapest call that is wrong, the cheapest first, and no more than are needed."""
     wrong: dict[str, Call] = {}
     for call in sorted(scene.plan.calls, key=_cost):
-        if call.name in scene.observed.calls and not _is_right(call, scene.observed, scene.right):
+        if call.name in scene.observed.calls and not _is_right(call, scene.observed, scene.right, scene.slack):
             wrong.setdefault(call.name.partition("/")[0], call)
     return list(wrong.values())[:_PROBES]
 
@@ -152,7 +170,7 @@ def _probe(scene: _Scene, call: Call) -> Probe:
     whole = replace(scene, plan=scene.plan.only(frozenset({call.name})))
     short = replace(whole.plan, calls=(replace(call, upstream=(), wants=()),))
     half = replace(scene, plan=short, observed=forward(scene.observed), right=forward(scene.right))
-    chosen = whole if _is_right(short.calls[0], half.observed, half.right) else half
+    chosen = whole if _is_right(short.calls[0], half.observed, half.right, half.slack) else half
     return Probe(chosen.plan, lambda events: _compare(events, chosen), forward=chosen is half)
 
 
@@ -183,9 +201,11 @@ def _was_built(evidence: Evidence, call: Call) -> bool:
     return built is None or built.raised is None
 
 
-def _is_right(call: Call, observed: Observations, right: Observations) -> bool:
+def _is_right(
+    call: Call, observed: Observations, right: Observations, slack: Mapping[str, Mapping[str, float]]
+) -> bool:
     seen = observed.calls.get(call.name)
-    return seen is not None and _agree(call, seen, right.calls[call.name])
+    return seen is not None and _agree(call, seen, right.calls[call.name], slack.get(call.name, {}))
 
 
 def _explains(events: Iterator[Event], scene: _Scene) -> bool:
@@ -231,14 +251,15 @@ def _traits(built: BuildSeen, scene: _Scene) -> tuple[bool, bool]:
 
 def _alike(call: Call, one: CallSeen, other: CallSeen, scene: _Scene) -> bool:
     """Return whether two calls agree; where nothing else is wrong, both have to hold too much, or neither."""
-    return _agree(call, one, other) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
+    slack = scene.slack.get(call.name, {})
+    return _agree(call, one, other, slack) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
 
 
 def _too_large(call: Call, seen: CallSeen) -> bool:
     return bool(call.below) and (seen.largest or 0) >= call.below
 
 
-def _agree(call: Call, one: CallSeen, other: CallSeen) -> bool:
+def _agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float]) -> bool:
     if _kind(one.raised) != _kind(other.raised) or one.slots.keys() != other.slots.keys():
         return False
     scale = scales(other)
@@ -246,7 +267,8 @@ def _agree(call: Call, one: CallSeen, other: CallSeen) -> bool:
     # How NaN spreads on the way back depends on how a right thing is written: a product keeps it, a fill does not.
     broken = any(_has_nan(one.slots[key]) for key in outputs if key in one.slots)
     keys = outputs if broken else one.slots
-    return all(_same(one.slots[key], other.slots[key], _AGREEMENT[call.dtype] * scale[key]) for key in keys)
+    allowed = {key: _AGREEMENT[call.dtype] * scale[key] + slack.get(key, 0.0) for key in keys}
+    return all(_same(one.slots[key], other.slots[key], allowed[key]) for key in keys)
 
 
 def _kind(raised: Raised | None) -> tuple[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +16,7 @@ from grader.checks.evidence import misfit
 from grader.checks.trouble import explain
 from grader.errors import AuthorError, GraderFault, Rejected
 from grader.exercise.catalog import Exercise
+from grader.exercise.spec import Dimension
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.diagnosis import diagnose
@@ -72,14 +73,32 @@ def _with_extras(exercise: Exercise, report: Report, outcome: Outcome, leash: Le
     extras = Extras()
     found: tuple[Diagnosis, ...] = ()
     if outcome.score < 100:
-        look = partial(diagnose, exercise, outcome.evidence, lost=report.lost, leash=leash)
-        found = extras.make("the cause is", look, found)
+        found = extras.make("the cause is", lambda: causes(exercise, outcome, report.lost, leash=leash), found)
     drawn = extras.make(
         "the pictures are",
         lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),
         Figures(),
     )
     return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *extras.missing))
+
+
+def causes(
+    exercise: Exercise,
+    outcome: Outcome,
+    lost: Collection[Dimension],
+    known: Mapping[str, Observations] | None = None,
+    *,
+    leash: Leash | None = None,
+) -> tuple[Diagnosis, ...]:
+    """Return the mistakes that explain an outcome; pulling `leash` ends the search with `Stopped`.
+
+    Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
+    rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
+    """
+    look = partial(diagnose, exercise, lost=lost, leash=leash)
+    if outcome.coarse is not None and (found := look(outcome.coarse)):
+        return look(outcome.evidence, known, among={one.mistake for one in found}) or found
+    return look(outcome.evidence, {} if outcome.single else known)
 
 
 def _with_panels(
