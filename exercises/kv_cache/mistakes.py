@@ -13,6 +13,9 @@ from grader.exercise.mistakes import borrow, mistake
 Cache = tuple[Tensor, Tensor]
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 scaled_by_the_length = scores.scaled_by_the_length
 scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
@@ -253,3 +256,18 @@ def cache_not_returned(self: Any, x: Tensor, cache: Any = None) -> Any:
     """
     queries, keys, values = (p.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for p in self.project(x))
     return self.leave((self.weigh(queries, keys) @ values).transpose(1, 2).flatten(2))
+
+
+@mistake(replaces="CachedCausalAttention.forward", dimension="numerics")
+def cache_kept_in_the_module(self: Any, x: Tensor, cache: Any = None) -> Any:
+    """Your module keeps the cache itself and never forgets it.
+
+    A call without a cache begins a new text. Yours goes on with the keys and values of whatever was read before, so a
+    second text sees the first. Return the cache, and use what you are given; keep nothing in `self`.
+    """
+    queries, keys, values = (p.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for p in self.project(x))
+    before = getattr(self, "kept", None)
+    if before is not None and before[0].shape[0] == x.shape[0]:
+        keys, values = torch.cat([before[0], keys], dim=-2), torch.cat([before[1], values], dim=-2)
+    self.kept = (keys.detach(), values.detach())
+    return self.leave((self.weigh(queries, keys) @ values).transpose(1, 2).flatten(2)), ()

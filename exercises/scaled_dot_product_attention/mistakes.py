@@ -11,6 +11,9 @@ from grader.exercise.families import gradients, masks, scores, weights
 from grader.exercise.mistakes import mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_d_k = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root

@@ -30,6 +30,36 @@ def scaled_by_the_width_itself(scores: Tensor, d_k: int) -> Tensor:
 
 
 @mistake(replaces="scale", dimension="numerics")
+def scaled_by_half_the_width(scores: Tensor, d_k: int) -> Tensor:
+    """You divide the scores by half a key's width, not by its square root.
+
+    `d_k ** 1/2` is (d_k ** 1) / 2, because the power comes before the division; and `d_k * 0.5` is a product. Write
+    `d_k ** 0.5` or `math.sqrt(d_k)`. (At a width of four, and there alone, both are the same.)
+    """
+    return scores / (d_k / 2)
+
+
+@mistake(replaces="scale", dimension="numerics")
+def scaled_by_twice_the_width(scores: Tensor, d_k: int) -> Tensor:
+    """You divide the scores by twice a key's width, not by its square root.
+
+    `scores / d_k ** 1/2` is read from the left: the scores by d_k, and what comes of that by 2. A power comes before a
+    division, so the exponent needs brackets, or has to be 0.5.
+    """
+    return scores / d_k / 2
+
+
+@mistake(replaces="scale", dimension="numerics")
+def scaled_by_the_rounded_root(scores: Tensor, d_k: int) -> Tensor:
+    """You round the root of a key's width down to a whole number.
+
+    Your scores are divided by too little. Nothing shows at widths of 4, 16 or 64. Look for an `int(...)`, an `isqrt`
+    or a `//` round the root.
+    """
+    return scores / math.isqrt(d_k)
+
+
+@mistake(replaces="scale", dimension="numerics")
 def multiplied_by_the_root(scores: Tensor, d_k: int) -> Tensor:
     """You multiply the scores by the root where a division belongs.
 
