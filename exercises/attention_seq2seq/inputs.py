@@ -47,3 +47,22 @@ def sunken_scores(case: Case, generator: torch.Generator) -> Case:
     for part in ("encoder_attention.", "cross_attention."):
         case = cases.sink(case, part)
     return case
+
+
+def outscored(case: Case, generator: torch.Generator) -> Case:
+    """Multiply the decoder's queries by ten million: hidden words then score a million or so above the visible ones."""
+    queries = next(weight for weight in case.weights if weight.name == "cross_attention.W_query")
+    assert queries.bias is not None
+    factor = 10 * cases.LOUD
+    loud = case.with_matrix(queries.name, queries.matrix * factor, queries.bias * factor)
+    return replace(case, weights=loud)
+
+
+def zero_scores(case: Case, generator: torch.Generator) -> Case:
+    """Make the queries of both attentions zero, so that every score is zero and all visible words count the same."""
+    for part in ("encoder_attention.", "cross_attention."):
+        queries = next(weight for weight in case.weights if weight.name == f"{part}W_query")
+        assert queries.bias is not None
+        nothing = case.with_matrix(queries.name, torch.zeros_like(queries.matrix), torch.zeros_like(queries.bias))
+        case = replace(case, weights=nothing)
+    return case

@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
 LOW = -20_000.0
@@ -31,3 +32,14 @@ def _tensor(case: Case, name: str) -> Tensor:
     value = case.arguments[name]
     assert isinstance(value, Tensor)
     return value.clone()
+
+
+def outscored(case: Case, generator: torch.Generator) -> Case:
+    """Let a key that most queries must not see score far above all others."""
+    window, num_sinks = case.arguments["window"], case.arguments["num_sinks"]
+    assert isinstance(window, int)
+    assert isinstance(num_sinks, int)
+    columns = torch.arange(_tensor(case, "key").shape[-2])
+    rows = columns[:, None]
+    recent_or_sink = (rows - columns < window) | (columns < num_sinks)
+    return cases.outscored_where_hidden(case, (columns <= rows) & recent_or_sink)

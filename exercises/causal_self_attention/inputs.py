@@ -11,6 +11,8 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
 sunken_scores = cases.sunken_scores
+outscored = cases.outscored
+zero_scores = cases.zero_scores
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:

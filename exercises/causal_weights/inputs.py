@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
 FAR = 20_000.0  # after scaling; beyond the exponent's range, and beyond a fill value of -10000
@@ -24,3 +25,12 @@ def rows_far_from_zero(case: Case, generator: torch.Generator) -> Case:
     sign = torch.where(torch.arange(scores.shape[-2]) % 2 == 0, 1.0, -1.0)
     far = scores + FAR * math.sqrt(d_k) * sign[:, None]
     return replace(case, arguments={**case.arguments, "scores": far})
+
+
+def outscored(case: Case, generator: torch.Generator) -> Case:
+    """Let all scores of the future lie far above those that count."""
+    scores, d_k = case.arguments["scores"], case.arguments["d_k"]
+    assert isinstance(scores, Tensor)
+    assert isinstance(d_k, int)
+    raised = scores + cases.LOUD * math.sqrt(d_k) * torch.ones_like(scores).triu(diagonal=1)
+    return replace(case, arguments={**case.arguments, "scores": raised})

@@ -14,7 +14,10 @@ from grader.box.plan import Entry, Kind, Weight
 from grader.box.translator import Translator
 from grader.exercise.beginnings import beginnings
 from grader.exercise.drawing import generator as generator_of
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case
+
+outscored = cases.outscored
 
 LOW = -20_000.0
 STRENGTH = 100.0

@@ -11,7 +11,10 @@ from torch import Tensor
 from grader.box.copier import Copier
 from grader.box.models import FIRST_WORD, PAD
 from grader.exercise.beginnings import beginnings
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case
+
+outscored = cases.outscored
 
 LOW = -20_000.0
 STRENGTH = 100.0

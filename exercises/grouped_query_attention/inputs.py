@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
 DEPTH = 40_000.0  # below zero; far beyond the exponent's range, and beyond a fill value of -10000
@@ -32,3 +33,6 @@ def sunken_scores(case: Case, generator: torch.Generator) -> Case:
     sunken = x.clone()
     sunken[..., 0] = CONSTANT
     return replace(case, arguments={"x": sunken})
+
+
+outscored = cases.outscored

@@ -5,3 +5,4 @@ from __future__ import annotations
 from grader.exercise.families import cases
 
 far_rows = cases.far_rows
+outscored = cases.outscored

@@ -10,6 +10,7 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
 common_values = cases.common_values
+outscored = cases.outscored
 faint_key = cases.faint_key
 symmetric_weights = cases.symmetric_weights
 sunken_scores = cases.sunken_rows

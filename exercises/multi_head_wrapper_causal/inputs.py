@@ -10,6 +10,7 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
 sunken_scores = cases.sunken_scores
+outscored = cases.outscored
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:

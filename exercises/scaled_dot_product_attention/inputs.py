@@ -8,7 +8,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case
+
+outscored = cases.outscored
 
 LOW = -150_000.0
 STRENGTH = 100.0

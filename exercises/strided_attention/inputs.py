@@ -8,6 +8,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
 LOW = -20_000.0
@@ -31,3 +32,14 @@ def _tensor(case: Case, name: str) -> Tensor:
     value = case.arguments[name]
     assert isinstance(value, Tensor)
     return value.clone()
+
+
+def outscored(case: Case, generator: torch.Generator) -> Case:
+    """Let a key that most queries must not see score far above all others."""
+    stride = case.arguments["stride"]
+    assert isinstance(stride, int)
+    columns = torch.arange(_tensor(case, "key").shape[-2])
+    rows = columns[:, None]
+    return cases.outscored_where_hidden(
+        case, (columns <= rows) & ((rows - columns < stride) | ((rows - columns) % stride == 0))
+    )

@@ -11,8 +11,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.plan import Argument, Slot
-from grader.checks.compare import where
+from grader.box.observations import Observations
+from grader.box.plan import Argument, Call, Slot
+from grader.checks.compare import difference, where
 from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import unsteady
@@ -70,7 +71,8 @@ class Influence:
 class Support:
     """What the reference hides is hidden: its weights are zero there, its mask is -inf or False.
 
-    In a mask, whatever else is hidden is wrong as well.
+    In a mask, whatever else is hidden is wrong as well. A weight must be exactly zero, for a small one counts as
+    soon as its score or its value is large.
     """
 
     dimension: ClassVar = Dimension.MASKING
@@ -93,7 +95,7 @@ class Support:
             return _compare_masks(slot, seen, expected)
         if cause := cause_of_nan(seen, expected):
             return failed(f"of `{item.spec.output}`, {cause}")
-        wrong = (expected == 0) & ~(seen.abs() <= MOVED * FLOORS[call.dtype])
+        wrong = (expected == 0) & (seen != 0)
         if not wrong.any():
             return PASSED
         index = tuple(int(i) for i in wrong.nonzero()[0])
@@ -102,6 +104,47 @@ class Support:
             f"yours is {float(seen[index]):.4g}. "
             f"{int(wrong.sum())} of {int((expected == 0).sum())} hidden weights are not 0"
         )
+
+
+_OUTSCORED = "outscored"
+
+
+class Outscored:
+    """The outputs are the reference's although a hidden key scores far above the visible ones.
+
+    What is not finite is accepted: who masks after the softmax and divides by what is left is right, and gets 0/0.
+    """
+
+    dimension: ClassVar = Dimension.MASKING
+    title: ClassVar[str] = "hidden keys with the highest scores"
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def work(self, item: Item) -> Work:
+        """Call once, under a name of its own: what is not finite there tells of no mistake."""
+        return Work((variant_call(item.case, _OUTSCORED),))
+
+    def judge(self, item: Item, evidence: Evidence) -> Finding:
+        """Compare what is finite, element by element."""
+        call = evidence.call(item, _OUTSCORED)
+        if (trouble := evidence.trouble(call)) is not None:
+            return trouble
+        for slot in call.outputs:
+            seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
+            assert expected is not None
+            seen = torch.where(seen.isfinite(), seen, expected.double())
+            bound = evidence.bound(call, slot.key)
+            if text := difference(slot.name, seen, expected, bound=bound, slot=slot):
+                return failed(f"a hidden key must not count, however far its score is above the visible ones: {text}")
+        return PASSED
+
+
+def says_nothing(call: Call, observed: Observations) -> bool:
+    """Return whether `call` is one in which hidden keys outscore the visible ones, and its outputs are not finite."""
+    seen = observed.calls.get(call.name)
+    if seen is None or call.name.rpartition("/")[2] != _OUTSCORED:
+        return False
+    outputs = (seen.slots[slot.key].tensor for slot in call.outputs if slot.key in seen.slots)
+    return any(tensor is not None and not bool(tensor.isfinite().all()) for tensor in outputs)
 
 
 def _compare_masks(slot: Slot, seen: Tensor, expected: Tensor) -> Finding:

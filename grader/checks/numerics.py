@@ -80,6 +80,7 @@ def unsteady(evidence: Evidence) -> str:
 class Steady:
     """Nothing but the numbers given counts: not the calls before, nor training mode where nothing is dropped.
 
+    What was handed over has to be the same afterwards, in every call of the run that counts.
     Inputs that are not contiguous in memory are tried as well; what comes of them is advice.
     """
 
@@ -99,6 +100,8 @@ class Steady:
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare each with what is expected of it; training mode counts where the reference does not change in it."""
+        if text := _overwritten(evidence):
+            return failed(text)
         circumstances = {
             "other": "called a second time, with other numbers",
             "again": "called once more, with the first numbers",
@@ -112,6 +115,20 @@ class Steady:
             if text := outputs_differ(call, evidence, call):
                 return failed(f"{circumstance}, your code gives something else than expected: {text}")
         return PASSED
+
+
+def _overwritten(evidence: Evidence) -> str:
+    """Return which arguments the submission changed in place; empty if none."""
+    counted = (seen for name, seen in evidence.observed.calls.items() if name not in evidence.free)
+    names = sorted({name for seen in counted for name in seen.modified})
+    if not names:
+        return ""
+    listed = ", ".join(f"`{name}`" for name in names)
+    return (
+        f"your code must leave its arguments as they are; it changes {listed} in place. Whoever called it still needs "
+        "them: look for operations that end in an underscore, for `+=` and its relatives, and for `x[...] = ...`, and "
+        "work on a new tensor instead"
+    )
 
 
 class Dropout:

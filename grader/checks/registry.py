@@ -9,7 +9,7 @@ from grader.checks.gradients import DropoutGradient, GradientFlow, GradientValue
 from grader.checks.initial import Initial
 from grader.checks.learning import Accuracy, Bleu, Loss
 from grader.checks.looking import Labels, Trainable, Untouched
-from grader.checks.masking import Influence, Support
+from grader.checks.masking import Influence, Outscored, Support
 from grader.checks.memory import Memory
 from grader.checks.numerics import Dropout, Steady, Values
 from grader.checks.precision import Finite, Half
@@ -30,6 +30,7 @@ CHECKS: Mapping[str, Check] = {
     "half": Half(),
     "influence": Influence(),
     "support": Support(),
+    "outscored": Outscored(),
     "gradient_flow": GradientFlow(),
     "gradient_values": GradientValues(),
     "dropout_gradient": DropoutGradient(),

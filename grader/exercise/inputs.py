@@ -140,6 +140,8 @@ def _draw(entry: InputSpec, sizes: Sizes, draw: torch.Generator) -> Argument:
     shape = shape_of(entry.axes, sizes)
     if entry.differentiable:
         drawn = normal(shape, draw) * entry.scale
+        if entry.zero_at is not None:
+            drawn[..., entry.zero_at, :] = 0.0
         return torch.softmax(drawn, dim=-1) if entry.kind == "shares" else drawn
     if entry.kind == "tokens":
         (below,) = shape_of((entry.below,), sizes)

@@ -51,11 +51,11 @@ class EntrySpec(_Frozen):
 class InputSpec(_Frozen):
     """A tensor argument, or a function.
 
-    `kind` is `normal` (drawn, times `scale`), `shares` (their softmax: rows that add up to one), `causal` (True on and
-    below the diagonal), `padding` (True on a leading run of keys whose length differs per batch row), `causal_padding`
-    (both), `tokens` (whole numbers from `least` to under `below`, an axis or a number), `numbers` (the whole numbers
-    `values` as they are), `function` (the one called `function` in `grader/box/functions.py`), or `none` (None is
-    passed).
+    `kind` is `normal` (drawn, times `scale`; all zero at index `zero_at` of the last axis but one), `shares` (their
+    softmax: rows that add up to one), `causal` (True on and below the diagonal), `padding` (True on a leading run of
+    keys whose length differs per batch row), `causal_padding` (both), `tokens` (whole numbers from `least` to under
+    `below`, an axis or a number), `numbers` (the whole numbers `values` as they are), `function` (the one called
+    `function` in `grader/box/functions.py`), or `none` (None is passed).
     """
 
     axes: tuple[str, ...] = ()
@@ -63,6 +63,7 @@ class InputSpec(_Frozen):
         "normal", "shares", "causal", "padding", "causal_padding", "tokens", "numbers", "function", "none"
     ] = "normal"
     scale: float = 1.0
+    zero_at: int | None = None
     least: int = 0
     below: str = ""
     values: tuple[int | tuple[int, ...], ...] = ()

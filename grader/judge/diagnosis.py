@@ -20,6 +20,7 @@ from grader.box.observe import observe
 from grader.box.plan import Call, Plan
 from grader.checks.evidence import ROUNDING_MARGIN, Evidence, scales
 from grader.checks.initial import alike
+from grader.checks.masking import says_nothing
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
@@ -102,7 +103,11 @@ def _set(
     exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations], leash: Leash | None = None
 ) -> _Scene:
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
-    compared = (call for call in evidence.plan.untrained().calls if call.name not in evidence.free)
+    compared = (
+        call
+        for call in evidence.plan.untrained().calls
+        if call.name not in evidence.free and not says_nothing(call, evidence.observed)
+    )
     # What must be refused is told by its construction: in the reference the call behind it never comes.
     unwanted = {build.name for build in evidence.plan.builds if build.refused}
     calls = {call.name: call for call in compared if call.dtype == dtype and call.build not in unwanted}

@@ -15,6 +15,7 @@ Edit = tuple[str, str]
 
 _SHAPE, _VALUES, _STEADY = "small: shape and dtype", "small: output values", "small: same again"
 _FINITE, _SUPPORT, _INFLUENCE = "small: finite everywhere", "small: hidden weights are zero", "small: who sees whom"
+_OUTSCORED = "loud: hidden keys with the highest scores"
 _FLOW, _GRADIENTS = "small: gradients arrive", "small: gradient values"
 _DROPOUT, _FREE, _REFUSAL = "training: dropout in training", "small: nothing to train", "odd: refuses what cannot work"
 
@@ -98,6 +99,21 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
         _SUPPORT,
         ('float("-inf")', "-3.0"),
         "`weights` must be 0 at (batch 0, queries 0, keys 1), which is hidden; yours is",
+    ),
+    "a hidden weight of a billionth of a billionth": (
+        _SUPPORT,
+        ('float("-inf")', "-50.0"),
+        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is hidden; yours is",
+    ),
+    "a number added where it is hidden": (
+        _OUTSCORED,
+        (_FILL, "scores = scores + (~mask) * -10000.0"),
+        "a hidden key must not count, however far its score is above the visible ones: `output` at (batch",
+    ),
+    "an argument that is overwritten": (
+        _STEADY,
+        ("scores = query @", "query *= 2\n    query = query / 2\n    scores = query @"),
+        "your code must leave its arguments as they are; it changes `query` in place",
     ),
     "a leak": (
         _INFLUENCE,

@@ -53,6 +53,11 @@ name = "single"
 title = "single"
 sizes = { batch = 2, queries = 4, keys = 5, d_k = 3, d_v = 6 }
 dtype = "float32"
+[[cases]]
+name = "loud"
+title = "loud"
+sizes = { batch = 2, queries = 4, keys = 5, d_k = 3, d_v = 6 }
+make = "outscored"
 
 [[checks]]
 check = "shape"
@@ -76,8 +81,12 @@ points = 10
 cases = ["small"]
 output = "weights"
 [[checks]]
+check = "outscored"
+points = 2
+cases = ["loud"]
+[[checks]]
 check = "influence"
-points = 20
+points = 18
 cases = ["small"]
 of = ["key", "value"]
 axis = "keys"
@@ -185,6 +194,13 @@ from grader.exercise.mistakes import mistake
 """
 
 
+_INPUTS = """
+from grader.exercise.families import cases
+
+outscored = cases.outscored
+"""
+
+
 def build(folder: Path, toml: str, reference: str, mistakes: str = MISTAKES) -> Exercise:
     """Write an exercise called `made_up` below `folder` and read it."""
     place = folder / "exercises" / "made_up"
@@ -193,6 +209,7 @@ def build(folder: Path, toml: str, reference: str, mistakes: str = MISTAKES) -> 
     (folder / "reference" / "made_up.py").write_text(reference, encoding="utf-8")
     (place / "exercise.toml").write_text(toml, encoding="utf-8")
     (place / "mistakes.py").write_text(mistakes, encoding="utf-8")
+    (place / "inputs.py").write_text(_INPUTS, encoding="utf-8")
     return read_exercise(place, folder)
 
 

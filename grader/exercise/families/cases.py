@@ -1,7 +1,7 @@
 """Inputs that bring to light what ordinary numbers hide, for modules with W_query, W_key and W_value.
 
 An exercise's `inputs.py` takes one over with a plain line, `faint_key = cases.faint_key`. Sequences are called `x`, or
-`x_1` where it asks and `x_2` where it answers; several heads have one width.
+`x_1` or `query` where it asks and `x_2` or `key` where it answers; several heads have one width.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ COMMON = 1_000.0  # what all values have in common, beside drawn numbers around 
 FAR = 10_000.0  # from zero; e to that power has no number
 DEPTH = 40_000.0  # below zero; far beyond the exponent's range, and beyond a fill value of -10000
 DEEPER = 120_000.0  # below zero, at least; beyond a fill value of -100000 as well
+LOUD = 1e6  # above the visible scores; beyond a fill value of -100000, and nothing beside one of -1e9
 FAINT = 60.0  # below the others of its row; e^-60 and its inverse both exist in float32
 
 
@@ -123,6 +124,56 @@ def sunken_rows(case: Case, generator: torch.Generator) -> Case:
     return replace(case, arguments={**case.arguments, "x": x})
 
 
+def outscored(case: Case, generator: torch.Generator) -> Case:
+    """Let a key score `LOUD` above the others where it is hidden; a mask says where, else the future is hidden."""
+    mask = case.arguments.get("mask")
+    if mask is None:
+        rows, keys = (sequence.shape[-2] for _, sequence in _sequences(case))
+        mask = torch.ones(rows, keys, dtype=torch.bool).tril()
+    assert isinstance(mask, Tensor)
+    return outscored_where_hidden(case, mask if mask.dim() < 4 or not case.weights else mask[:, 0])
+
+
+def outscored_where_hidden(case: Case, visible: Tensor) -> Case:
+    """Let one key score `LOUD` above the others for queries that must not see it, and as far below for those that may.
+
+    It is the key that most queries must not see. The first feature of queries and keys makes the scores, head by head;
+    in a module the first feature of what asks and the second of what answers. `visible` broadcasts to
+    (..., rows, keys).
+    """
+    loud = int((~visible.bool()).sum(dim=tuple(range(visible.dim() - 1))).argmax())
+    signs = torch.where(visible[..., loud].bool(), -1.0, 1.0).double()  # (..., rows)
+    (asks, asking), (answers, answering) = _sequences(case)
+    if not case.weights:
+        size = math.sqrt(LOUD * math.sqrt(asking.shape[-1]))
+        asking[..., 0], answering[..., 0] = signs * size, 0.0
+        answering[..., loud, 0] = size
+        return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
+    if asks == answers:
+        answering = asking
+    asking[..., 0], answering[..., 1] = signs, 0.0
+    answering[..., loud, 1] = 1.0
+    width = _width(case)
+    for name, feature in (("W_query", 0), ("W_key", 1)):
+        weight = next(weight for weight in case.weights if weight.name == name)
+        matrix, bias = weight.matrix.clone(), None if weight.bias is None else weight.bias.clone()
+        matrix[:, ::width] = 0.0
+        matrix[feature, ::width] = math.sqrt(LOUD * math.sqrt(width))
+        if bias is not None:
+            bias[::width] = 0.0
+        case = replace(case, weights=case.with_matrix(name, matrix, bias))
+    return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
+
+
+def zero_scores(case: Case, generator: torch.Generator) -> Case:
+    """Make the second token zero and take the bias of the queries away: that token scores zero with every key."""
+    (asks, asking), _ = _sequences(case)
+    asking[..., 1, :] = 0.0
+    weight = next(weight for weight in case.weights if weight.name == "W_query")
+    weights = case.with_matrix("W_query", weight.matrix, torch.zeros_like(_bias(weight)))
+    return replace(case, arguments={**case.arguments, asks: asking}, weights=weights)
+
+
 def symmetric_weights(case: Case, generator: torch.Generator) -> Case:
     """Make every square projection symmetric, so that it does not matter which way round a module keeps it."""
     for weight in case.weights:
@@ -133,7 +184,8 @@ def symmetric_weights(case: Case, generator: torch.Generator) -> Case:
 
 def _sequences(case: Case) -> tuple[tuple[str, Tensor], tuple[str, Tensor]]:
     """Return the name of the sequence that asks and a copy of it, and those of the one that answers."""
-    names = ("x", "x") if "x" in case.arguments else ("x_1", "x_2")
+    pairs = (("x", "x"), ("x_1", "x_2"), ("query", "key"))
+    names = next(pair for pair in pairs if pair[0] in case.arguments)
     asks, answers = ((name, _tensor(case, name)) for name in names)
     return asks, answers
 

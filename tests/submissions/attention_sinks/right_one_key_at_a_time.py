@@ -1,11 +1,11 @@
 # verdict: full marks
-# An online softmax over the keys; the inputs are scaled in place.
+# An online softmax over the keys.
 import torch
 
 
 def sink_attention(query, key, value, window, num_sinks):
     T = query.shape[2]
-    query *= query.shape[-1] ** -0.5
+    query = query * query.shape[-1] ** -0.5
     top = torch.full_like(query[..., 0], -torch.inf)
     total, mixed = torch.zeros_like(top), torch.zeros_like(value)
     for j in range(T):

@@ -1,4 +1,5 @@
-# verdict: full marks
+# verdict: loses numerics
+# What the caller handed over is overwritten.
 # Overwrites what it was given, which is bad manners and no more.
 import torch
 

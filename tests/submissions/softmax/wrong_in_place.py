@@ -1,4 +1,5 @@
-# verdict: full marks
+# verdict: loses numerics
+# What the caller handed over is overwritten.
 import torch
 
 

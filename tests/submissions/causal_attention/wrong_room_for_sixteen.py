@@ -1,0 +1,20 @@
+# verdict: loses shapes
+# The mask has room for sixteen tokens, whatever context_length says.
+import torch
+import torch.nn as nn
+
+
+class CausalAttention(nn.Module):
+    def __init__(self, d_in, d_out, context_length, dropout, qkv_bias=False):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("mask", torch.triu(torch.ones(16, 16), diagonal=1).bool())
+
+    def forward(self, x):
+        n = x.shape[1]
+        q, k, v = self.W_query(x), self.W_key(x), self.W_value(x)
+        scores = (q @ k.transpose(1, 2) / k.shape[-1] ** 0.5).masked_fill(self.mask[:n, :n], -torch.inf)
+        return self.dropout(torch.softmax(scores, dim=-1)) @ v

@@ -1,0 +1,18 @@
+# verdict: loses numerics
+# A visible score may be zero as well.
+"""Positions compared with each other, and another name for d_k."""
+
+from math import sqrt
+
+import torch
+from torch import nn
+
+softmax = nn.Softmax(dim=-1)
+
+
+def causal_attention_weights(attn_scores, dim_k):
+    position = torch.arange(attn_scores.shape[-1])
+    hidden = position[None, :] > position[:, None]
+    masked = attn_scores.masked_fill(hidden, 0.0)
+    masked = masked.masked_fill(masked == 0, float("-inf"))
+    return softmax(masked / sqrt(dim_k))

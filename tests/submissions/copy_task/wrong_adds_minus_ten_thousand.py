@@ -1,0 +1,12 @@
+# verdict: loses masking
+# -10000 is enough only while no hidden score is that far above the visible ones.
+import torch
+
+
+def scaled_dot_product_attention(query, key, value, mask=None):
+    d_k = query.size(-1)
+    scores = torch.matmul(query, key.transpose(-2, -1)) / d_k**0.5
+    if mask is not None:
+        scores = scores + ~mask * -10000.0
+    attn = torch.softmax(scores, dim=-1)
+    return torch.matmul(attn, value), attn
