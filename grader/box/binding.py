@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
+from grader.box.choosing import Chosen, Part, choose
 from grader.box.layouts import Piece
-from grader.box.plan import Holding, Weight
-from grader.box.weights import Finder
+from grader.box.plan import BY_NAME, Holding, Pick, Weight
 from grader.errors import Ungradable
 
 
@@ -24,17 +24,20 @@ class Binding:
 
     `zeroed` are biases that the contract does not have, set to zero; `unused` are parameters it does not know;
     `initial` holds the mean and the standard deviation that canonical tensors had before, where somebody asked.
+    `choices` and `places` say where names left a choice: see `choosing.Chosen`.
     """
 
     pieces: Mapping[str, tuple[Piece, ...]]
     zeroed: tuple[str, ...]
     unused: tuple[str, ...]
     initial: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    choices: int = 1
+    places: str = ""
 
     def describe(self) -> dict[str, str]:
         """Return canonical name to place, in words."""
         return {
-            name: ", ".join(piece.path + (f" ({piece.note})" if piece.note else "") for piece in pieces)
+            name: ", ".join(dict.fromkeys(p.path + (f" ({p.note})" if p.note else "") for p in pieces))
             for name, pieces in self.pieces.items()
         }
 
@@ -50,23 +53,30 @@ class Binding:
 
 
 def bind(
-    module: nn.Module, weights: tuple[Weight, ...], begun: Collection[str] = (), *, trains: bool = False
+    module: nn.Module,
+    weights: tuple[Weight, ...],
+    begun: Collection[str] = (),
+    *,
+    trains: bool = False,
+    pick: Pick = BY_NAME,
 ) -> Binding:
     """Find every weight in `module` and copy the contract's values in; note how those in `begun` were before.
 
     Biases that the contract does not have are set to zero; where `trains`, they stay so: training leaves them out.
 
     Raises:
-        Ungradable: a weight cannot be found, is ambiguous, or has a shape that fits no layout.
+        Ungradable: a weight cannot be found, and no parameter is left that has a shape for it.
     """
-    pieces, superfluous = _find(module, weights)
+    chosen = _find(module, weights, pick)
+    pieces, superfluous = chosen.pieces, chosen.superfluous
     initial = {name: _moments(found) for name, found in pieces.items() if name in begun}
     _write(pieces, weights)
     _zero(superfluous, frozen=trains)
     known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
     rest = ((path, parameter) for path, parameter in module.named_parameters() if id(parameter) not in known)
     unused = tuple(f"{path} {tuple(parameter.shape)}" for path, parameter in rest)
-    return Binding(pieces, tuple(dict.fromkeys(piece.path for piece in superfluous)), unused, initial)
+    zeroed = tuple(dict.fromkeys(piece.path for piece in superfluous))
+    return Binding(pieces, zeroed, unused, initial, chosen.count, chosen.places)
 
 
 def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
@@ -75,27 +85,11 @@ def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
     Raises:
         Ungradable: as for `bind`.
     """
-    return Binding(_find(module, weights)[0], (), ())
+    return Binding(_find(module, weights, BY_NAME).pieces, (), ())
 
 
-def _find(module: nn.Module, weights: tuple[Weight, ...]) -> tuple[dict[str, tuple[Piece, ...]], list[Piece]]:
-    """Return the pieces of each canonical tensor, and those of biases that the contract does not have."""
-    pieces: dict[str, tuple[Piece, ...]] = {}
-    superfluous: list[Piece] = []
-    for scope, members in _by_part(weights).items():
-        place, part = _part(module, scope)
-        finder = Finder(part, tuple(members.values()))
-        for name, weight in members.items():
-            matrix = finder.matrix(weight)
-            bias = finder.bias(weight, matrix)
-            pieces[name] = _placed(matrix, place)
-            if weight.bias is None:
-                superfluous += _placed(bias, place)
-            elif bias:
-                pieces[f"{name}.bias"] = _placed(bias, place)
-            else:
-                raise Ungradable(_biasless(name, pieces[name]))
-    return pieces, superfluous
+def _find(module: nn.Module, weights: tuple[Weight, ...], pick: Pick) -> Chosen:
+    return choose([Part(*_part(module, scope), members) for scope, members in _by_part(weights).items()], pick)
 
 
 def _by_part(weights: tuple[Weight, ...]) -> dict[str, dict[str, Weight]]:
@@ -135,10 +129,6 @@ def _dense(grad: Tensor | None) -> Tensor | None:
     return grad.to_dense() if grad is not None and grad.is_sparse else grad
 
 
-def _placed(pieces: tuple[Piece, ...], path: str) -> tuple[Piece, ...]:
-    return tuple(replace(piece, path=f"{path}.{piece.path}") for piece in pieces) if path else pieces
-
-
 def _moments(pieces: tuple[Piece, ...]) -> tuple[float, float]:
     """Return mean and standard deviation of a canonical tensor as it is."""
     parts = [piece.view(piece.parameter.detach()).reshape(-1) for piece in pieces]
@@ -155,15 +145,8 @@ def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...])
                 piece.view(piece.parameter).copy_(values[name][..., piece.start : piece.stop])
 
 
-def _zero(pieces: list[Piece], *, frozen: bool) -> None:
+def _zero(pieces: tuple[Piece, ...], *, frozen: bool) -> None:
     with torch.no_grad():
         for piece in pieces:
             piece.view(piece.parameter).zero_()
             piece.parameter.requires_grad_(piece.parameter.requires_grad and not frozen)
-
-
-def _biasless(name: str, matrix: tuple[Piece, ...]) -> str:
-    return (
-        f"`{name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
-        "make its layer with `bias=True`, or with your constructor's bias argument where the contract has one"
-    )

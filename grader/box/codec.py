@@ -16,7 +16,7 @@ from safetensors.torch import load as load_tensors
 from torch import Tensor
 
 from grader.box import traps
-from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kind, Plan, Slot, Weight
+from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kind, Pick, Plan, Slot, Weight
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
 
@@ -121,12 +121,14 @@ def _build_out(build: Build, keep: Any) -> Json:
         "dtype": build.dtype,
         "refused": build.refused,
         "part": build.part,
+        "pick": [build.pick.nth, build.pick.places],
     }
 
 
 def _build_in(data: Json, find: Any) -> Build:
     weights = tuple(_weight_in(weight, find) for weight in data["weights"])
-    return Build(data["name"], data["arguments"], weights, data["dtype"], data["refused"], data["part"])
+    pick = Pick(*data["pick"])
+    return Build(data["name"], data["arguments"], weights, data["dtype"], data["refused"], data["part"], pick)
 
 
 def _weight_out(weight: Weight, keep: Any) -> Json:

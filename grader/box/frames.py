@@ -27,6 +27,7 @@ from grader.box.plan import DTYPES
 HEADER = struct.Struct("<BBHI")
 SLOT = struct.Struct("<H")
 TEXT_LIMIT = 64 << 10  # bytes of one JSON body
+PLACES_LIMIT = 4000  # characters that describe an assignment of weights
 TOUCHES = 4  # frames of that kind between two events; the child sends no more
 DTYPE_NAMES = tuple(DTYPES)
 PRESENCES = tuple(Presence)

@@ -95,6 +95,11 @@ def is_item(path: str) -> bool:
     return path.removesuffix(".weight").rpartition(".")[2].isdigit()
 
 
+def pattern(path: str) -> str:
+    """Return a path without the numbers of its heads: the same for all heads of a list."""
+    return ".".join("#" if _HEAD.fullmatch(part) else part for part in path.split("."))
+
+
 def block_index(path: str) -> int | None:
     """Return the last number in a path, which is the head's where there is one module per head: `heads.0`, `head_0`."""
     found = (_HEAD.fullmatch(part) for part in path.split("."))
@@ -114,3 +119,28 @@ def unregistered(module: nn.Module) -> str:
         if isinstance(value, list | tuple) and any(isinstance(item, nn.Module) for item in value):
             return f" `self.{name}` is a plain list of layers, which PyTorch does not register: use nn.ModuleList."
     return ""
+
+
+def axes(shape: tuple[int, ...], index: tuple[int | None, ...]) -> View:
+    """Show one part of a fused axis: the first axis is cut into `shape`, and at `index` (None: all of it) is taken.
+
+    The axes of a fused projection lie as their author liked: by parts, by heads, or by features. What is left is
+    (width,) of a bias, and (in, width) of a matrix that is kept as (all parts, in).
+    """
+    where = tuple(slice(None) if number is None else number for number in index)
+
+    def view(parameter: Tensor) -> Tensor:
+        part = parameter.view(*shape, *parameter.shape[1:])[where]
+        return part.T if part.dim() > 1 else part
+
+    return view
+
+
+def flipped(view: View) -> View:
+    """Show (in, all parts) through a view that is made for (all parts, in)."""
+    return lambda parameter: view(parameter.T)
+
+
+def squeezed(view: View, shape: tuple[int, ...]) -> View:
+    """Show a parameter that has axes of length one besides `shape` through a view that is made for `shape`."""
+    return lambda parameter: view(parameter.view(shape))

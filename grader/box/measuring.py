@@ -35,8 +35,8 @@ _start, _stop, _tracing = tracemalloc.start, tracemalloc.stop, tracemalloc.is_tr
 _memory, _reset_peak, _traces = tracemalloc.get_traced_memory, tracemalloc.reset_peak, _tracemalloc._get_traces
 # And these, since a submission may put others in their place.
 _storage, _element_size = torch._C.TensorBase.untyped_storage, torch._C.TensorBase.element_size
-_nbytes = torch._C.StorageBase.nbytes
-_layout = torch._C.TensorBase.layout.__get__
+_nbytes = torch._C.StorageBase.nbytes  # type: ignore[attr-defined]  # torch's stubs leave it out
+_layout = torch._C.TensorBase.layout.__get__  # type: ignore[attr-defined]  # a property, which the stubs do not say
 _STRIDED, _NoModes = torch.strided, torch._C.DisableTorchFunction
 
 

@@ -112,6 +112,8 @@ class BuildSeen:
         zeroed: superfluous biases that were set to zero.
         loose: names of plain tensor attributes, neither parameter nor buffer.
         initial: mean and standard deviation of canonical tensors as the constructor left them: those of `Plan.begun`.
+        choices: how many assignments of weights to parameters there were, this one included.
+        places: this assignment in words of the child's, for `Pick.places`; empty where names decide.
     """
 
     name: str
@@ -121,6 +123,8 @@ class BuildSeen:
     zeroed: tuple[str, ...] = ()
     loose: tuple[str, ...] = ()
     initial: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    choices: int = 1
+    places: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from grader.box.faults import describe
 from grader.box.functions import FUNCTIONS
 from grader.box.measuring import Gauge
 from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
-from grader.box.plan import FLOATS, Argument, Build, Call, Function, Plan
+from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
 from grader.box.pristine import pristine
 from grader.box.seeing import returned, see, see_gradient
 from grader.errors import Ungradable
@@ -64,7 +64,7 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
     for call in plan.calls:
         build = plan.build_of(call)
         if build is not None and build.name not in instances:
-            seen, instances[build.name] = _construct(plan, build, entries[build.part])
+            seen, instances[build.name] = _construct(plan, build, entries[build.part], call)
             yield seen
         instance = instances[build.name] if build else None
         if build is None or instance is not None:
@@ -97,7 +97,8 @@ def default_dtype(name: str) -> Iterator[None]:
             torch.set_default_dtype(before)
 
 
-def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instance | None]:
+def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) -> tuple[BuildSeen, _Instance | None]:
+    """Build a module and give it its weights; `first` is the call that comes next."""
     stage, contract = Stage.CONSTRUCT, plan.contract(build.part)
     try:
         with default_dtype(build.dtype):
@@ -106,14 +107,24 @@ def _construct(plan: Plan, build: Build, entry: Any) -> tuple[BuildSeen, _Instan
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
             raise Ungradable(f"`{contract.name}` must be an nn.Module; yours makes a {type(module).__name__}")
+        if first is not None and any(map(nn.parameter.is_lazy, module.parameters())):
+            _give_shapes(plan, first, contract, module)
         module = module.to(plan.device)
         with pristine():
             weights = () if build.refused else build.weights
-            binding = bind(module, weights, plan.begun, trains=contract.kind.trains)
+            binding = bind(module, weights, plan.begun, trains=contract.kind.trains, pick=build.pick)
             seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, module, binding)
         return seen, _Instance(module, binding)
     except BaseException as error:  # noqa: BLE001  # as above
         return BuildSeen(build.name, raised=describe(error, stage)), None
+
+
+def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> None:
+    """Call a module once, so that lazy layers learn their shapes from its inputs; it may keep nothing else of that."""
+    with torch.no_grad(), default_dtype(call.dtype):
+        leaves = {name: _leaf(value, plan, call, wanted=False) for name, value in call.arguments.items()}
+        handed = {name: _hand(value, strided=False) for name, value in leaves.items()}
+        driver(contract.kind).run(module.to(plan.device), handed, call, contract)
 
 
 def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildSeen:
@@ -130,6 +141,8 @@ def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildS
         zeroed=binding.zeroed,
         loose=tuple(loose),
         initial=binding.initial,
+        choices=binding.choices,
+        places=binding.places,
     )
 
 

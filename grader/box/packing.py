@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from grader.box.frames import DTYPE_NAMES, HEADER, PRESENCES, SLOT, Frame
+from grader.box.frames import DTYPE_NAMES, HEADER, PLACES_LIMIT, PRESENCES, SLOT, Frame
 from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Seen, Touch
 from grader.box.plan import Plan
 
@@ -73,6 +73,8 @@ def _build_out(seen: BuildSeen) -> Any:
         "zeroed": _short(seen.zeroed),
         "loose": _short(seen.loose),
         "initial": {name: list(pair) for name, pair in seen.initial.items() if all(map(math.isfinite, pair))},
+        "choices": seen.choices,
+        "places": seen.places[:PLACES_LIMIT],
     }
 
 

@@ -67,12 +67,30 @@ class Weight:
     either: bool = False
 
 
+MOST_CHOICES = 200  # assignments of weights that a construction is asked for, one after the other
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Which of the assignments of weights to parameters is wanted, where names and shapes leave several.
+
+    `nth` counts from the most likely one. `places` is what a construction said of its own, `BuildSeen.places`, possibly
+    one of other sizes; what it describes comes first.
+    """
+
+    nth: int = 0
+    places: str = ""
+
+
+BY_NAME = Pick()
+
+
 @dataclass(frozen=True, slots=True)
 class Build:
     """One construction of a module; its instance serves every call that names it.
 
     `refused` asks for the opposite: the constructor, or else the call that follows, must raise. No weights are given.
-    `part` is that of its calls.
+    `part` is that of its calls, `pick` an assignment of the weights that was found to be the right one.
     """
 
     name: str
@@ -81,6 +99,7 @@ class Build:
     dtype: str = "float64"
     refused: bool = False
     part: str = ""
+    pick: Pick = BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +214,10 @@ class Plan:
         calls = tuple(call for call in self.calls if call.name in names)
         used = {call.build for call in calls}
         return replace(self, calls=calls, builds=tuple(b for b in self.builds if b.name in used))
+
+    def placing(self, places: str) -> Plan:
+        """Return the same plan with every build's weights put where `places` says: see `Pick`."""
+        return replace(self, builds=tuple(replace(build, pick=Pick(places=places)) for build in self.builds))
 
     def in_dtype(self, dtype: str) -> Plan:
         """Return the same plan with every float64 build and call run in `dtype`."""

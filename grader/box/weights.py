@@ -1,4 +1,4 @@
-"""Finds the contract's weights in the student's module, whatever it calls them and however it lays them out.
+"""Finds the contract's weights in the student's module by customary names; `choosing` goes on from there.
 
 A canonical projection is a matrix (in, out) with an optional bias (out,). It is looked for as
 

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 import torch
 
-from grader.box.frames import DTYPE_NAMES, END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
+from grader.box.frames import DTYPE_NAMES, END, HEADER, PLACES_LIMIT, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
 from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Loaded, Presence, Raised, Seen, Stage, Touch
 from grader.box.packing import pack
-from grader.box.plan import DTYPES, Plan, Slot
+from grader.box.plan import DTYPES, MOST_CHOICES, Plan, Slot
 from grader.errors import BadAnswer
 
 __all__ = ["END", "Reader", "pack"]
@@ -153,6 +153,8 @@ class Reader:
             zeroed=_names(data.get("zeroed")),
             loose=_names(data.get("loose")),
             initial=_moments(data.get("initial", {})),
+            choices=_choices(data.get("choices", 1)),
+            places=_text(data.get("places", ""), PLACES_LIMIT),
         )
 
     def _close_loading(self, data: dict[str, Any]) -> Raised:
@@ -243,6 +245,12 @@ def _text(value: Any, limit: int) -> str:
 def _size(data: Any) -> int | None:
     if data is not None and (type(data) is not int or not 0 <= data < 1 << 63):
         raise BadAnswer("a size is no number that a tensor can have")
+    return data
+
+
+def _choices(data: Any) -> int:
+    if type(data) is not int or not 1 <= data <= MOST_CHOICES:
+        raise BadAnswer("a number of assignments is none that a construction can have")
     return data
 
 

@@ -5,11 +5,11 @@ Nothing here knows an exercise. The truth comes from whoever has it: a running r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from grader.box.observations import Blame, Observations
+from grader.box.observations import Blame, BuildSeen, Observations
 from grader.box.observe import alone
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
@@ -20,6 +20,7 @@ from grader.judge.beside import Beside
 from grader.judge.clues import Clue
 from grader.judge.extras import Extras
 from grader.judge.inspection import find_clues
+from grader.judge.placing import FOUND, UNTOLD, by_behaviour
 from grader.judge.report import Property, Report, Status
 from grader.judge.sheet import Sheet
 from grader.judge.source import names_single_precision
@@ -63,6 +64,7 @@ class Outcome:
     judged: tuple[Judged, ...]
     single: bool = False
     coarse: Evidence | None = None
+    places: str = ""  # where the weights are, if their behaviour had to show it: see `placing`
     clues: Callable[[], tuple[Clue, ...]] = tuple  # looked for when the report is written
     said: tuple[str, ...] = ()  # remarks on the file as such
 
@@ -78,12 +80,12 @@ def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth, *, known: Known 
     `known` is what `Evidence` has of it.
     """
 
-    def once(sheet: Sheet) -> Outcome:
-        return _once(sheet, lambda plan: _in_cells(run(plan), text), truth, known)
+    def in_cells(plan: Plan) -> Run:
+        return _in_cells(run(plan), text)
 
-    outcome = once(sheet)
+    outcome = _placed(sheet, in_cells, truth, known)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        single = replace(once(sheet.in_dtype("float32")), single=True)
+        single = replace(_placed(sheet.in_dtype("float32"), in_cells, truth, known), single=True)
         outcome = single if single.score > outcome.score else replace(outcome, coarse=single.evidence)
     clues = partial(_find_clues, text, sheet.plan, outcome.run.observations)
     return replace(outcome, clues=clues, said=notebook.skipped(text))
@@ -95,6 +97,23 @@ def _in_cells(run: Run, text: str) -> Run:
 
 def _find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...]:
     return notebook.clues_in_cells(find_clues(text, plan, observed), text)
+
+
+def _placed(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
+    """Run and judge, and once more where the weights turn out to be elsewhere than their names and order suggest."""
+    first = _once(sheet, run, truth, known)
+    if first.score == 100 or first.run.ending is not Ending.FINISHED:
+        return first
+    places = by_behaviour(first.evidence, run)
+    if not places:
+        return first
+    again = _once(
+        sheet,
+        lambda plan: run(plan.placing(places)),
+        lambda _: (first.evidence.expected, first.evidence.rounded),
+        known,
+    )
+    return replace(again, places=places) if again.score > first.score else first
 
 
 def _once(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
@@ -124,6 +143,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     remarks: tuple[str, ...] = ()
     remarks = extras.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
     single = (_SINGLE_ADVICE,) if outcome.single else ()
+    untold = (UNTOLD,) if outcome.score < 100 and any(b.choices > 1 for b in observed.builds.values()) else ()
     return _opened(
         replace(
             blank,
@@ -131,8 +151,8 @@ def tell(blank: Report, outcome: Outcome) -> Report:
             dimensions=scoring.by_dimension(judged),
             checks=scoring.results(judged),
             properties=properties,
-            advice=(*single, *outcome.said, *remarks, *extras.missing),
-            mapping=next((_cleaned(b.mapping) for b in observed.builds.values() if b.mapping), {}),
+            advice=(*single, *outcome.said, *untold, *remarks, *extras.missing),
+            mapping=next((_cleaned(b, outcome.places) for b in observed.builds.values() if b.mapping), {}),
         ),
         judged,
     )
@@ -145,8 +165,10 @@ def _opened(report: Report, judged: Iterable[Judged]) -> Report:
     return replace(report, incident=incident, reason=_LEFT_OPEN.format(incident=incident)) if incident else report
 
 
-def _cleaned(mapping: Mapping[str, str]) -> dict[str, str]:
-    return {clean(name, limit=100): clean(place, limit=200) for name, place in mapping.items()}
+def _cleaned(build: BuildSeen, places: str) -> dict[str, str]:
+    """Return where each weight was found, and that its behaviour showed it, where it did."""
+    how = f"; {FOUND}" if places else ""
+    return {clean(name, limit=100): clean(place, limit=150) + how for name, place in build.mapping.items()}
 
 
 def _status(run: Run) -> tuple[Status, str]:

@@ -63,7 +63,7 @@ def grade(
     report = tell(blank, outcome)
     if report.checks:
         report = _with_extras(exercise, report, outcome, leash)
-        again = partial(_run_in, text=text, limits=limits, leash=leash)
+        again = partial(_run_in, text=text, limits=limits, leash=leash, places=outcome.places)
         report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
@@ -115,8 +115,8 @@ def _with_panels(
     return replace(report, panels=found, advice=(*report.advice, *extras.missing))
 
 
-def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, leash: Leash | None) -> Run:
-    return box.run(plan, text, limits, leash=leash)
+def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, leash: Leash | None, places: str) -> Run:
+    return box.run(plan.placing(places) if places else plan, text, limits, leash=leash)
 
 
 def _reference_in(exercise: Exercise, place: Place, plan: Plan) -> Observations:

@@ -252,7 +252,7 @@ def test_a_square_linear_is_out_times_in() -> None:
 
 
 def test_the_fourth_of_a_plain_list_is_the_output_projection() -> None:
-    """Four layers in a list are query, key, value and output; with five, nobody knows."""
+    """Four layers in a list are query, key, value and output; a fifth one leaves a choice."""
     module, out = nn.Module(), Weight("W_out", numbers(_OUT, _OUT, seed=7), numbers(_OUT, seed=8))
     module.linears = nn.ModuleList([*(nn.Linear(_IN, _OUT) for _ in _NAMES), nn.Linear(_OUT, _OUT)])
 
@@ -261,8 +261,7 @@ def test_the_fourth_of_a_plain_list_is_the_output_projection() -> None:
     assert (told["W_value"], told["W_out.bias"]) == ("linears.2.weight", "linears.3.bias")
     assert torch.equal(module.linears[3].weight.T, out.matrix)
     module.linears.append(nn.Linear(_OUT, _OUT))
-    with pytest.raises(Ungradable, match=r"`W_query` .* was not found"):
-        bind(module, (*_weights(), out))
+    assert bind(module, (*_weights(), out)).choices > 1
 
 
 @pytest.mark.parametrize("shape", [(_IN,), (_IN, 1), (1, _IN)])
@@ -308,7 +307,7 @@ def test_a_missing_bias_is_named() -> None:
 def test_an_absent_projection_says_what_there_is() -> None:
     """The message names what was looked for, its widths, and all parameters found."""
     module = nn.Module()
-    module.parts = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in range(3))
+    module.parts = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in range(2))
 
     with pytest.raises(Ungradable) as caught:
         bind(module, _weights())

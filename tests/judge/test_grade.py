@@ -230,10 +230,20 @@ def test_advice_costs_nothing_and_comes_beside_what_costs(attend: Exercise, bloc
 
 def test_weights_without_a_place_are_ungradable(block: Exercise) -> None:
     """No points, no lost attempt, and the message says what was looked for."""
-    report = grade_here(block, change(BLOCK, ("self.W_query", "self.something")))
+    report = grade_here(
+        block,
+        change(
+            BLOCK, ("self.W_query(x)", "self.kept[0](x)"), ("self.W_query = ", "self.kept = [None]; self.kept[0] = ")
+        ),
+    )
 
     assert (report.status, report.score, report.checks) == (Status.UNGRADABLE, 0, ())
     assert "`W_query` (4 to 6 features) was not found" in report.reason
+
+
+def test_a_weight_of_another_name_is_found(block: Exercise) -> None:
+    """What it is called does not matter where its place is the only one left."""
+    assert grade_here(block, change(BLOCK, ("self.W_query", "self.something"))).score == 100
 
 
 def test_the_mapping_of_weights_is_told(block: Exercise) -> None:

@@ -1,0 +1,270 @@
+"""Chooses the place of every weight: by name where names decide, and otherwise among all that the shapes allow.
+
+Where names and shapes leave several assignments, this counts them and takes one of them. Which one is right cannot be
+known here: the box holds no answer. So a plan may ask for another one by its number (`Pick.nth`), or for one that was
+described before, in a construction of other sizes (`Pick.places`); `grader.judge.placing` does both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+
+from torch import nn
+
+from grader.box import layouts, wording
+from grader.box.layouts import Piece
+from grader.box.options import Lister
+from grader.box.plan import MOST_CHOICES, Holding, Pick, Weight
+from grader.box.spots import Option
+from grader.box.weights import Finder
+from grader.errors import Ungradable
+
+_STEPS = 20_000  # of the search for assignments, for all weights of one part together
+_FOUND = 1000  # assignments, of which the most likely are kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """The pieces of each canonical tensor, and those of biases that the contract does not have.
+
+    `count` is the number of assignments that there were to choose from; `places` describes this one, and is empty where
+    names and shapes left no choice.
+    """
+
+    pieces: Mapping[str, tuple[Piece, ...]]
+    superfluous: tuple[Piece, ...]
+    count: int = 1
+    places: str = ""
+
+
+Assignment = Mapping[str, Option]  # by the weight's name in its part
+
+
+class Part:
+    """One part of a module with the weights that it holds, by their full names."""
+
+    def __init__(self, place: str, module: nn.Module, members: Mapping[str, Weight]) -> None:
+        self._place, self._members = place, members
+        self._finder = Finder(module, tuple(members.values()))
+        self._lister = Lister(module, tuple(members.values()))
+        self._linear = {f"{name}.weight" for name, part in module.named_modules() if isinstance(part, nn.Linear)}
+        self._named: dict[str, tuple[Piece, ...]] = {}
+        self._refusal: Ungradable | None = None
+        for name, weight in members.items():
+            try:
+                self._named[name] = self._finder.matrix(weight)
+            except Ungradable as error:
+                self._refusal = self._refusal or error
+
+    def assignments(self, wanted: Mapping[str, str]) -> list[Assignment | None]:
+        """Return the assignments that there are, the most likely first; None stands for the one that names give.
+
+        Raises:
+            Ungradable: there is none at all.
+        """
+        if not wanted and self._refusal is None and all(map(self._is_clear, self._named)):
+            return [None]
+        options = {name: self._options(name, wanted.get(name, "")) for name in self._members}
+        found = list(islice(_assignments(options), _FOUND))
+        if not found and self._refusal is not None:
+            raise self._refusal
+        ranks = {path: rank for rank, path in enumerate(self._finder.parameters)}
+        found.sort(key=lambda assignment: _cost(assignment, ranks))
+        return [*found[:MOST_CHOICES]] or [None]
+
+    def pieces(self, assignment: Assignment | None) -> tuple[dict[str, tuple[Piece, ...]], list[Piece]]:
+        """Return the pieces of each canonical tensor under its full name, and those of superfluous biases.
+
+        Raises:
+            Ungradable: a weight has no place for the bias that the contract gives it.
+        """
+        found: dict[str, tuple[Piece, ...]] = {}
+        superfluous: list[Piece] = []
+        matrices = {n: self._named[n] if assignment is None else assignment[n].pieces for n in self._members}
+        taken = {id(piece.parameter) for pieces in matrices.values() for piece in pieces}
+        for name, weight in self._members.items():
+            bias = self._bias(name, None if assignment is None else assignment[name], matrices[name], taken)
+            found[name] = self._placed(matrices[name])
+            taken |= {id(piece.parameter) for piece in bias if weight.bias is not None and piece.start == 0}
+            if weight.bias is None:
+                superfluous += self._placed(bias)
+            elif bias:
+                found[f"{name}.bias"] = self._placed(bias)
+            else:
+                raise Ungradable(_biasless(name, found[name]))
+        return found, superfluous
+
+    def _is_clear(self, name: str) -> bool:
+        """Return whether the shapes of what was found under a name leave no other layout."""
+        weight, pieces = self._members[name], self._named[name]
+        if weight.holding is not Holding.PROJECTION:
+            return True
+        parameters = {piece.path: piece.parameter for piece in pieces}
+        if sum(parameter.numel() for parameter in parameters.values()) != weight.matrix.numel():
+            return False
+        return all(
+            path in self._linear or len(set(parameter.shape)) == parameter.dim()
+            for path, parameter in parameters.items()
+        )
+
+    def _options(self, name: str, wanted: str) -> list[Option]:
+        """Return the places that are tried for a weight, the doubts about each added to its rarity."""
+        weight, named = self._members[name], self._named.get(name)
+        listed = self._lister.of(weight)
+        asked = [option for option in listed if option.key == wanted]
+        if asked:
+            return asked[:1]
+        if named is not None:
+            return self._as_named(named, listed)
+        taken = {piece.path for pieces in self._named.values() for piece in pieces}
+        free = [option for option in listed if not taken.intersection(option.paths)] or listed
+        said = self._as_said(weight.name, free)
+        return [replace(option, rarity=option.rarity + _doubt(weight.name, option)) for option in said]
+
+    def _as_named(self, named: tuple[Piece, ...], listed: list[Option]) -> list[Option]:
+        """Return the layouts in which a weight may lie that was found by its name: in the same place, in that order."""
+        paths, canonical = {piece.path for piece in named}, [weight.name for weight in self._members.values()]
+        alike = [option for option in listed if set(option.paths) == paths and _in_order(option.family, canonical)]
+        first = next((option for option in alike if _same(option.pieces, named)), None)
+        own = first or Option(named, tuple(dict.fromkeys(piece.path for piece in named)), "named", 0.0, 0, _no_bias)
+        others = [replace(option, rarity=1.0 + option.rarity) for option in alike if option is not first]
+        return [replace(own, rarity=0.0), *others]
+
+    def _as_said(self, name: str, free: list[Option]) -> list[Option]:
+        """Return the options that the words in their names do not speak against, unless they speak against all."""
+        meant = wording.ROLES.get(name.rpartition(".")[2])
+        if meant is None:
+            return free
+        roles = {wording.ROLES.get(member.name, "") for member in self._members.values()}
+        said = [(wording.role(option.paths[0]), option) for option in free]
+        return (
+            [option for role, option in said if role == meant]
+            or [option for role, option in said if role not in roles or role == ""]
+            or free
+        )
+
+    def _bias(self, name: str, option: Option | None, matrix: tuple[Piece, ...], taken: set[int]) -> tuple[Piece, ...]:
+        weight, parameters = self._members[name], self._finder.parameters
+        if option is None or option.layout == "named" or weight.holding is not Holding.PROJECTION:
+            return self._finder.bias(weight, matrix)
+        beside = [layouts.bias_path(path) for path in option.paths]
+        if all(path in parameters for path in beside):
+            return option.vector([(path, parameters[path]) for path in beside])
+        if own := self._finder.bias(weight, matrix):
+            return own
+        return self._left_over(weight, option, taken) if weight.bias is not None else ()
+
+    def _left_over(self, weight: Weight, option: Option, taken: set[int]) -> tuple[Piece, ...]:
+        """Return a bias that no name tells: a vector of the right length that nobody has taken yet."""
+        meant = wording.ROLES.get(weight.name)
+        vectors = [
+            (path, parameter)
+            for path, parameter in self._finder.parameters.items()
+            if parameter.numel() == option.total and id(parameter) not in taken and not path.endswith(".weight")
+        ]
+        vectors.sort(key=lambda found: wording.role(found[0]) not in (meant, ""))
+        return option.vector(vectors[:1]) if vectors else ()
+
+    def _placed(self, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+        path = self._place
+        return tuple(replace(piece, path=f"{path}.{piece.path}") for piece in pieces) if path else tuple(pieces)
+
+
+def choose(parts: Sequence[Part], pick: Pick) -> Chosen:
+    """Return the assignment that `pick` asks for, for all parts of a module together.
+
+    Raises:
+        Ungradable: a weight has no place at all, or there is no assignment of that number.
+    """
+    wanted = dict(line.partition("=")[::2] for line in pick.places.splitlines())
+    lists = [part.assignments(wanted) for part in parts]
+    together = list(islice(product(*lists), MOST_CHOICES))
+    if pick.nth >= len(together):
+        raise Ungradable(f"there is no assignment {pick.nth} of your weights, only {len(together)}")
+    pieces: dict[str, tuple[Piece, ...]] = {}
+    superfluous: list[Piece] = []
+    described: list[str] = []
+    for part, assignment in zip(parts, together[pick.nth], strict=True):
+        found, extra = part.pieces(assignment)
+        pieces |= found
+        superfluous += extra
+        described += [f"{name}={option.key}" for name, option in (assignment or {}).items()]
+    return Chosen(pieces, tuple(superfluous), len(together), "\n".join(described))
+
+
+def _assignments(options: Mapping[str, list[Option]]) -> Iterator[Assignment]:
+    """Yield every way to give each weight a place of its own, and to leave no part of a fused place empty."""
+    names = sorted(options, key=lambda name: len(options[name]))
+    budget = [_STEPS]
+
+    def extend(chosen: dict[str, Option]) -> Iterator[Assignment]:
+        budget[0] -= 1
+        if len(chosen) == len(names):
+            if _is_full(chosen.values()):
+                yield {name: chosen[name] for name in options}
+            return
+        name = names[len(chosen)]
+        for option in sorted(options[name], key=lambda option: option.rarity):
+            if budget[0] > 0 and not any(_clash(option, other) for other in chosen.values()):
+                yield from extend({**chosen, name: option})
+
+    return extend({})
+
+
+def _clash(one: Option, other: Option) -> bool:
+    """Return whether two weights cannot lie so at once."""
+    if set(one.paths).isdisjoint(other.paths):
+        return False
+    shared = one.parts > 1 and (one.family, one.layout, one.paths) == (other.family, other.layout, other.paths)
+    return not shared or one.part == other.part
+
+
+def _is_full(chosen: Iterable[Option]) -> bool:
+    """Return whether every fused place that is used is used whole."""
+    used = Counter((option.paths, option.parts) for option in chosen if option.parts > 1)
+    return all(count == parts for (_, parts), count in used.items())
+
+
+def _cost(assignment: Assignment, ranks: Mapping[str, int]) -> float:
+    """Return what speaks against an assignment: doubts, mixed layouts, and another order than the contract's."""
+    chosen = list(assignment.values())
+    places = [(ranks[option.paths[0]], option.part) for option in chosen]
+    turned = sum(one > other for i, one in enumerate(places) for other in places[i + 1 :])
+    layouts_used = len({option.layout for option in chosen})
+    return sum(option.rarity for option in chosen) + 0.6 * layouts_used + 0.05 * turned
+
+
+def _doubt(name: str, option: Option) -> float:
+    """Return what the words in a place's name say against it, where the contract speaks of other things."""
+    likely, role = wording.LIKELY.get(name, ()), wording.role(option.paths[0])
+    return 1.0 if likely and role and role not in likely else 0.0
+
+
+def _in_order(family: str, canonical: Sequence[str]) -> bool:
+    """Return whether the parts of a fused place follow each other as in the contract: its name says so much."""
+    members = family.split(">") if family else []
+    return members == [name for name in canonical if name in members]
+
+
+def _same(pieces: Sequence[Piece], others: Sequence[Piece]) -> bool:
+    """Return whether two lists of pieces show the same memory as the same columns."""
+    return _spots(pieces) == _spots(others)
+
+
+def _spots(pieces: Sequence[Piece]) -> list[tuple[object, ...]]:
+    views = [(piece, piece.view(piece.parameter.detach())) for piece in pieces]
+    return [(p.path, p.start, p.stop, view.storage_offset(), view.shape, view.stride()) for p, view in views]
+
+
+def _no_bias(found: object) -> tuple[Piece, ...]:
+    return ()
+
+
+def _biasless(name: str, matrix: tuple[Piece, ...]) -> str:
+    return (
+        f"`{name}` must have a bias in this case, and none was found beside {matrix[0].path}; "
+        "make its layer with `bias=True`, or with your constructor's bias argument where the contract has one"
+    )

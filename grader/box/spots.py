@@ -1,0 +1,74 @@
+"""A place where a weight may lie, and what is known of it by shape alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from grader.box import layouts
+from grader.box.layouts import Piece, View
+
+Vector = Callable[[Sequence[tuple[str, Tensor]]], tuple[Piece, ...]]  # the pieces of a bias that goes with a matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Option:
+    """One place where a weight may lie.
+
+    Attributes:
+        pieces: what is written and read there.
+        claim: the paths that it takes, and how: two options may share them if `family` is one and `part` is not.
+        layout: it in one word, the same in constructions of other sizes.
+        rarity: how unusual the layout is; usual ones are tried first.
+        total: the length of a bias beside each of `paths`, and `vector` its pieces.
+        parts: how many weights share the paths.
+    """
+
+    pieces: tuple[Piece, ...]
+    paths: tuple[str, ...]
+    layout: str
+    rarity: float
+    total: int
+    vector: Vector
+    family: str = ""
+    part: int = 0
+    parts: int = 1
+
+    @property
+    def key(self) -> str:
+        """Return its place in words that mean the same in constructions of other sizes."""
+        path = self.paths[0] if len(self.paths) == 1 else layouts.pattern(self.paths[0])
+        return f"{path}|{self.layout}|{self.family}|{self.part}"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter as (out, in) or (in, out): without the axes of length one that a convolution or a batch add."""
+
+    path: str
+    tensor: Tensor
+    owner: str  # linear, conv, or plain
+
+    def shapes(self, axes: int) -> Iterator[tuple[int, ...]]:
+        """Yield its shape with `axes` axes: as it is, or without axes of length one."""
+        shape = tuple(self.tensor.shape)
+        if len(shape) == axes:
+            yield shape
+        ones = [i for i, size in enumerate(shape) if size == 1]
+        if len(shape) > axes and len(shape) - axes <= len(ones):
+            leading, trailing = ones[: len(shape) - axes], ones[len(ones) - len(shape) + axes :]
+            for gone in dict.fromkeys((tuple(trailing), tuple(leading))):
+                if self.owner != "conv" or gone[0] >= axes:
+                    yield tuple(size for i, size in enumerate(shape) if i not in gone)
+
+
+def whole(size: int) -> Vector:
+    """Return how a bias lies that belongs to one weight: in one vector, or in equal blocks."""
+    return lambda found: layouts.bias_blocks(size, list(found))
+
+
+def head_of(index: int, *, turn: bool) -> View:
+    """Show one matrix of a stack, turned round or as it lies."""
+    return lambda parameter: parameter[index].T if turn else parameter[index]

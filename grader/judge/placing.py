@@ -1,0 +1,111 @@
+"""Finds by their behaviour which parameters are which weights, where their names do not say so.
+
+A construction tells how many assignments of weights to parameters its shapes allow, and uses the most likely one. If
+that gives no right answers, each of them is tried in a small call; the one whose outputs agree with the truth in most
+constructions is used for all of them in a second run. The box is only ever asked for an assignment by its number; what
+is right is known out here. If none agrees, the first run stands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from torch import Tensor
+
+from grader.box.observations import BuildSeen, Observations
+from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan
+from grader.box.run import Run
+from grader.checks.evidence import Evidence
+
+FOUND = "found by what it does"
+UNTOLD = (
+    "the names and shapes of your weights do not say which is which, or how they lie, and no assignment gave right "
+    "answers; so they were taken in the order in which you made them. If that is not what you meant, name them as the "
+    "statement does"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One assignment in one construction, and the call that shows what it does."""
+
+    build: Build
+    call: Call
+    like: str  # the call of the plan whose truth it is held against
+
+
+def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
+    """Return the assignment that agrees with the truth, in the words of `BuildSeen.places`; empty if none does."""
+    trials = list(_trials(evidence.plan, evidence.observed))
+    if not trials:
+        return ""
+    plan = replace(
+        evidence.plan,
+        builds=tuple(trial.build for trial in trials),
+        calls=tuple(trial.call for trial in trials),
+        begun=(),
+    )
+    seen = run(plan).observations
+    agreeing = Counter(seen.builds[trial.build.name].places for trial in trials if _agrees(trial, seen, evidence))
+    return max(agreeing, key=lambda places: agreeing[places], default="")
+
+
+def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
+    """Yield the assignments to try, at most so many; those of constructions with many heads come first."""
+    left = MOST_CHOICES
+    open_ones = [(build, seen.builds[build.name]) for build in plan.builds if _is_open(build, seen)]
+    described = list(dict.fromkeys(found.places for _, found in open_ones))
+    if not described or (len(described) == 1 and all(_is_settled(build, seen) for build in plan.builds)):
+        return
+    open_ones.sort(key=lambda pair: (-max(weight.heads for weight in pair[0].weights), pair[1].choices))
+    for build, found in open_ones:
+        call = _smallest(plan, build)
+        picks = [Pick(nth=number) for number in range(found.choices)]
+        if len(described) > 1:  # constructions of other sizes had other candidates
+            picks = [*(Pick(places=places) for places in described), *picks]
+        if call is None or (len(picks) > left and left < MOST_CHOICES):
+            continue
+        for number, pick in enumerate(picks[:left]):
+            name = f"{build.name}/{number}"
+            tried = replace(call, name=name, build=name, upstream=(), wants=(), below=0)
+            yield _Trial(replace(build, name=name, pick=pick), tried, call.name)
+        left -= len(picks)
+
+
+def _is_open(build: Build, seen: Observations) -> bool:
+    found: BuildSeen | None = seen.builds.get(build.name)
+    return found is not None and bool(found.places) and not build.refused
+
+
+def _is_settled(build: Build, seen: Observations) -> bool:
+    """Return whether nothing else could be tried in a construction."""
+    found = seen.builds.get(build.name)
+    return build.refused or found is None or (bool(found.places) and found.choices == 1)
+
+
+def _smallest(plan: Plan, build: Build) -> Call | None:
+    """Return the call on `build` that has least to compute and no luck in it."""
+    calls = (c for c in plan.calls if c.build == build.name and not (c.training or c.reads_weights or c.strided))
+    return min(calls, key=_size, default=None)
+
+
+def _size(call: Call) -> int:
+    return sum(value.numel() for value in call.arguments.values() if isinstance(value, Tensor))
+
+
+def _agrees(trial: _Trial, seen: Observations, evidence: Evidence) -> bool:
+    """Return whether every output of a trial is the truth's, as closely as a check would ask."""
+    found, build = seen.calls.get(trial.call.name), seen.builds.get(trial.build.name)
+    if found is None or found.raised is not None or build is None or not build.places:
+        return False
+    call = evidence.plan.call(trial.like)
+    for slot in call.outputs:
+        got, truth = found.slots.get(slot.key), evidence.truth(call, slot.key)
+        if got is None or got.tensor is None or truth is None:
+            return False
+        wrong = ~((got.tensor.double() - truth.double()).abs() <= evidence.bound(call, slot.key))
+        if bool((wrong & (got.tensor != truth)).any()):
+            return False
+    return True

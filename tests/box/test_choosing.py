@@ -1,0 +1,116 @@
+"""Weights whose names do not say which is which, and layouts that no shape tells: all of them can be asked for."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from grader.box.binding import Binding, bind
+from grader.box.plan import Pick, Weight
+from grader.errors import Ungradable
+from tests.box.small import numbers
+
+_HEADS, _WIDTH, _IN = 3, 2, 5
+_OUT = _HEADS * _WIDTH
+_NAMES = ("W_query", "W_key", "W_value")
+
+
+def _weights(size_in: int = _IN) -> tuple[Weight, ...]:
+    return tuple(
+        Weight(name, numbers(size_in, _OUT, seed=n), numbers(_OUT, seed=9 + n), _HEADS) for n, name in enumerate(_NAMES)
+    )
+
+
+def _layers(*names: str, size_in: int = _IN) -> nn.Module:
+    return nn.ModuleDict({name: nn.Linear(size_in, _OUT) for name in names})
+
+
+def _places(binding: Binding) -> tuple[str, ...]:
+    told = binding.describe()
+    return tuple(told[name].removesuffix(".weight") for name in _NAMES)
+
+
+def _all(module: nn.Module, weights: tuple[Weight, ...]) -> list[Binding]:
+    count = bind(module, weights).choices
+    return [bind(module, weights, pick=Pick(nth=number)) for number in range(count)]
+
+
+def test_without_telling_names_every_order_can_be_asked_for() -> None:
+    """The order of construction comes first."""
+    module = _layers("one", "two", "three")
+
+    found = [_places(binding) for binding in _all(module, _weights())]
+
+    assert found[0] == ("one", "two", "three")
+    assert sorted(found) == sorted(permutations(("one", "two", "three")))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("toqueries", "tokeys", "tovalues"),
+        ("_W_q", "_W_k", "_W_v"),
+        ("attnQ", "attnK", "attnV"),
+        ("w_qs", "w_ks", "w_vs"),
+    ],
+)
+def test_words_in_names_decide_whatever_the_order(names: tuple[str, str, str]) -> None:
+    """Who calls a layer `toqueries` and takes keys from it has made a mistake, and no choice may hide that."""
+    for order in permutations(names):
+        binding = bind(_layers(*order), _weights())
+
+        assert (binding.choices, _places(binding)) == (1, names)
+
+
+def test_an_assignment_is_found_again_in_another_size() -> None:
+    """What one construction shows is used for all of them."""
+    wanted = _all(_layers("one", "two", "three"), _weights())[4]
+    wide = _weights(size_in=7)
+
+    again = bind(_layers("one", "two", "three", size_in=7), wide, pick=Pick(places=wanted.places))
+
+    assert _places(again) == _places(wanted)
+
+
+def test_an_assignment_that_there_is_not_is_refused() -> None:
+    """Only so many can be asked for."""
+    with pytest.raises(Ungradable, match="there is no assignment 6 of your weights, only 6"):
+        bind(_layers("one", "two", "three"), _weights(), pick=Pick(nth=6))
+
+
+def _apart(fused: Tensor, order: str, part: int) -> Tensor:
+    """Return one part of a fused projection of (time, total) whose axes lie in `order`, as (time, heads * width)."""
+    sizes = {"p": 3, "h": _HEADS, "d": _WIDTH}
+    axes = fused.unflatten(-1, tuple(sizes[axis] for axis in order))
+    return axes.permute(0, *(1 + order.index(axis) for axis in "phd"))[:, part].flatten(1)
+
+
+@pytest.mark.parametrize("order", ["".join(order) for order in permutations("phd")])
+@pytest.mark.parametrize("name", ["qkv", "everything"])
+def test_every_order_of_a_fused_projections_axes_is_among_the_choices(name: str, order: str) -> None:
+    """Parts, heads and features in any order: one choice gives the contract's projections, and their gradients."""
+    module, x, weights = nn.ModuleDict({name: nn.Linear(_IN, 3 * _OUT)}), numbers(4, _IN), _weights()
+    wanted = [x @ weight.matrix + weight.bias for weight in weights if weight.bias is not None]
+    right = []
+
+    for number in range(bind(module, weights).choices):
+        binding = bind(module, weights, pick=Pick(nth=number))
+        seen = [_apart(module[name](x), order, part) for part in range(3)]
+        if all(torch.allclose(got, want) for got, want in zip(seen, wanted, strict=True)):
+            right.append(number)
+            module.zero_grad()
+            seen[1].sum().backward()
+            assert torch.allclose(binding.gradient("W_key", (_IN, _OUT)), x.sum(0)[:, None].expand(-1, _OUT))
+            assert torch.equal(binding.gradient("W_key.bias", (_OUT,)), torch.full((_OUT,), 4.0))
+
+    assert len(right) == 1
+
+
+@pytest.fixture(autouse=True)
+def _double() -> object:
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
