@@ -137,7 +137,7 @@ def test_code_is_executed_in_two_places_only() -> None:
     """The submission in the box; our own reference, with a step replaced, beside the exercises."""
     places = {module for module, tree in _MODULES.items() if _calls(tree, "exec", "eval", "compile")}
 
-    assert places <= {"grader.box.source", "grader.exercise.mistakes", "grader.exercise.catalog"}
+    assert places <= {"grader.box.source", "grader.box.loading", "grader.exercise.mistakes", "grader.exercise.catalog"}
 
 
 def test_the_environment_is_read_in_the_settings_only() -> None:

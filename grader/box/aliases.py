@@ -71,7 +71,6 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
         "dropout_prob",
         "drop_prob",
         "attn_pdrop",
-        "attention_dropout",
         "drop",
         "p_drop",
         "dropout_ratio",

@@ -25,7 +25,22 @@ _MODULES = frozenset({"Module", "LightningModule"})  # as a base class these are
 _ONE_OR_MORE = ("nrows", "ncols")
 
 
-class StandIn:
+_VALUES = (
+    "bool", "int", "float", "complex", "index", "contains", "array", "add", "radd", "sub", "rsub", "mul", "rmul",
+    "matmul", "rmatmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "neg", "pos",
+    "abs", "lt", "le", "gt", "ge", "and", "rand", "xor", "invert", "round",
+)  # fmt: skip
+
+
+def _refuse(stand_in: Any, *_: object) -> NoReturn:
+    raise ModuleNotFoundError(_needed(stand_in._path), name=_root(stand_in._path))
+
+
+# Python looks for the methods of operators in a class, and nowhere else.
+_NoValue: Any = type("_NoValue", (), {f"__{name}__": _refuse for name in _VALUES})
+
+
+class StandIn(_NoValue):  # type: ignore[misc]  # a base that is put together has no type of its own
     """Whatever a package that is not here would have held under `path`."""
 
     _path: str
@@ -64,7 +79,7 @@ class StandIn:
 
     def __iter__(self) -> Iterator[Any]:
         if self._given is None and _root(self._path) not in _DRAWING:
-            self._refuse()
+            _refuse(self)
         return iter(() if self._given is None else self._given)
 
     def __len__(self) -> int:
@@ -93,22 +108,10 @@ class StandIn:
     def __repr__(self) -> str:
         return f"<stand-in for {self._path}>"
 
-    def _refuse(self, *_: object) -> NoReturn:
-        raise ModuleNotFoundError(_needed(self._path), name=_root(self._path))
-
     @classmethod
     def __torch_function__(cls, function: object, types: object, arguments: Any = (), options: Any = None) -> NoReturn:
         found = next((a for a in (*arguments, *(options or {}).values()) if isinstance(a, StandIn)), None)
         raise ModuleNotFoundError(_needed(found._path if found is not None else "a package"))
-
-
-_VALUES = (
-    "bool", "int", "float", "complex", "index", "contains", "array", "add", "radd", "sub", "rsub", "mul", "rmul",
-    "matmul", "rmatmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "neg", "pos",
-    "abs", "lt", "le", "gt", "ge", "and", "rand", "xor", "invert", "round",
-)  # fmt: skip
-for _name in _VALUES:  # as methods of a class, which is where Python looks for them
-    setattr(StandIn, f"__{_name}__", StandIn._refuse)
 
 
 class _Module(ModuleType):
