@@ -162,6 +162,8 @@ class Dropout:
                 return trouble
         slot = calls[0].outputs[0]
         kept, right = _without_dropout(base, evidence, item.case.decode)
+        if not right and item.case.arguments.get("training"):
+            return failed("with `training = False` it gives something else than expected")  # no other check asks there
         seen = [_decoded(evidence.output(call, slot), item.case.decode) for call in calls]
         text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype])
         if text.startswith(_UNTOLD) and not right:
