@@ -176,7 +176,7 @@ def decoder_comes_first(keys: Tensor, state: Tensor) -> Tensor:
 
 @mistake(replaces="check", dimension="shapes")
 def unknown_methods_accepted(method: str) -> str:
-    """The constructor of your multiplicative attention accepts methods that do not exist.
+    """Your multiplicative attention accepts methods that do not exist.
 
     Whatever is not one of the three names has to raise a `ValueError`, there or in `forward` at the latest. An `else`
     at the end of a chain takes everything; a chain without one ends in an error of another kind, further on.
