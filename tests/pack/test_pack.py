@@ -84,7 +84,7 @@ def test_a_right_answer_passes_with_every_item(name: str, example: str, pack: Pa
     assert done.returncode == 0, done.stdout + done.stderr
     assert [line for line in lines if f"test_answer[{line}] PASSED" not in done.stdout] == []
     assert f"{len(lines) + 1} passed" in done.stdout
-    assert f"executed by {folder / 'grader' / 'box' / 'source.py'}" in done.stdout
+    assert f"executed by {folder / 'grader' / 'box' / 'loading.py'}" in done.stdout
     assert f"100 of 100 points, seed {SEED}" in done.stdout
 
 
