@@ -61,6 +61,7 @@ def _messages(report: Report) -> str:
 
 
 _NEAR = _HONEST.replace("class SelfAttention(", "class SelfAttentionV2(")
+_NESTED = "nested = __import__('functools').reduce(lambda inner, _: [inner], range(300_000), [])"
 _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "empty": ("", Status.REJECTED, "your file is empty"),
     "blank": (" \n\t\n", Status.REJECTED, "your file is empty"),
@@ -78,7 +79,7 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "no entry": ("import torch", Status.REJECTED, "must define a class called `SelfAttention`"),
     "a near miss": (_NEAR, Status.REJECTED, "it defines `SelfAttentionV2`, which may be it under another name"),
     "an entry that is no class": ("SelfAttention = 5", Status.REJECTED, "`SelfAttention` must be a class"),
-    "a missing module": ("import einops", Status.REJECTED, "ModuleNotFoundError: No module named 'einops'"),
+    "a missing module": ("import einops", Status.REJECTED, "must define a class called `SelfAttention`"),
     "an exception at import": (
         "\n1 / 0",
         Status.REJECTED,
@@ -93,7 +94,7 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "a forward's signature": (
         _HONEST.replace("forward(self, x)", "forward(self, a, b)"),
         Status.GRADED,
-        "missing 1 required positional argument: 'b'",
+        "`forward` needs `b`",
     ),
     "no forward": (
         _HONEST.replace("def forward", "def forwards"),
@@ -125,7 +126,11 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "an infinite loop at import": ("while True: pass", Status.TIMEOUT, "it took too long"),
     "a sleep": (_forward("import time; time.sleep(60)"), Status.TIMEOUT, "it took too long"),
     "an exit": (_forward("import os; os._exit(0)"), Status.CRASHED, "your code ended its process"),
-    "a segmentation fault": (_forward("import faulthandler; faulthandler._sigsegv()"), Status.CRASHED, "SIGSEGV"),
+    "a segmentation fault": (
+        _forward(f"import sys; sys.setrecursionlimit(10**9); {_NESTED}; repr(nested)"),
+        Status.CRASHED,
+        "SIGSEGV",
+    ),
     "a flood of output": (_forward("while True: print('x' * 4000)"), Status.CRASHED, "it printed too much"),
     "a wrong shape": (_result("result.T"), Status.GRADED, "must be a tensor of shape"),
     "a missing row": (_result("result[1:]"), Status.GRADED, "yours has shape"),

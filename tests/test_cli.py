@@ -134,7 +134,7 @@ def test_the_seed_and_the_sandbox_are_reported(reports: list[dict[str, Any]]) ->
 
 
 def test_text_shows_what_failed_first(ask: Ask) -> None:
-    """A person reads the score, then the failed checks with their messages, then the others, then the diagnosis."""
+    """A person reads the score, then the diagnosis, then the failed checks with their messages, then the others."""
     code, out, _ = ask("grade", "causal_attention", WRONG)
     marks = [line[0] for line in out.splitlines() if line[:2] in ("✗ ", "- ", "✓ ")]
 
@@ -142,7 +142,7 @@ def test_text_shows_what_failed_first(ask: Ask) -> None:
     assert "seed 0" in out  # the default is public: two people at two desks see the same numbers
     assert marks == sorted(marks, key="✗-✓".index)
     assert {"✗", "✓"} <= set(marks)
-    assert out.index("of 100") < out.index("masking") < out.index("✗") < out.index("What happened: Your mask starts")
+    assert out.index("of 100") < out.index("masking") < out.index("What happened: Your mask starts") < out.index("✗")
     assert "\x1b" not in out
 
 
@@ -154,7 +154,8 @@ def test_text_says_what_the_answer_does_and_names_two_mistakes() -> None:
 
     lines = [line.plain for line in body(replace(report, properties=taught))]
 
-    assert lines[2:6] == [
+    start = lines.index("What your attention does")
+    assert lines[start : start + 4] == [
         "What your attention does",
         "    ✗ rows add up",
         "      shares of a whole",

@@ -45,7 +45,7 @@ class Guest:
         each: how many may wait under that key.
     """
 
-    key: str
+    key: str = field(repr=False)
     known: bool = False
     each: int = EACH
 

@@ -1,9 +1,9 @@
 """Use another library's.
 
 Group: softmax
-Expected: error ModuleNotFoundError
-Stopped by: nothing more can be imported
-Without traps: error ModuleNotFoundError
+Expected: error TypeError
+Stopped by: nothing more can be imported; a stand-in takes its place
+Without traps: error TypeError
 """
 
 import scipy.special

@@ -1,6 +1,6 @@
 """Import the reference solution.
 
-Expected: error ModuleNotFoundError
+Expected: error ModuleNotFoundError or error AttributeError
 Stopped by: system call filter, Landlock, namespaces
 """
 
