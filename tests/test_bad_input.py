@@ -61,7 +61,6 @@ def _messages(report: Report) -> str:
 
 
 _NEAR = _HONEST.replace("class SelfAttention(", "class SelfAttentionV2(")
-_NESTED = "nested = __import__('functools').reduce(lambda inner, _: [inner], range(300_000), [])"
 _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "empty": ("", Status.REJECTED, "your file is empty"),
     "blank": (" \n\t\n", Status.REJECTED, "your file is empty"),
@@ -117,7 +116,7 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
         "cannot assign module before Module.__init__() call",
     ),
     "layers in a plain list": (
-        _HONEST.replace("self.W_query = nn.Linear", "self.layers = [nn.Linear(1, 1)]; self.x = nn.Linear"),
+        _HONEST.replace("self.W_query = nn.Linear", "self.layers = [nn.Linear(1, 1)]; 0 and nn.Linear"),
         Status.UNGRADABLE,
         "use nn.ModuleList",
     ),
@@ -126,10 +125,10 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "an infinite loop at import": ("while True: pass", Status.TIMEOUT, "it took too long"),
     "a sleep": (_forward("import time; time.sleep(60)"), Status.TIMEOUT, "it took too long"),
     "an exit": (_forward("import os; os._exit(0)"), Status.CRASHED, "your code ended its process"),
-    "a segmentation fault": (
-        _forward(f"import sys; sys.setrecursionlimit(10**9); {_NESTED}; repr(nested)"),
-        Status.CRASHED,
-        "SIGSEGV",
+    "a call below torch": (
+        _forward("import ctypes; ctypes.string_at(0)"),
+        Status.GRADED,
+        "ctypes is not allowed in this exercise",
     ),
     "a flood of output": (_forward("while True: print('x' * 4000)"), Status.CRASHED, "it printed too much"),
     "a wrong shape": (_result("result.T"), Status.GRADED, "must be a tensor of shape"),
