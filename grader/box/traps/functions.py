@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import sys
 import types
 from array import array
@@ -62,7 +63,8 @@ class Functions:
             self._before.append(hide(function.__code__))
             function.__code__ = _code(alarm, called, function.__code__)
         for name in self._late:
-            sys.modules[name] = _TrappedModule(name, alarm)
+            # Torch asks late whether some of these are installed, and fails at a module without a specification.
+            sys.modules[name] = _TrappedModule(name, alarm) if _is_installed(name) else None  # type: ignore[assignment]
 
     def lift(self) -> None:
         """Put their own code back."""
@@ -130,6 +132,10 @@ def _template() -> types.CodeType:
 
     assert trapped.__code__.co_consts == (None, ())
     return trapped.__code__
+
+
+def _is_installed(name: str) -> bool:
+    return importlib.util.find_spec(name.partition(".")[0]) is not None
 
 
 class _TrappedModule(types.ModuleType):
