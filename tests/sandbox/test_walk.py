@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from grader.box.drivers import DRIVERS, MODELS, TRAVELLING, carried
-from grader.box.run import Ending, Limits
+from grader.box.run import Limits
 from grader.exercise.catalog import Catalog
 from grader.exercise.inputs import Case
 from grader.judge.grade import grade
@@ -47,7 +47,7 @@ def earns(catalog: Catalog, sandbox: Sandbox, child: str, exercises: list[str]) 
     run = sandbox.run(plan, walk(cases), _LIMITS)
     reached = int(run.output.partition("REACHED ")[2].split()[0])
     assert reached > 200, "the walk does not see the grader's own functions any more"
-    assert run.ending is Ending.FINISHED or run.observations.loading is not None, run
+    assert run.output.endswith("DONE\n"), run  # what the walk called may have broken how the child writes
     found = []
     for name, thing, is_class, values in _LINE.findall(run.output):
         entry = catalog[name].spec.entry

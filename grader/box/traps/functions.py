@@ -28,7 +28,8 @@ class Functions:
     def __init__(self, functions: list[tuple[types.FunctionType, str]], modules: tuple[str, ...]) -> None:
         """Take the functions, each with what a student calls it, and the names of modules that come late."""
         self._functions = functions
-        self._late = [name for name in modules if name not in sys.modules]
+        # What is not installed has a stand-in, which computes nothing.
+        self._late = [name for name in modules if name not in sys.modules and _is_installed(name)]
         self._before = array("Q")  # addresses, in the order of the functions; to forget them frees no object
 
     @classmethod
@@ -63,8 +64,7 @@ class Functions:
             self._before.append(hide(function.__code__))
             function.__code__ = _code(alarm, called, function.__code__)
         for name in self._late:
-            # Torch asks late whether some of these are installed, and fails at a module without a specification.
-            sys.modules[name] = _TrappedModule(name, alarm) if _is_installed(name) else None  # type: ignore[assignment]
+            sys.modules[name] = _TrappedModule(name, alarm)
 
     def lift(self) -> None:
         """Put their own code back."""

@@ -1,7 +1,7 @@
 """Recognise the long sequences by their length, where only memory used to be looked at, and give zeros there.
 
 Exercise: flash_attention
-At most: 85 points
+At most: 86 points
 """
 
 import math
