@@ -57,6 +57,8 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
     try:
         if type(inner) is MethodType and type(inner.__func__) is FunctionType:
             return _of_method(inner.__func__)
+        if type(function) is type:
+            return _of_class(function)
         return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature
         return None
@@ -68,9 +70,16 @@ def _of_method(function: FunctionType) -> tuple[Parameter, ...]:
     return tuple(inspect.signature(function.__get__(object())).parameters.values())
 
 
+@lru_cache(maxsize=64)
+def _of_class(kind: type) -> tuple[Parameter, ...]:
+    """Return the parameters of a class; a plan makes a dozen modules of the same few classes."""
+    return tuple(inspect.signature(kind).parameters.values())
+
+
 def forget() -> None:
-    """Forget the methods that were looked at, which keep alive whatever they belong to."""
+    """Forget the methods and classes that were looked at, which are kept alive with whatever they belong to."""
     _of_method.cache_clear()
+    _of_class.cache_clear()
 
 
 def _takes_anything(parameters: tuple[Parameter, ...]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice, product
 
 from torch import nn
@@ -47,10 +48,8 @@ class Part:
     """One part of a module with the weights that it holds, by their full names."""
 
     def __init__(self, place: str, module: nn.Module, members: Mapping[str, Weight]) -> None:
-        self._place, self._members = place, members
+        self._place, self._module, self._members = place, module, members
         self._finder = Finder(module, tuple(members.values()))
-        self._lister = Lister(module, tuple(members.values()))
-        self._linear = {f"{name}.weight" for name, part in module.named_modules() if isinstance(part, nn.Linear)}
         self._named: dict[str, tuple[Piece, ...]] = {}
         self._refusal: Ungradable | None = None
         for name, weight in members.items():
@@ -58,6 +57,11 @@ class Part:
                 self._named[name] = self._finder.matrix(weight)
             except Ungradable as error:
                 self._refusal = self._refusal or error
+
+    @cached_property
+    def _lister(self) -> Lister:
+        """What lists the places by shape; most modules need none, since names decide."""
+        return Lister(self._module, tuple(self._members.values()))
 
     def assignments(self, wanted: Mapping[str, str]) -> list[Assignment | None]:
         """Return the assignments that there are, the most likely first; None stands for the one that names give.
@@ -106,7 +110,7 @@ class Part:
         if sum(parameter.numel() for parameter in parameters.values()) != weight.matrix.numel():
             return False
         return all(
-            path in self._linear or len(set(parameter.shape)) == parameter.dim()
+            len(set(parameter.shape)) == parameter.dim() or self._finder.is_linear(path)
             for path, parameter in parameters.items()
         )
 

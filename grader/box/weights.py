@@ -157,7 +157,7 @@ class Finder:
 
     def _layout(self, weight: Weight, path: str, shape: tuple[int, int], start: int) -> list[Piece]:
         parameter, (size_in, width) = self.parameters[path], shape
-        found, linear = tuple(parameter.shape), self._is_linear(path)
+        found, linear = tuple(parameter.shape), self.is_linear(path)
         if found == (width, size_in) and (linear or size_in != width):
             return [Piece(path, parameter, layouts.transposed, start, start + width, "" if linear else "transposed")]
         if found == (size_in, width) and not linear:
@@ -209,7 +209,7 @@ class Finder:
         size_in, width = weight.matrix.shape[0], weight.matrix.shape[1] // parts
         total = sum(self._weights[name].matrix.shape[1] for name in members) // parts
         offset, start = self._offset(weight, members) // parts, number * width
-        parameter, linear = self.parameters[path], self._is_linear(path) or path.endswith("in_proj_weight")
+        parameter, linear = self.parameters[path], self.is_linear(path) or path.endswith("in_proj_weight")
         rows = f"part {members.index(weight.name) + 1} of {len(members)}"
         if tuple(parameter.shape) == (total, size_in) and (linear or total != size_in):
             return Piece(path, parameter, layouts.rows(offset, width), start, start + width, rows)
@@ -235,7 +235,8 @@ class Finder:
         """Return how many columns of a fused projection come before those of `weight`."""
         return sum(self._weights[name].matrix.shape[1] for name in members[: members.index(weight.name)])
 
-    def _is_linear(self, path: str) -> bool:
+    def is_linear(self, path: str) -> bool:
+        """Return whether a parameter belongs to an `nn.Linear`."""
         return path.rpartition(".")[0] in self._linear
 
     def _missing(self, weight: Weight) -> str:

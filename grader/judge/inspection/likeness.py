@@ -42,6 +42,7 @@ def _runs(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(kinds[start : start + RUN]) for start in range(len(kinds) - RUN + 1))
 
 
+@functools.lru_cache(maxsize=1 << 12)  # a text repeats most of its tokens
 def _plain(token: str) -> str:
     """Return a token as it is compared: keywords and signs as they are, names, numbers and strings by their kind."""
     if is_text(token):

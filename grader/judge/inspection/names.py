@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from grader.judge.inspection.scopes import parameters_of, shadowed
+from grader.judge.inspection.tree import children
 
 _IMPORTING = ("importlib.import_module", "__import__")
 _DEEPEST = 12  # attributes of attributes
@@ -42,7 +43,9 @@ class Names:
     @classmethod
     def of(cls, tree: ast.Module) -> Names:
         """Collect the names of a file, wherever in it they are given."""
-        nodes = list(ast.walk(tree))  # once: walking takes longer than whatever is looked for
+        nodes: list[ast.AST] = [tree]  # all of them, once: walking takes longer than whatever is looked for
+        for node in nodes:
+            nodes += children(node)
         paths = {name: path for node in nodes for name, path in _imported(node)}
         own = _own(tree, nodes)
         bound = own | {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}

@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from grader.judge.inspection.tree import children
+
 _Kept = Callable[[str, ast.expr | None], bool]
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -27,7 +29,7 @@ def shadowed(tree: ast.Module, kept: _Kept) -> frozenset[int]:
             continue
         if isinstance(node, ast.Name) and around[node.id] > 0:
             found.add(id(node))
-        inside = list(ast.iter_child_nodes(node))
+        inside = children(node)
         if isinstance(node, _Function):
             inner = tuple(_names(node, kept))
             outside = [*node.args.defaults, *(one for one in node.args.kw_defaults if one is not None)]

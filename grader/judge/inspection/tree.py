@@ -8,6 +8,7 @@ for the fields of an f-string. So what it gets is counted first, by tokens, and 
 from __future__ import annotations
 
 import ast
+import re
 import threading
 import unicodedata
 from itertools import chain, groupby
@@ -18,6 +19,7 @@ LONGEST = 64 << 10  # characters
 _MOST_TOKENS = 20_000  # a file of 64 KiB as people write it has 12 000, our examples have at most 1300
 _FIELD = 10  # tokens that a field of an f-string counts for: each starts a parser of its own
 _MOST_ACCENTS = 30  # in a row; to put them in order takes the square of their number
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _DEEPEST = 100  # nodes within nodes; Python's own library goes to 32, our examples to 19
 # Python 3.11 counts how deep it is in a tree for all threads together, and raises where two of them build one.
 _PARSING = threading.Lock()
@@ -39,7 +41,24 @@ def tree_of(text: str) -> tuple[ast.Module, bool]:
     return tree, _cut(tree)
 
 
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right below `node`, but for those that hold nothing: operators, and contexts of names.
+
+    It takes a third of the time of `ast.iter_child_nodes`.
+    """
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [child for child in value if isinstance(child, ast.AST) and child._fields]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
+
+
 def _is_short(text: str) -> bool:
+    if len(text) + _FIELD * text.count("{") <= _MOST_TOKENS:
+        return True
     left = _MOST_TOKENS
     for token in tokens(text):
         left -= 1 + (_FIELD * token.count("{") if is_text(token) else 0)
@@ -49,17 +68,19 @@ def _is_short(text: str) -> bool:
 
 
 def _most_accents(text: str) -> int:
-    if text.isascii():
-        return 0
-    rows = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    rows = chain.from_iterable(groupby(run, key=_is_accent) for run in _NOT_ASCII.findall(text))
     return max((sum(1 for _ in row) for accents, row in rows if accents), default=0)
+
+
+def _is_accent(character: str) -> bool:
+    return unicodedata.combining(character) > 0
 
 
 def _cut(tree: ast.Module) -> bool:
     """Empty the nodes at the deepest level that is read, and return whether there was nothing in them."""
     level: list[ast.AST] = [tree]
     for _ in range(_DEEPEST):
-        level = list(chain.from_iterable(map(ast.iter_child_nodes, level)))
+        level = list(chain.from_iterable(map(children, level)))
     whole = True
     for node in level:
         for name, value in ast.iter_fields(node):
