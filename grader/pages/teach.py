@@ -121,6 +121,8 @@ class Doorway:
         if below and await asyncio.to_thread(self._identity.instructor, Request(scope)) is None:
             opened = scope["method"] == "GET" and scope["path"] in ("/teach", "/teach/")
             app = RedirectResponse("/sign-in?next=/teach/", status_code=303) if opened else _refusal()
+        elif below and scope["path"] == "/teach":
+            app = RedirectResponse("/teach/", status_code=307)  # the pages are mounted below it
         await app(scope, receive, send)
 
 

@@ -185,3 +185,13 @@ def test_only_the_allowed_names_are_answered(site, host, status):
             return (await client.get("/health")).status_code
 
     assert in_a_loop(ask()) == status
+
+
+def test_the_gradebook_is_found_without_its_last_slash(person, visitor):
+    """Whoever types the address leaves the slash out; an instructor gets the page, and anybody else the sign-in form."""
+    with visitor(person(role=Role.INSTRUCTOR)) as client:
+        answer = client.get("/teach")
+        assert (answer.status_code, answer.headers["location"]) == (307, "/teach/")
+        assert client.get(answer.headers["location"]).status_code == 200
+    with visitor() as client:
+        assert client.get("/teach").headers["location"] == "/sign-in?next=/teach/"
