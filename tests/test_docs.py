@@ -187,7 +187,7 @@ def test_the_guide_explains_every_sentence_of_the_gate() -> None:
 
 def test_the_guides_module_is_a_contract() -> None:
     """In the place of the example's own entry and cases it is read as it stands, and its names fit together."""
-    (toml,) = _blocks(_GUIDE, "toml")
+    toml, _ = _blocks(_GUIDE, "toml")
     module = _read(_GUIDE).partition("```\n[entry]\n")[2].partition("```")[0]
     check = '\n[[checks]]\ncheck = "values"\npoints = 100\ncases = ["causal"]\n'
     text = f"{toml.partition('[entry]')[0]}[entry]\n{module}{check}"
@@ -199,7 +199,7 @@ def test_the_guides_module_is_a_contract() -> None:
 
 def test_the_guides_example_is_an_exercise(tmp_path: Path) -> None:
     """Its files, put together as it says, pass the gate but for what the guide leaves to the author."""
-    (toml,) = _blocks(_GUIDE, "toml")
+    toml, declined = _blocks(_GUIDE, "toml")
     reference, mistakes, inputs = (_IMPORTS + block for block in _blocks(_GUIDE, "python"))
     folder, examples = tmp_path / "exercises" / "toy", tmp_path / "tests" / "submissions" / "toy"
     for place in (folder, examples, tmp_path / "reference"):
@@ -207,6 +207,7 @@ def test_the_guides_example_is_an_exercise(tmp_path: Path) -> None:
     answer = "def plain_weights(query, key):\n    return (query @ key.mT).softmax({})\n"
     texts = {
         folder / "exercise.toml": toml.replace('title = "very', 'make = "first_row_equal"\ntitle = "very'),
+        folder.parent / "declined.toml": declined.replace("plain_weights", folder.name),
         folder / "statement.md": "## What to build\n\n## What you write\n\n## What is checked\n",
         folder / "starter.py": "def plain_weights(query, key):\n    raise NotImplementedError\n",
         folder / "mistakes.py": mistakes,

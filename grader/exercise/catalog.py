@@ -64,17 +64,21 @@ class Exercise:
 
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
-        """The known mistakes, in the order of `mistakes.py`."""
-        return mistakes.collect(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"))
+        """The known mistakes, in the order of `mistakes.py`, and then the shared ones that fit."""
+        from grader.exercise import offers  # here: it brings torch, and most readers look for no mistakes
+
+        own = mistakes.collect(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"))
+        declined = offers.read_declined(self.folder.parent / "declined.toml").get(self.id, {})
+        return (*own, *offers.offered(mistakes.load(self._reference_code), own, declined))
 
     def reference(self, *wrong: Mistake) -> Callable[[], Mapping[str, Any]]:
         """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""
         return lambda: mistakes.apply(self._reference_code, wrong)
 
     def attempts(self) -> Iterator[Callable[[], Mapping[str, Any]]]:
-        """Yield loaders of the reference, and of the reference with each known mistake."""
+        """Yield loaders of the reference, and of the reference with each mistake of its own."""
         yield self.reference()
-        yield from (self.reference(wrong) for wrong in self.mistakes)
+        yield from (self.reference(wrong) for wrong in self.mistakes if not wrong.offered)
 
     def bench(self) -> Bench:
         """Return the reference with steps that can be replaced and put back."""

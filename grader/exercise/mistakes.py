@@ -47,6 +47,8 @@ class Mistake:
         replaces: the step of the reference that `step` stands in for.
         dimension: where it must cost points.
         title, message: what the student is told.
+        offered: the exercise has it because it fits (see `offers`). It is tried alone, and never as one of two: pairs
+            would take the square of the time.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Mistake:
     step: Callable[..., Any]
     title: str
     message: str
+    offered: bool = False
 
 
 def mistake(*, replaces: str, dimension: str) -> Callable[[Step], Step]:

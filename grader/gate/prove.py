@@ -146,7 +146,8 @@ def _unnamed(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
     named = explanations(trial.exercise, own, trial.known)
     if named != ((wrong,),):
         said = " or ".join(_together(tuple(one.name for one in found)) for found in named) or "nothing"
-        yield f"mistake `{wrong.name}` is diagnosed as {said}; add a case that tells them apart"
+        way = " or decline it in `exercises/declined.toml`" if wrong.offered else ""
+        yield f"mistake `{wrong.name}` is diagnosed as {said}; add a case that tells them apart{way}"
     else:
         yield f"mistake `{wrong.name}` is found, but not for certain"
 

@@ -11,7 +11,7 @@ MISTAKES_AT_LEAST = 8
 
 def texts(exercise: Exercise) -> Iterator[str]:
     """Complain of words that are missing."""
-    if (known := len(exercise.mistakes)) < MISTAKES_AT_LEAST:
+    if (known := sum(not wrong.offered for wrong in exercise.mistakes)) < MISTAKES_AT_LEAST:
         yield f"`mistakes.py` holds {known} of at least {MISTAKES_AT_LEAST} known mistakes; write the others"
     for wrong in exercise.mistakes:
         if not wrong.title.endswith(".") or len(wrong.title) > 80:

@@ -2,8 +2,9 @@
 
 Every known mistake runs the same plan as the student's code did. One that agrees on every call, outputs and gradients,
 to the precision of the verdict, explains the submission. Where none does, two mistakes on different steps of the
-reference are tried together. The diagnosis is certain if the run was complete and reached in float64; if nothing
-agrees, or several things do, nothing is said about causes.
+reference are tried together. A mistake of the exercise's own goes before one that is only offered to it. The diagnosis
+is certain if the run was complete and reached in float64; if nothing agrees, or several things do, nothing is said
+about causes.
 """
 
 from __future__ import annotations
@@ -141,9 +142,10 @@ def _explanations(exercise: Exercise, scene: _Scene, suspects: Sequence[Mistake]
     if scene.known or not probes:
         alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
         if alone or not probes:
-            return alone
+            return tuple(found for found in alone if not found[0].offered) or alone
     lineup = Lineup(exercise, suspects, probes)
-    return _confirmed(exercise, scene, lineup.alone()) or _confirmed(exercise, scene, lineup.together())
+    ways = (lineup.alone(offered=False), lineup.alone(offered=True), lineup.together())
+    return next((found for likely in ways if (found := _confirmed(exercise, scene, likely))), ())
 
 
 def _confirmed(

@@ -44,10 +44,10 @@ class Lineup:
         marking: set[str] = set()
         self._searches = [_Search(exercise, suspects, probe, marking) for probe in probes]
 
-    def alone(self) -> Iterator[tuple[Mistake, ...]]:
-        """Yield the mistakes that agree with the submission on every probe."""
+    def alone(self, *, offered: bool) -> Iterator[tuple[Mistake, ...]]:
+        """Yield the mistakes, the exercise's own or those offered to it, that agree with it on every probe."""
         for wrong in self._suspects:
-            if self._first[wrong.name][0] and self._agree(wrong):
+            if wrong.offered is offered and self._first[wrong.name][0] and self._agree(wrong):
                 yield (wrong,)
 
     def together(self) -> Iterator[tuple[Mistake, ...]]:
@@ -55,12 +55,13 @@ class Lineup:
 
         A mistake that changes nothing on any probe leaves them to its partner, which then has to agree by itself.
         """
-        active = [wrong for wrong in self._suspects if self._acts(wrong)]
+        suspects = [wrong for wrong in self._suspects if not wrong.offered]
+        active = [wrong for wrong in suspects if self._acts(wrong)]
         for pair in combinations(active, 2):
             if pair[0].replaces != pair[1].replaces and self._may_agree(pair) and self._agree(*pair):
                 yield pair
-        quiet = [wrong for wrong in self._suspects if wrong not in active]
-        for (one,) in self.alone():
+        quiet = [wrong for wrong in suspects if wrong not in active]
+        for (one,) in self.alone(offered=False):
             yield from ((one, other) for other in quiet if one.replaces != other.replaces)
 
     @cached_property

@@ -188,7 +188,7 @@ def test_only_the_allowed_names_are_answered(site, host, status):
 
 
 def test_the_gradebook_is_found_without_its_last_slash(person, visitor):
-    """Whoever types the address leaves the slash out; an instructor gets the page, and anybody else the sign-in form."""
+    """An instructor who leaves the slash out gets the page, and anybody else the sign-in form."""
     with visitor(person(role=Role.INSTRUCTOR)) as client:
         answer = client.get("/teach")
         assert (answer.status_code, answer.headers["location"]) == (307, "/teach/")

@@ -1,0 +1,91 @@
+"""Shared mistakes that an exercise is given without naming them: all of `families` that fit a step of its reference.
+
+A mistake fits a step that has its name and its parameters. An exercise that takes one over in `mistakes.py` has it from
+there. What an exercise declines stands in `exercises/declined.toml`, each with its reason; the gate proves all others.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from inspect import isclass, isfunction, signature
+from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
+
+from grader.errors import AuthorError
+from grader.exercise import families
+from grader.exercise.mistakes import Mistake, collect
+
+Step = tuple[str, tuple[str, ...]]  # the name of a function or method, and its parameters
+
+
+@cache
+def shared() -> Mapping[str, Mistake]:
+    """Return every shared mistake by family and name, `scores.no_scaling`."""
+    modules = {
+        entry.name: import_module(f"{families.__name__}.{entry.name}") for entry in iter_modules(families.__path__)
+    }
+    return {f"{name}.{wrong.name}": wrong for name, module in modules.items() for wrong in collect(module)}
+
+
+def fitting(reference: ModuleType) -> dict[str, Mistake]:
+    """Return the shared mistakes that fit a step of `reference`, each set to replace that step."""
+    places = dict(_steps(reference))
+    found = {id: (wrong, places.get(_step(wrong.replaces, wrong.step))) for id, wrong in shared().items()}
+    return {id: replace(wrong, replaces=place) for id, (wrong, place) in found.items() if place is not None}
+
+
+def offered(reference: ModuleType, own: Sequence[Mistake], declined: Collection[str]) -> tuple[Mistake, ...]:
+    """Return what fits `reference`, is none of the exercise's own mistakes and is not declined.
+
+    A mistake has its own name here, with its family in front where that name is taken.
+    """
+    told = {(wrong.title, wrong.message) for wrong in own}
+    taken = {wrong.name for wrong in own}
+    chosen: list[Mistake] = []
+    for id, wrong in fitting(reference).items():
+        if id not in declined and (wrong.title, wrong.message) not in told:
+            name = wrong.name if wrong.name not in taken else id.replace(".", "_")
+            taken.add(name)
+            chosen.append(replace(wrong, name=name, offered=True))
+    return tuple(chosen)
+
+
+def read_declined(path: Path) -> dict[str, dict[str, str]]:
+    """Return by exercise what it declines, each with its reason; nothing where there is no such file.
+
+    Raises:
+        AuthorError: it is no table of tables of sentences, or names a mistake that is not shared.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        rows = [(id, reason) for reasons in table.values() for id, reason in reasons.items()]
+    except (tomllib.TOMLDecodeError, AttributeError) as error:
+        raise AuthorError(f"`{path}` is no table of reasons by exercise: {error}") from error
+    for id, reason in rows:
+        if id not in shared() or not isinstance(reason, str) or not reason:
+            raise AuthorError(
+                f"`{path}`: `{id}` must be a shared mistake, such as `scores.no_scaling`, with its reason"
+            )
+    return table
+
+
+def _steps(reference: ModuleType) -> Iterator[tuple[Step, str]]:
+    """Yield the functions and methods that `reference` itself defines, with how a mistake names each."""
+    for name, value in vars(reference).items():
+        if getattr(value, "__module__", None) != reference.__name__:
+            continue
+        if isfunction(value):
+            yield _step(name, value), name
+        elif isclass(value):
+            yield from ((_step(key, part), f"{name}.{key}") for key, part in vars(value).items() if isfunction(part))
+
+
+def _step(name: str, function: object) -> Step:
+    return name, tuple(signature(function).parameters)  # type: ignore[arg-type]  # steps are functions
