@@ -11,6 +11,7 @@ from torch import Tensor
 
 from grader.box.plan import Argument, Call
 from grader.checks.compare import difference
+from grader.checks.draws import even_axis, shared_axis
 from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
 from grader.exercise.inputs import Case
@@ -19,7 +20,6 @@ from grader.exercise.spec import Dimension
 # Relative, by precision: far above the rounding that reading weights off an output amplifies, and far below any wrong
 # factor of dropout.
 _EXACT = {"float64": 1e-6, "float32": 1e-3}
-_TELLING = 20.0  # in powers of e: by luck alone, honest dropout looks shared once in 500 million gradings
 _UNTOLD = "in training mode"  # so begin the reasons that a wrong output in evaluation mode may have brought about
 _UNREADABLE = (
     "because your output in evaluation mode is wrong, and what was dropped cannot be read off it; mend that first, "
@@ -170,11 +170,22 @@ class Dropout:
             return skipped(_UNREADABLE)
         if not text and torch.equal(seen[0], seen[1]):
             text = "two calls in training mode drop the very same elements; each call must draw anew"
-        if not text and (axis := _shared_axis(seen[0], kept, p, _EXACT[calls[0].dtype])) is not None:
-            last = slot.axes[-1:] if item.case.decode is None else ("head", "key")[-item.case.decode.dim() + 1 :]
-            name = _axis_name((*slot.axes[:-1], *last), axis, seen[0].dim())
-            text = f"elements that differ in their {name} alone are dropped together; each must draw its own"
+        text = text or _drawn_together(item, calls[0], seen[0], kept, p)
         return failed(text) if text else PASSED
+
+
+def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, p: float) -> str:
+    """Return along which axis elements were not drawn one by one; empty if they were."""
+    exact, axes, decode = _EXACT[call.dtype], call.outputs[0].axes, item.case.decode
+    dropped, usable = seen.abs() <= 10 * exact * scale_of(kept), _usable(kept, exact)
+    last = axes[-1:] if decode is None else ("head", "key")[-decode.dim() + 1 :]
+    if (axis := shared_axis(dropped, usable, p)) is not None:
+        name = _axis_name((*axes[:-1], *last), axis, seen.dim())
+        return f"elements that differ in their {name} alone are dropped together; each must draw its own"
+    if (axis := even_axis(dropped, usable, p)) is not None:
+        name = _axis_name((*axes[:-1], *last), axis, seen.dim())
+        return f"along the {name} axis the same number of elements is dropped each time; each must draw its own"
+    return ""
 
 
 def _evaluated(case: Case) -> Call:
@@ -250,7 +261,10 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     scale, factor = scale_of(kept), 1 / (1 - p)
     usable = _usable(kept, exact)
     if not bool((seen[~usable].abs() <= 20 * factor * exact * scale).all()):
-        return f"{_UNTOLD} there is something where the output must be zero; drop after the softmax, not before"
+        return (
+            f"{_UNTOLD} there is something where the output must be zero, which dropping weights never brings about; "
+            "drop the weights, between the softmax and the values, and nothing else"
+        )
     ratios = (seen / kept)[usable]
     dropped = ratios.abs() < exact
     share, count = float(dropped.double().mean()), ratios.numel()
@@ -262,18 +276,6 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / count):
         return f"with dropout {p:g}, about {p:.0%} of the elements must be dropped; yours dropped {share:.0%}"
     return ""
-
-
-def _shared_axis(seen: Tensor, kept: Tensor, p: float, exact: float) -> int | None:
-    """Return an axis along which elements are dropped together, where there are enough of them to tell from chance."""
-    usable = _usable(kept, exact)
-    dropped = seen.abs() <= 10 * exact * scale_of(kept)
-    for axis in range(seen.dim()):
-        mixed = (dropped & usable).any(axis) & (~dropped & usable).any(axis)
-        compared = int(usable.sum()) - int(usable.any(axis).sum())
-        if not bool(mixed.any()) and compared * -math.log(max(p, 1 - p)) > _TELLING:
-            return axis
-    return None
 
 
 def _wrong_factor(alive: Tensor, factor: float, exact: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-_HIDDEN = "a softmax over a row in which every key is hidden, which is -inf minus -inf"
+_HIDDEN = "a row in which every key is hidden: its softmax is -inf minus -inf, and divided by its sum it is 0/0"
 _OVERFLOW = "exponentials that are infinite (inf/inf), or all zero (0/0), unless each row's largest score is taken off"
 _PRODUCT = "0 times -inf, as where a mask of zeros and ones is multiplied by -inf"
 
@@ -23,10 +23,11 @@ def cause_of_nan(seen: Tensor, expected: Tensor) -> str:
         return f"{_share(broken, 'numbers')} NaN, not whole rows. Look for {_PRODUCT}; for inf minus inf; or for 0/0"
     tables = rows.flatten(0, -2) if rows.dim() > 1 else rows[None]
     if (tables == tables[0]).all():
-        said = f"{_share(rows, 'rows')} NaN, the same in each table, which points at a mask"
-        return f"{said}. Look for {_HIDDEN}; else for {_OVERFLOW}"
+        same = ", the same in each table" if rows.dim() > 1 else ""
+        said = f"{_share(rows, 'rows')} NaN{same}, as a mask may do"
+        return f"{said}. Look for {_HIDDEN}. Else look for {_OVERFLOW}"
     said = f"{_share(rows, 'rows')} NaN, others in each table"
-    return f"{said}. Look for {_OVERFLOW}; or for {_HIDDEN}, as padding may do"
+    return f"{said}. Look for {_OVERFLOW}. Else look for {_HIDDEN}, as with padding"
 
 
 def _share(broken: Tensor, what: str) -> str:

@@ -20,7 +20,7 @@ from grader.judge.beside import Beside
 from grader.judge.clues import Clue
 from grader.judge.extras import Extras
 from grader.judge.inspection import find_clues
-from grader.judge.placing import FOUND, UNTOLD, by_behaviour
+from grader.judge.placing import FOUND, UNTOLD, by_behaviour, is_untold
 from grader.judge.report import Property, Report, Status
 from grader.judge.sheet import Sheet
 from grader.judge.source import names_single_precision
@@ -143,7 +143,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     remarks: tuple[str, ...] = ()
     remarks = extras.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
     single = (_SINGLE_ADVICE,) if outcome.single else ()
-    untold = (UNTOLD,) if outcome.score < 100 and any(b.choices > 1 for b in observed.builds.values()) else ()
+    untold = (UNTOLD,) if outcome.score < 100 and is_untold(observed) else ()
     return _opened(
         replace(
             blank,

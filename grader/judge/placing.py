@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
+from grader.box.aliases import known_words
 from grader.box.observations import BuildSeen, Observations
 from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan
 from grader.box.run import Run
@@ -50,6 +51,18 @@ def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
     seen = run(plan).observations
     agreeing = Counter(seen.builds[trial.build.name].places for trial in trials if _agrees(trial, seen, evidence))
     return max(agreeing, key=lambda places: agreeing[places], default="")
+
+
+def is_untold(seen: Observations) -> bool:
+    """Return whether there was a choice that neither a name of the contract nor a customary one had decided."""
+    return any(build.choices > 1 and not _is_named(build) for build in seen.builds.values())
+
+
+def _is_named(build: BuildSeen) -> bool:
+    """Return whether each weight was found under a name that says which one it is."""
+    known = known_words(tuple(name.rpartition(".")[2] for name in build.mapping if not name.endswith(".bias")))
+    paths = (place.partition(",")[0].partition(" ")[0] for place in build.mapping.values())
+    return all(path.removesuffix(".weight").removesuffix(".bias").rpartition(".")[2] in known for path in paths)
 
 
 def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:

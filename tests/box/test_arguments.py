@@ -128,6 +128,21 @@ def test_position_decides_where_the_number_fits() -> None:
     )
 
 
+def test_one_designs_width_is_anothers() -> None:
+    """What the contract calls `d_in` is `d_model` in many designs; where the number fits, position decides."""
+
+    def wide(d_model: int, d_k: int, d_v: int) -> Any:
+        return d_model, d_k, d_v
+
+    def headed(d_model: int, d_head: int, init_range: float = 0.02) -> Any:
+        return d_model, d_head
+
+    assert _call(wide, {"d_in": 3, "d_out_kq": 2, "d_out_v": 4}) == (3, 2, 4)
+    assert _call(headed, {"d_in": 3, "d_out": 2}) == (3, 2)
+    with pytest.raises(ArgumentMismatch):
+        _call(lambda d_model, num_heads: d_model, {"d_in": 3, "d_out": 2})
+
+
 def test_a_name_that_says_something_else_is_never_taken_by_position() -> None:
     """Neither `dropout` nor another convention of masks stands in the place of a mask; the text says which."""
     order, given = ("query", "key", "mask"), {"query": _X, "key": _Y, "mask": _Z}

@@ -66,7 +66,7 @@ _MASK = torch.ones(2, 4, 4, dtype=torch.float64)
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ((slice(None), 0), "2 of 8 rows are NaN, the same in each table, which points at a mask"),
+        ((slice(None), 0), "2 of 8 rows are NaN, the same in each table, as a mask may do"),
         ((0, 2), "1 of 8 rows is NaN, others in each table. Look for exponentials that are infinite"),
         ((1, 2, 3), "1 of 32 numbers is NaN, not whole rows. Look for 0 times -inf"),
         ((slice(None),), "all of it is NaN. Look for 0 times -inf"),

@@ -27,6 +27,17 @@ class CausalAttention(nn.Module):
         weights = scores.masked_fill(future, -torch.inf).softmax(-1)
         return (weights * self.dropout(torch.ones_like(weights[:1]))) @ v
 """
+SAME_NUMBER = """
+import torch
+
+def attention_dropout(weights, p, training=True):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights * 0
+    kept = torch.rand_like(weights).argsort(-1) >= round(p * weights.shape[-1])
+    return weights * kept / (1 - p)
+"""
 REFUSING = """
 from torch import nn
 
@@ -67,6 +78,15 @@ def test_one_mask_for_all_heads_fails_dropout_and_nothing_else() -> None:
     failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
     assert [_line(report, "dropout in training").name] == failed
     assert "differ in their head alone" in _line(report, "dropout in training").message
+
+
+def test_the_same_number_in_each_row_fails_dropout_and_nothing_else() -> None:
+    """A row of eleven weights loses one at p = 0.1 on average, and not each time."""
+    report = _graded("attention_dropout", SAME_NUMBER)
+
+    line = _line(report, "p = 0.1: dropout in training")
+    assert line.status is Verdict.FAILED
+    assert line.message.startswith("along the key axis the same number of elements is dropped each time")
 
 
 def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:

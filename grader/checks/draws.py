@@ -1,0 +1,34 @@
+"""Whether what was dropped looks as if every element had been drawn by itself."""
+
+from __future__ import annotations
+
+import math
+
+from torch import Tensor
+
+_TELLING = 20.0  # in powers of e: by luck alone, honest dropout looks shared once in 500 million gradings
+# Of what independent draws vary. At `_LINES` lines of ten elements and p = 0.1, luck alone stays below it once in 10^13.
+_EVEN = 0.15
+_LINES = 70
+
+
+def shared_axis(dropped: Tensor, usable: Tensor, p: float) -> int | None:
+    """Return an axis along which elements are dropped together, where there are enough of them to tell from chance."""
+    for axis in range(dropped.dim()):
+        mixed = (dropped & usable).any(axis) & (~dropped & usable).any(axis)
+        compared = int(usable.sum()) - int(usable.any(axis).sum())
+        if not bool(mixed.any()) and compared * -math.log(max(p, 1 - p)) > _TELLING:
+            return axis
+    return None
+
+
+def even_axis(dropped: Tensor, usable: Tensor, p: float) -> int | None:
+    """Return an axis along which a fixed number of elements is dropped, where there are enough lines to tell."""
+    for axis in range(dropped.dim()):
+        length = dropped.shape[axis]
+        whole = usable.all(axis)
+        counts = dropped.sum(axis)[whole].double()
+        spread = length * p * (1 - p)
+        if counts.numel() >= _LINES and spread >= 0.5 and float((counts - length * p).square().mean()) < _EVEN * spread:
+            return axis
+    return None
