@@ -7,7 +7,7 @@ import math
 from torch import Tensor
 
 _TELLING = 20.0  # in powers of e: by luck alone, honest dropout looks shared once in 500 million gradings
-# Of what independent draws vary. At `_LINES` lines of ten elements and p = 0.1, luck alone stays below it once in 10^13.
+# Of what independent draws vary; at p = 0.1 luck alone stays below it once in 10^13 for this many lines of ten.
 _EVEN = 0.15
 _LINES = 70
 
