@@ -12,6 +12,9 @@ from grader.exercise.families import causal, dropouts, gradients, projections, s
 from grader.exercise.mistakes import borrow, mistake
 
 no_scaling = scores.no_scaling
+halved = scores.halved
+divided_by_eight = scores.divided_by_eight
+keys_reshaped = scores.keys_reshaped
 scaled_by_half_the_width = scores.scaled_by_half_the_width
 scaled_by_twice_the_width = scores.scaled_by_twice_the_width
 scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
@@ -27,6 +30,8 @@ keys_ask_queries = scores.keys_ask_queries
 softmax_over_queries = weights.softmax_over_queries
 softmax_over_the_batch = weights.softmax_over_the_first_axis
 overflowing_softmax = weights.overflowing_softmax
+not_a_number_made_zero = weights.not_a_number_made_zero
+scores_clamped = weights.scores_clamped
 shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator
 no_softmax = weights.no_softmax
@@ -44,17 +49,23 @@ fills_with_minus_ten = causal.fills_with_minus_ten
 fills_with_minus_twenty = causal.fills_with_minus_twenty
 fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
 adds_the_mask_as_ones = causal.adds_the_mask
+a_number_added_to_the_future = causal.a_number_added_to_the_future
+zeros_taken_for_hidden = borrow(causal.zeros_taken_for_hidden, dimension="numerics")
+axes_too_many = causal.axes_too_many
+shows_only_the_future = causal.shows_only_the_future
 adds_ones_to_the_future = causal.adds_ones_to_the_future
 masks_the_first_sequence_only = causal.masks_the_first_sequence_only
 masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="CausalAttention.weigh")
 
 weights_transposed = borrow(weights.weights_transposed, dimension="masking")
+adds_the_values = weights.adds_the_values
 first_sequence_for_all = weights.first_sequence_for_all
 time_before_batch = weights.time_before_batch
 
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="CausalAttention.project")
 one_projection_for_all = borrow(projections.one_projection_for_all, replaces="CausalAttention.project")
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="CausalAttention.project")
+normalises_the_input = borrow(projections.normalises_the_input, replaces="CausalAttention.project")
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="CausalAttention.project")
 biases_ignored = borrow(projections.biases_ignored, replaces="CausalAttention.project")
 value_bias_ignored = borrow(projections.value_bias_ignored, replaces="CausalAttention.project")
@@ -66,6 +77,9 @@ keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
 scales_in_eval = dropouts.scales_in_eval
 drops_whole_rows = dropouts.drops_whole_rows
 drops_the_output = borrow(dropouts.drops_the_output, replaces="CausalAttention.gather")
+drops_the_values = borrow(dropouts.drops_the_values, replaces="CausalAttention.gather")
+drops_twice = borrow(dropouts.drops_twice, replaces="CausalAttention.gather")
+renormalises_after_dropout = dropouts.renormalises_after_dropout
 
 weights_cut_off = gradients.weights_cut_off
 values_cut_off = gradients.values_cut_off
@@ -85,3 +99,27 @@ def drops_scores(self: Any, x: Tensor) -> Tensor:
     scores = self.dropout(queries @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1]))
     hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ values
+
+
+@mistake(replaces="CausalAttention.weigh", dimension="numerics")
+def drops_hidden_scores(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """Your dropout falls on the scores, after the future was hidden.
+
+    What it drops there is -inf times zero, which is NaN, and a visible score that becomes zero still gets weight. Drop
+    weights, after the softmax.
+    """
+    scores = queries @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1])
+    hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    dropped: Tensor = self.dropout(scores.masked_fill(hidden, float("-inf")))
+    return torch.softmax(dropped, dim=-1)
+
+
+@mistake(replaces="CausalAttention.forward", dimension="numerics")
+def drops_the_input(self: Any, x: Tensor) -> Tensor:
+    """Your dropout falls on the input, before it is projected.
+
+    A feature that is dropped there is missing for query, key and value alike. What is to be dropped is single
+    connections, "position i looks at position j": drop weights, after the softmax.
+    """
+    queries, keys, values = self.project(self.dropout(x))
+    return self.weigh(queries, keys) @ values  # type: ignore[no-any-return]  # the module's own method

@@ -171,9 +171,9 @@ def zero_times_infinity(hidden: Tensor, value: float) -> Tensor:
 
 @mistake(replaces="paint", dimension="shapes")
 def bools(hidden: Tensor, value: float) -> Tensor:
-    """You return a mask of True and False.
+    """Your mask does not hold floating-point numbers.
 
-    This one is to be added to the scores, so it has to be of floating-point numbers: 0 and -inf.
+    This one is to be added to the scores, so it consists of 0.0 and -inf. Booleans and whole numbers know no -inf.
     """
     return hidden
 
@@ -185,3 +185,33 @@ def with_a_batch(hidden: Tensor, value: float) -> Tensor:
     The contract asks for (T, T), without a leading axis of size one.
     """
     return torch.zeros(hidden.shape).masked_fill(hidden, value)[None]
+
+
+@mistake(replaces="paint", dimension="shapes")
+def with_batch_and_heads(hidden: Tensor, value: float) -> Tensor:
+    """You return a mask with axes for batch and heads.
+
+    A table (T, T) is asked for. It broadcasts over whatever axes stand before it in the scores.
+    """
+    return torch.zeros(hidden.shape).masked_fill(hidden, value)[None, None]
+
+
+@mistake(replaces="paint", dimension="numerics")
+def weights_for_a_mask(hidden: Tensor, value: float) -> Tensor:
+    """You return weights, not a mask.
+
+    The softmax comes later, in attention, over scores to which your mask was added. Before it, hidden is -inf, and what
+    is allowed is 0.
+    """
+    return torch.softmax(torch.zeros(hidden.shape).masked_fill(hidden, value), dim=-1)
+
+
+@mistake(replaces="future", dimension="masking")
+def first_row_open(seq_len: int) -> Tensor:
+    """Your first row hides nothing.
+
+    The first position has the longest future of all: it may look at itself alone, and so does no harm to a softmax.
+    """
+    hidden = _ones(seq_len).bool().triu(diagonal=1)
+    hidden[0] = False
+    return hidden

@@ -304,3 +304,51 @@ def squeezed(weights: Tensor, sums: Tensor) -> Tensor:
     takes them all away.
     """
     return (weights / sums).squeeze()
+
+
+@mistake(replaces="share_out", dimension="numerics")
+def first_row_left_out(weights: Tensor, sums: Tensor) -> Tensor:
+    """You leave the first row as it is.
+
+    It has the most to make up for: all its weight but one had lain in the future, and what is left becomes one.
+    """
+    return torch.cat([weights[..., :1, :], (weights / sums)[..., 1:, :]], dim=-2)
+
+
+@mistake(replaces="share_out", dimension="numerics")
+def rounded(weights: Tensor, sums: Tensor) -> Tensor:
+    """You round your weights.
+
+    They agree with the right ones to four decimals and no further, and rounding passes no gradient on. Round only what
+    you print.
+    """
+    return (weights / sums).round(decimals=4)
+
+
+@mistake(replaces="share_out", dimension="numerics")
+def sums_bounded_from_below(weights: Tensor, sums: Tensor) -> Tensor:
+    """You keep the sums from falling below a bound.
+
+    A row may be left with very little, and then the bound is larger than its sum. Every row has some weight left, so
+    nothing has to be protected.
+    """
+    return weights / sums.clamp(min=1e-4)
+
+
+@mistake(replaces="hide", dimension="masking")
+def divided_by_the_mask(weights: Tensor, allowed: Tensor) -> Tensor:
+    """You divide by the mask.
+
+    Where it is 0 that gives infinity, and infinity times zero is NaN. Multiply by the mask, or choose with it.
+    """
+    return weights / allowed * allowed
+
+
+@mistake(replaces="hide", dimension="numerics")
+def evenly_over_the_past(weights: Tensor, allowed: Tensor) -> Tensor:
+    """You share each row out evenly over what may be seen.
+
+    The rows add up to one, but the weights that you were given have no say in them. It is those that are asked for,
+    divided by what is left of their row.
+    """
+    return allowed.to(weights.dtype).expand_as(weights)

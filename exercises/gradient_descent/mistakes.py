@@ -275,3 +275,72 @@ def begins_at_zero(x0: float) -> Tensor:
     Look at what your first point is made from.
     """
     return torch.zeros(())
+
+
+@mistake(replaces="walk", dimension="numerics")
+def stops_where_it_is_flat(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
+    """You stop where the slope is small.
+
+    A small slope is a slope, and a large learning rate makes a step of it. Take all steps that are asked for.
+    """
+    points = [x]
+    for _ in range(num_steps):
+        gradient = _slope(f, points[-1])
+        points.append(points[-1] if abs(gradient) < 1e-6 else points[-1] - learning_rate * gradient)
+    return points
+
+
+@mistake(replaces="step", dimension="numerics")
+def slope_held_within_one(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
+    """You hold the slope between -1 and 1.
+
+    Clipping gradients keeps a training from running away, and is another method. Here a steep slope makes a long step.
+    """
+    return x - learning_rate * gradient.clamp(-1.0, 1.0)
+
+
+@mistake(replaces="step", dimension="numerics")
+def points_held_within_ten(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
+    """You hold the points between -10 and 10.
+
+    The curve has no ends, and nothing was said of any. Look for a `clamp`.
+    """
+    return (x - learning_rate * gradient).clamp(-10.0, 10.0)
+
+
+@mistake(replaces="walk", dimension="numerics")
+def adam(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
+    """Your steps are those of Adam.
+
+    It divides by the size of past slopes, so its first step is as long as the learning rate. Plain gradient descent is
+    `SGD` without momentum, or one line of your own.
+    """
+    point, points = x.clone().requires_grad_(), [x]
+    optimiser = torch.optim.Adam([point], lr=learning_rate)
+    for _ in range(num_steps):
+        optimiser.zero_grad()
+        f(point).backward()  # type: ignore[no-untyped-call]  # torch's own
+        optimiser.step()
+        points.append(point.detach().clone())
+    return points
+
+
+@mistake(replaces="collect", dimension="numerics")
+def rounded_points(points: list[Tensor]) -> Tensor:
+    """You round your points.
+
+    They agree with the right ones to four decimals and no further. Round only what you print.
+    """
+    return torch.stack(points).round(decimals=4)
+
+
+@mistake(replaces="walk", dimension="shapes")
+def one_step_too_few(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
+    """You take one step too few.
+
+    The start is a point before any step, so n steps lead to n + 1 points. Look at the bounds of your loop.
+    """
+    points = [x]
+    for _ in range(num_steps - 1):
+        points.append(points[-1] - learning_rate * _slope(f, points[-1]))
+    return points

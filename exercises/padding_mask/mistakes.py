@@ -184,3 +184,30 @@ def added_mask(mask: Tensor) -> Tensor:
     This one is bool: True where a token may be attended to.
     """
     return torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))[:, None, None, :]
+
+
+@mistake(replaces="visible", dimension="masking")
+def hides_all_after_the_first_padding(seq: Tensor, pad_idx: int) -> Tensor:
+    """You hide everything from the first padding token on.
+
+    Padding may stand in front as well, and words follow it. Compare each token by itself.
+    """
+    return (seq == pad_idx).cumsum(dim=1) == 0
+
+
+@mistake(replaces="spread", dimension="shapes")
+def batch_on_the_second_axis(mask: Tensor) -> Tensor:
+    """Your batch stands on the second axis, where heads belong.
+
+    In (B, 1, 1, T) the batch comes first. Look at the places where you insert axes: the first one is behind the batch.
+    """
+    return mask[None, :, None, :]
+
+
+@mistake(replaces="create_padding_mask", dimension="shapes")
+def token_numbers_kept(seq: Tensor, pad_idx: int = 0) -> Tensor:
+    """You return token numbers where True belongs.
+
+    A mask says of each token whether it may be seen, and nothing else about it: True or False.
+    """
+    return (seq * (seq != pad_idx))[:, None, None, :]

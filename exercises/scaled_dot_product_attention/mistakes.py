@@ -11,6 +11,9 @@ from grader.exercise.families import gradients, masks, scores, weights
 from grader.exercise.mistakes import mistake
 
 no_scaling = scores.no_scaling
+halved = scores.halved
+divided_by_eight = scores.divided_by_eight
+keys_reshaped = scores.keys_reshaped
 scaled_by_half_the_width = scores.scaled_by_half_the_width
 scaled_by_twice_the_width = scores.scaled_by_twice_the_width
 scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
@@ -26,6 +29,8 @@ softmax_over_queries = weights.softmax_over_queries
 softmax_over_the_first_axis = weights.softmax_over_the_first_axis
 softmax_over_all_pairs = weights.softmax_over_all_pairs
 softmax_without_shift = weights.overflowing_softmax
+not_a_number_made_zero = weights.not_a_number_made_zero
+scores_clamped = weights.scores_clamped
 shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator
 sigmoid_for_softmax = weights.sigmoid_for_softmax
@@ -39,6 +44,11 @@ mask_inverted = masks.mask_inverted
 mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
 mask_transposed = masks.mask_transposed
 mask_added = masks.mask_added
+a_number_added_where_hidden = masks.a_number_added_where_hidden
+zeros_taken_for_hidden = masks.zeros_taken_for_hidden
+an_axis_too_many = masks.an_axis_too_many
+every_mask_transposed = masks.every_mask_transposed
+causal_as_well = masks.causal_as_well
 first_mask_for_all = masks.first_mask_for_all
 hidden_scores_are_zero = masks.hidden_scores_are_zero
 hidden_scores_are_minus_one = masks.hidden_scores_are_minus_one
@@ -142,3 +152,35 @@ def returns_unmasked_weights(
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     masked = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
     return torch.softmax(masked, dim=-1) @ value, torch.softmax(scores, dim=-1)
+
+
+@mistake(replaces="normalise", dimension="numerics")
+def softmax_over_axis_two(scores: Tensor) -> Tensor:
+    """Your softmax runs over axis 2, whatever that is.
+
+    With three axes in all, axis 2 holds the keys; with four it holds the queries. The keys are always the last axis:
+    count from the end.
+    """
+    return torch.softmax(scores, dim=2)
+
+
+@mistake(replaces="scaled_dot_product_attention", dimension="numerics")
+def scaled_by_axis_one(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """You take the width of a key from axis 1.
+
+    That is the width where there are two axes. With a batch it is the number of queries, with heads their number. The
+    width is the last axis: count from the end.
+    """
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[1])
+    weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, float("-inf")), dim=-1)
+    return weights @ value, weights
+
+
+@mistake(replaces="scaled_dot_product_attention", dimension="shapes")
+def output_alone(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    """You return the output alone.
+
+    Two things are asked for, the output and the weights, in this order.
+    """
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    return torch.softmax(scores if mask is None else scores.masked_fill(~mask, float("-inf")), dim=-1) @ value

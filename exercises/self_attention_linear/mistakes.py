@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from torch import Tensor
+
 from grader.exercise.families import gradients, projections, scores, weights
-from grader.exercise.mistakes import borrow
+from grader.exercise.mistakes import borrow, mistake
 
 biases_ignored = borrow(projections.biases_ignored, replaces="SelfAttention.project")
 value_bias_ignored = borrow(projections.value_bias_ignored, replaces="SelfAttention.project")
 query_bias_ignored = borrow(projections.query_bias_ignored, replaces="SelfAttention.project")
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
+divided_by_eight = scores.divided_by_eight
+keys_reshaped = scores.keys_reshaped
 scaled_by_d_k = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
@@ -32,16 +42,20 @@ softmax_of_the_softmax = weights.softmax_of_the_softmax
 scores_over_their_sum = weights.scores_over_their_sum
 powers_of_two = weights.powers_of_two
 overflowing_softmax = weights.overflowing_softmax
+not_a_number_made_zero = weights.not_a_number_made_zero
+scores_clamped = weights.scores_clamped
 shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator
 hides_the_future = weights.hides_the_future
 
 weights_transposed = weights.weights_transposed
+adds_the_values = weights.adds_the_values
 mean_of_the_values = weights.mean_of_the_values
 adds_a_batch_axis = weights.adds_a_batch_axis
 averages_over_time = weights.averages_over_time
 
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project")
+normalises_the_input = borrow(projections.normalises_the_input, replaces="SelfAttention.project")
 mixes_the_queries = borrow(projections.mixes_the_queries, replaces="SelfAttention.project")
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project")
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
@@ -55,3 +69,13 @@ queries_cut_off = gradients.queries_cut_off
 everything_cut_off = gradients.everything_cut_off
 sum_cut_off = gradients.sum_cut_off
 input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project")
+
+
+@mistake(replaces="SelfAttention.project", dimension="shapes")
+def stored_matrices_not_turned(self: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """You multiply by the matrices as `nn.Linear` stores them.
+
+    It keeps (d_out, d_in) and multiplies by the transpose. Call the layer, and you need not think about it; its bias is
+    then added as well.
+    """
+    return x @ self.W_query.weight, x @ self.W_key.weight, x @ self.W_value.weight

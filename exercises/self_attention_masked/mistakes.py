@@ -14,6 +14,12 @@ from grader.exercise.mistakes import borrow, mistake
 Pair = tuple[Tensor, Tensor]
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
+divided_by_eight = scores.divided_by_eight
+keys_reshaped = scores.keys_reshaped
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_length = scores.scaled_by_the_length
@@ -25,12 +31,19 @@ softmax_over_queries = weights.softmax_over_queries
 softmax_over_the_first_axis = weights.softmax_over_the_first_axis
 sigmoid_for_softmax = weights.sigmoid_for_softmax
 overflowing_softmax = weights.overflowing_softmax
+not_a_number_made_zero = weights.not_a_number_made_zero
+scores_clamped = weights.scores_clamped
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator
 
 mask_ignored = masks.mask_ignored
 mask_inverted = masks.mask_inverted
 mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
 mask_added = masks.mask_added
+a_number_added_where_hidden = masks.a_number_added_where_hidden
+zeros_taken_for_hidden = borrow(masks.zeros_taken_for_hidden, dimension="numerics")
+an_axis_too_many = masks.an_axis_too_many
+every_mask_transposed = masks.every_mask_transposed
+causal_as_well = masks.causal_as_well
 mask_transposed = masks.mask_transposed
 padding_on_the_query_axis = masks.padding_on_the_query_axis
 first_mask_for_all = masks.first_mask_for_all
@@ -42,6 +55,7 @@ hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousan
 zero_times_infinity = masks.zero_times_infinity
 
 weights_transposed = weights.weights_transposed
+adds_the_values = weights.adds_the_values
 first_sequence_for_all = weights.first_sequence_for_all
 time_before_batch = weights.time_before_batch
 
@@ -49,6 +63,8 @@ biases_ignored = borrow(projections.biases_ignored, replaces="SelfAttention.proj
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
 one_projection_for_all = borrow(projections.one_projection_for_all, replaces="SelfAttention.project")
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project")
+mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project", dimension="numerics")
+normalises_the_input = borrow(projections.normalises_the_input, replaces="SelfAttention.project")
 
 weights_cut_off = gradients.weights_cut_off
 values_cut_off = gradients.values_cut_off
@@ -174,3 +190,13 @@ def batch_of_one_squeezed(output: Tensor, weights: Tensor) -> Pair:
     them all; say which axis you mean, or leave it out.
     """
     return output.squeeze(), weights.squeeze()
+
+
+@mistake(replaces="give", dimension="numerics")
+def returned_on_their_side(output: Tensor, weights: Tensor) -> Pair:
+    """You return the weights lying on their side.
+
+    The output is right, and so were the weights that it was mixed with. What you return has a column for each token
+    that asks: look for a transpose after the mix.
+    """
+    return output, weights.transpose(-2, -1)

@@ -297,3 +297,14 @@ def one_number_for_each_word(rows: Tensor) -> Tensor:
     The ids of the words are the step before: each of them picks a row of `embedding`, which has d_model numbers.
     """
     return torch.zeros(rows.shape[0], dtype=torch.long)
+
+
+@mistake(replaces="SentenceEmbedding.read", dimension="numerics")
+def keeps_the_first_vocabulary(self: Any, sentence: str) -> list[int]:
+    """You keep the vocabulary of the first sentence.
+
+    Every sentence has a vocabulary of its own, made anew in each call. Words that yours does not know all get id 0.
+    """
+    words = sentence.replace(",", "").split()
+    self.first_vocabulary = getattr(self, "first_vocabulary", None) or {w: i for i, w in enumerate(sorted(words))}
+    return [self.first_vocabulary.get(word, 0) for word in words]

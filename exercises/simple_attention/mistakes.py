@@ -22,6 +22,8 @@ log_softmax_for_softmax = weights.log_softmax_for_softmax
 softmax_of_the_softmax = weights.softmax_of_the_softmax
 scores_over_their_sum = weights.scores_over_their_sum
 overflowing_softmax = weights.overflowing_softmax
+not_a_number_made_zero = weights.not_a_number_made_zero
+scores_clamped = weights.scores_clamped
 shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator
 hides_the_future = weights.hides_the_future
@@ -145,3 +147,61 @@ def returns_the_scores(x: Tensor) -> Pair:
     """
     scores = x @ x.T
     return torch.softmax(scores, dim=-1) @ x, scores
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def halved(queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by two.
+
+    Nothing is divided in this exercise: the softmax takes the dot products as they are.
+    """
+    return queries @ keys.T / 2
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def scaled_by_the_length(queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by the root of the number of tokens.
+
+    Nothing is divided in this exercise: the softmax takes the dot products as they are.
+    """
+    return queries @ keys.T / keys.shape[0] ** 0.5
+
+
+@mistake(replaces="simple_attention", dimension="shapes")
+def features_weighted_by_features(x: Tensor) -> Pair:
+    """Your weights say how features attend to features.
+
+    Scores have a row and a column for each token, (T, T). Yours have the size of the width: look at which factor of
+    your first product is transposed.
+    """
+    weights = torch.softmax(x.T @ x, dim=-1)
+    return x @ weights, weights
+
+
+@mistake(replaces="give", dimension="numerics")
+def returned_on_their_side(context: Tensor, weights: Tensor) -> Pair:
+    """You return the weights lying on their side.
+
+    The context is right, and so were the weights that it was mixed with. What you return has a column for each token
+    that asks: look for a transpose after the mix.
+    """
+    return context, weights.T
+
+
+@mistake(replaces="give", dimension="numerics")
+def rounded_weights(context: Tensor, weights: Tensor) -> Pair:
+    """You return rounded weights.
+
+    They agree with the right ones to four decimals and no further. Round only what you print.
+    """
+    return context, weights.round(decimals=4)
+
+
+@mistake(replaces="roles", dimension="numerics")
+def mean_taken_off(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """You take the mean of the tokens off first.
+
+    Tokens attend as they are here: dot products of what is left of them are other scores.
+    """
+    x = x - x.mean(dim=0)
+    return x, x, x

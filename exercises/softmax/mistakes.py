@@ -194,3 +194,74 @@ def detached_sum(x: Tensor, dim: int) -> Tensor:
     be detached; its gradient cancels.)
     """
     return x / x.sum(dim=dim, keepdim=True).detach()
+
+
+@mistake(replaces="shift", dimension="numerics")
+def shift_by_the_smallest(x: Tensor, dim: int) -> Tensor:
+    """You subtract the smallest score of each row, not its largest.
+
+    Then no exponential is below one, and those of large scores are infinite; a single -inf makes all of them so. Which
+    score of the row bounds all others from above?
+    """
+    return x - x.amin(dim=dim, keepdim=True)
+
+
+@mistake(replaces="shift", dimension="numerics")
+def infinity_made_finite(x: Tensor, dim: int) -> Tensor:
+    """You put a finite number in the place of -inf.
+
+    Nothing shows as long as the other scores lie above it. In a row near -10,000 they do not, and what is hidden gets
+    weight. The exponential of -inf is 0 by itself: leave it as it is.
+    """
+    x = x.masked_fill(x.isinf(), -1e4)
+    return x - x.amax(dim=dim, keepdim=True)
+
+
+@mistake(replaces="softmax", dimension="numerics")
+def not_a_number_made_zero(x: Tensor, dim: int = -1) -> Tensor:
+    """You put zeros in the place of what is not a number.
+
+    Where exponentials overflow, or are all zero, `nan_to_num` gives zeros: finite, and wrong. With each row's largest
+    score subtracted first, nothing overflows and nothing needs to be replaced.
+    """
+    exponentials = torch.exp(x)
+    return torch.nan_to_num(exponentials / exponentials.sum(dim=dim, keepdim=True))
+
+
+@mistake(replaces="normalise", dimension="numerics")
+def sums_along_the_last_axis(x: Tensor, dim: int) -> Tensor:
+    """You ignore `dim` where you add up.
+
+    The sum runs along the last axis, whatever `dim` says. Hand `dim` on to each step that reduces an axis.
+    """
+    return x / x.sum(dim=-1, keepdim=True)
+
+
+@mistake(replaces="softmax", dimension="numerics")
+def sigmoids_over_their_sum(x: Tensor, dim: int = -1) -> Tensor:
+    """You take sigmoids, and divide them by their sum.
+
+    Your weights add up to one, but a sigmoid is not an exponential: it cannot tell large scores from each other.
+    """
+    squashed = torch.sigmoid(x)
+    return squashed / squashed.sum(dim=dim, keepdim=True)
+
+
+@mistake(replaces="exponentiate", dimension="numerics")
+def scores_halved(x: Tensor) -> Tensor:
+    """You divide the scores by two.
+
+    Your weights have the right order and the right sum, but they are too even. Nothing is divided before the
+    exponential: a temperature is another function's business.
+    """
+    return torch.exp(x / 2)
+
+
+@mistake(replaces="softmax", dimension="numerics")
+def smallest_score_weighs_most(x: Tensor, dim: int = -1) -> Tensor:
+    """You take the exponential of the negative scores.
+
+    The smallest score gets the largest weight. Look for a minus sign within the exponential.
+    """
+    exponentials = torch.exp(x.amin(dim=dim, keepdim=True) - x)
+    return exponentials / exponentials.sum(dim=dim, keepdim=True)

@@ -187,3 +187,25 @@ def rounded_to_single(matrix: Tensor) -> Tensor:
     The modules may be float64. Copy without naming a type, or take the type from the weight itself.
     """
     return matrix.detach().to(torch.float32).to(matrix)
+
+
+@mistake(replaces="turned", dimension="numerics")
+def turned_only_where_it_must(weight: Tensor) -> Tensor:
+    """You transpose only where the shapes make you do so.
+
+    A square matrix fits either way round, and is wrong the one way. The layer keeps the transpose of what the target
+    needs, whatever the widths are.
+    """
+    return weight if weight.shape[0] == weight.shape[1] else weight.T
+
+
+@mistake(replaces="carry", dimension="shapes")
+def source_turned_as_well(source: nn.Module, target: nn.Module, name: str) -> None:
+    """You turn the source's own matrix round.
+
+    Assigning to `weight.data` changes the layer itself. The source must stay what it was: turn a copy.
+    """
+    weight = source.get_parameter(f"{name}.weight")
+    weight.data = weight.data.T
+    with torch.no_grad():
+        target.get_parameter(name).copy_(weight)

@@ -17,8 +17,7 @@ from grader.exercise.inputs import Case
 
 COMMON = 1_000.0  # what all values have in common, beside drawn numbers around one
 FAR = 10_000.0  # from zero; e to that power has no number
-DEPTH = 40_000.0  # below zero; far beyond the exponent's range, and beyond a fill value of -10000
-DEEPER = 120_000.0  # below zero, at least; beyond a fill value of -100000 as well
+DEPTH = 120_000.0  # below zero; far beyond the exponent's range, and beyond fill values of -65504 and -100000
 LOUD = 1e6  # above the visible scores; beyond a fill value of -100000, and nothing beside one of -1e9
 FAINT = 60.0  # below the others of its row; e^-60 and its inverse both exist in float32
 
@@ -114,7 +113,7 @@ def sunken_rows(case: Case, generator: torch.Generator) -> Case:
     """
     x, width = _tensor(case, "x"), _width(case)
     x[..., 0] = 1.0 + torch.rand(x.shape[:-1], generator=generator)
-    level = math.sqrt(DEEPER * math.sqrt(width))
+    level = math.sqrt(DEPTH * math.sqrt(width))
     weights = {weight.name: weight for weight in case.weights}
     for name, factor, constant in (("W_query", level, 0.0), ("W_key", 0.0, -level)):
         matrix, bias = weights[name].matrix.clone(), _bias(weights[name])

@@ -117,6 +117,48 @@ def fills_with_minus_ten_thousand(scores: Tensor) -> Tensor:
 
 
 @mistake(replaces="hide_future", dimension="masking")
+def a_number_added_to_the_future(scores: Tensor) -> Tensor:
+    """What you add to the scores of the future is not low enough.
+
+    With a term such as -100, -10,000 or log(1e-45) nothing shows as long as the future does not score above the past. A
+    later key that outscores it by more than that takes the weight. Which number is low enough for any score?
+    """
+    return scores + _above(scores, 1) * -1e4
+
+
+@mistake(replaces="hide_future", dimension="masking")
+def zeros_taken_for_hidden(scores: Tensor) -> Tensor:
+    """You take a score of zero for a hidden one.
+
+    `tril` makes the scores of the future zero, and you fill wherever there is a 0. A score of the past can be zero as
+    well: a token of zeros has no other. Make a mask of its own, and ask that.
+    """
+    shown = scores.tril()
+    return shown.masked_fill(shown == 0, float("-inf"))
+
+
+@mistake(replaces="hide_future", dimension="masking")
+def axes_too_many(scores: Tensor) -> Tensor:
+    """Your mask has more axes than the scores, and so has your output.
+
+    A mask of (1, 1, T, T) is meant for scores with a batch and heads. A table (T, T) broadcasts over whatever axes
+    stand before it.
+    """
+    return scores.masked_fill(_above(scores, 1).view(-1, *scores.shape[-2:])[:1].unsqueeze(0), float("-inf"))
+
+
+@mistake(replaces="hide_future", dimension="masking")
+def an_axis_too_many(scores: Tensor) -> Tensor:
+    """You put an axis into your mask that keeps queries and keys apart.
+
+    `mask.unsqueeze(1)` makes (T, 1, T) of a table (T, T): its rows then stand where the scores have their batch. The
+    table broadcasts over the axes before it as it is.
+    """
+    table = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(diagonal=1)
+    return scores.masked_fill(table.unsqueeze(1), float("-inf"))
+
+
+@mistake(replaces="hide_future", dimension="masking")
 def fills_with_the_smallest_positive(scores: Tensor) -> Tensor:
     """You fill with the smallest positive number, not with the lowest one.
 

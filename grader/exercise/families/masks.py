@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from grader.exercise.mistakes import mistake
@@ -105,6 +106,59 @@ def zero_times_infinity(scores: Tensor, mask: Tensor | None) -> Tensor:
     0, and one `nan` spoils the whole row. Choose between two values instead of computing one.
     """
     return scores if mask is None else scores + (mask == 0) * float("-inf")
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def a_number_added_where_hidden(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """What you add to hidden scores is not low enough.
+
+    With a term such as -100, -10,000 or log(1e-45) nothing shows as long as the hidden scores are not above the visible
+    ones. A hidden key that outscores them by more takes their weight. Which number is low enough for any score?
+    """
+    return scores if mask is None else scores + (mask == 0) * -1e4
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def zeros_taken_for_hidden(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You take a score of zero for a hidden one.
+
+    After the product of scores and mask you fill wherever there is a 0. A visible score can be zero as well: a token of
+    zeros has no other. Ask the mask which keys are hidden, not the scores.
+    """
+    if mask is None:
+        return scores
+    shown = scores * mask
+    return shown.masked_fill(shown == 0, float("-inf"))
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def an_axis_too_many(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You give the mask an axis that it has already.
+
+    `mask.unsqueeze(1)` makes room for heads in a mask of (B, T_q, T_k). Here the mask broadcasts against the scores as
+    it is; one more axis sets its batch beside another axis of the scores, or adds an axis to your output.
+    """
+    return _fill(scores, None if mask is None else mask.unsqueeze(1), float("-inf"))
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def every_mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You transpose the mask, whatever its shape.
+
+    A mask has a row for each query and a column for each key, as the scores have. Transposed, it hides from key j what
+    it should hide from query j; a mask with one row, as padding has, blanks whole queries.
+    """
+    return _fill(scores, None if mask is None else mask.transpose(-2, -1), float("-inf"))
+
+
+@mistake(replaces="apply_mask", dimension="masking")
+def causal_as_well(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You hide the future beside what the mask hides.
+
+    The mask says all there is to say. Without one, every query sees all keys: whoever wants a triangle brings it.
+    """
+    future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
+    return _fill(scores, mask, float("-inf")).masked_fill(future, float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")

@@ -60,6 +60,26 @@ def scaled_by_the_rounded_root(scores: Tensor, d_k: int) -> Tensor:
 
 
 @mistake(replaces="scale", dimension="numerics")
+def halved(scores: Tensor, d_k: int) -> Tensor:
+    """You divide the scores by two, whatever the width of a key.
+
+    That is the root of four, and right for keys of that width alone. Take the width from the keys themselves, and its
+    root: an exponent of 0.5 is not a factor of 0.5.
+    """
+    return scores / 2
+
+
+@mistake(replaces="scale", dimension="numerics")
+def divided_by_eight(scores: Tensor, d_k: int) -> Tensor:
+    """You divide the scores by eight, whatever the width of a key.
+
+    That is the root of 64, the width of a head in the paper, and right for keys of that width alone. Take the width
+    from the keys themselves.
+    """
+    return scores / 8
+
+
+@mistake(replaces="scale", dimension="numerics")
 def multiplied_by_the_root(scores: Tensor, d_k: int) -> Tensor:
     """You multiply the scores by the root where a division belongs.
 
@@ -168,3 +188,13 @@ def cosines_for_products(queries: Tensor, keys: Tensor) -> Tensor:
     lengths = queries.norm(dim=-1, keepdim=True) * keys.norm(dim=-1).unsqueeze(-2)
     cosines: Tensor = queries @ keys.transpose(-2, -1) / lengths
     return cosines
+
+
+@mistake(replaces="scores_of", dimension="numerics")
+def keys_reshaped(queries: Tensor, keys: Tensor) -> Tensor:
+    """You reshape the keys where they have to be transposed.
+
+    `view` and `reshape` to (d_k, T_k) only cut the same numbers into other rows: what comes out is no column of a key.
+    `transpose(-2, -1)` makes columns of rows.
+    """
+    return queries @ keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])

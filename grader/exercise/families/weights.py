@@ -127,6 +127,27 @@ def overflowing_softmax(scores: Tensor) -> Tensor:
 
 
 @mistake(replaces="normalise", dimension="numerics")
+def not_a_number_made_zero(scores: Tensor) -> Tensor:
+    """You put zeros in the place of what is not a number.
+
+    Where exponentials overflow, or are all zero, `nan_to_num` gives a row of zeros: finite, and wrong. With each row's
+    largest score subtracted first, nothing overflows and nothing needs to be replaced.
+    """
+    powers = torch.exp(scores)
+    return torch.nan_to_num(powers / powers.sum(dim=-1, keepdim=True))
+
+
+@mistake(replaces="normalise", dimension="numerics")
+def scores_clamped(scores: Tensor) -> Tensor:
+    """You cut off large scores before the softmax.
+
+    All scores beyond the bound become equal, so keys that differ share their weight evenly. A softmax needs no bound:
+    it takes the largest score of a row off first.
+    """
+    return torch.softmax(scores.clamp(-50.0, 50.0), dim=-1)
+
+
+@mistake(replaces="normalise", dimension="numerics")
 def shifted_by_the_largest_of_all(scores: Tensor) -> Tensor:
     """You subtract the largest score of the whole tensor, not of each row.
 
@@ -174,6 +195,16 @@ def mean_of_the_values(weights: Tensor, values: Tensor) -> Tensor:
     Every query gets the same: the weights are computed, but have no part in the result, or are all equal.
     """
     return torch.full_like(weights, 1 / weights.shape[-1]) @ values
+
+
+@mistake(replaces="mix", dimension="numerics")
+def adds_the_values(weights: Tensor, values: Tensor) -> Tensor:
+    """You add the values once more, as a residual.
+
+    What is asked for is the weighted sum alone. A block of a transformer adds its input afterwards; that is not part of
+    attention.
+    """
+    return weights @ values + values
 
 
 @mistake(replaces="mix", dimension="numerics")
