@@ -190,7 +190,8 @@ def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     found = seen.slots.get(slot.key)
     wanted = f"`{slot.name}` must be a tensor of shape {named(slot.axes, slot.shape)}"
     if found is None or found.presence is Presence.OTHER:
-        return f"{wanted}; you returned {found.what if found else 'nothing'}"
+        what = found.what if found else "nothing"
+        return f"{wanted}; you returned {what}{' in its place' * (what == 'nothing' and len(call.outputs) > 1)}"
     if found.shape != slot.shape:
         dtype = slot.dtype or call.dtype
         besides = f", and is {found.dtype}; it must be {wanted_dtype(slot, call)}" * (found.dtype != dtype)

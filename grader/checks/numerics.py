@@ -30,6 +30,12 @@ _UNSTEADY = (
     "numbers. Mend this first. Is dropout still on in evaluation mode, or does your code keep something from one call "
     "to the next?"
 )
+_KEPT = ". The first call is right, so look for what your code keeps from one call to the next"
+_CAUSES = {
+    "other": _KEPT,
+    "again": _KEPT,
+    "training": ". In evaluation mode it is right, so look for dropout, which nobody asked for here",
+}
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
@@ -108,12 +114,14 @@ class Steady:
         }
         if item.case.construct and not _changes_in_training(item, evidence):
             circumstances["training"] = "in training mode, where nothing must change"
+        base = evidence.call(item, "base")
         for variant, circumstance in circumstances.items():
             call = evidence.call(item, variant)
             if (trouble := evidence.trouble(call)) is not None:
                 return failed(f"{circumstance}: {trouble.message}") if trouble.verdict is Verdict.FAILED else trouble
             if text := outputs_differ(call, evidence, call):
-                return failed(f"{circumstance}, your code gives something else than expected: {text}")
+                cause = "" if outputs_differ(base, evidence, base) else _CAUSES[variant]
+                return failed(f"{circumstance}, your code gives something else than expected: {text}{cause}")
         return PASSED
 
 

@@ -63,7 +63,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "one result of two": (
         _SHAPE,
         (_RETURN, "return output"),
-        "`weights` must be a tensor of shape (batch 2, queries 4, keys 5); you returned nothing",
+        "`weights` must be a tensor of shape (batch 2, queries 4, keys 5); you returned nothing in its place",
     ),
     "swapped results": (_SHAPE, (_RETURN, "return weights, output"), "yours has shape (2, 4, 5)"),
     "a dictionary": (_SHAPE, (_RETURN, "return {'output': output}"), "you returned a dict of 1"),
