@@ -23,8 +23,8 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
 
 
 def apply_mask(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Set the scores to -inf where `mask` is False."""
-    return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+    """Set the scores to -inf where `mask` is False, or 0."""
+    return scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
 
 
 def normalise(scores: Tensor) -> Tensor:

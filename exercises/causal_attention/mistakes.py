@@ -101,17 +101,17 @@ def drops_scores(self: Any, x: Tensor) -> Tensor:
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ values
 
 
-@mistake(replaces="CausalAttention.weigh", dimension="numerics")
-def drops_hidden_scores(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+@mistake(replaces="CausalAttention.forward", dimension="numerics")
+def drops_hidden_scores(self: Any, x: Tensor) -> Tensor:
     """Your dropout falls on the scores, after the future was hidden.
 
     What it drops there is -inf times zero, which is NaN, and a visible score that becomes zero still gets weight. Drop
     weights, after the softmax.
     """
+    queries, keys, values = self.project(x)
     scores = queries @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1])
     hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
-    dropped: Tensor = self.dropout(scores.masked_fill(hidden, float("-inf")))
-    return torch.softmax(dropped, dim=-1)
+    return torch.softmax(self.dropout(scores.masked_fill(hidden, float("-inf"))), dim=-1) @ values
 
 
 @mistake(replaces="CausalAttention.forward", dimension="numerics")

@@ -344,3 +344,29 @@ def one_step_too_few(f: Function, x: Tensor, learning_rate: float, num_steps: in
     for _ in range(num_steps - 1):
         points.append(points[-1] - learning_rate * _slope(f, points[-1]))
     return points
+
+
+@mistake(replaces="walk", dimension="numerics")
+def stops_where_steps_are_small(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
+    """You stop where a step is small.
+
+    A short step may be the first of longer ones: beside a ridge they grow. Take all steps that are asked for.
+    """
+    points = [x]
+    while len(points) <= num_steps:
+        points.append(points[-1] - learning_rate * _slope(f, points[-1]))
+        if abs(points[-1] - points[-2]) < 1e-6:
+            points += [points[-1]] * (num_steps + 1 - len(points))
+    return points
+
+
+@mistake(replaces="walk", dimension="numerics")
+def weights_decay(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
+    """Your points are pulled towards zero.
+
+    An optimiser with `weight_decay` adds a share of the point to its slope. Only the slope counts here.
+    """
+    points = [x]
+    for _ in range(num_steps):
+        points.append(points[-1] - learning_rate * (_slope(f, points[-1]) + 0.01 * points[-1]))
+    return points

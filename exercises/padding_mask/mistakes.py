@@ -211,3 +211,12 @@ def token_numbers_kept(seq: Tensor, pad_idx: int = 0) -> Tensor:
     A mask says of each token whether it may be seen, and nothing else about it: True or False.
     """
     return (seq * (seq != pad_idx))[:, None, None, :]
+
+
+@mistake(replaces="spread", dimension="shapes")
+def a_batch_of_one_loses_its_axis(mask: Tensor) -> Tensor:
+    """You take the batch axis away from a batch of one.
+
+    A batch of one sentence is still a batch. `squeeze` without an argument removes every axis of size one.
+    """
+    return mask[:, None, None, :].squeeze(0)

@@ -62,6 +62,11 @@ def blank_row(case: Case, generator: torch.Generator) -> Case:
     return replace(case, arguments={**case.arguments, "mask": mask})
 
 
+def mask_of_zeros_and_ones(case: Case, generator: torch.Generator) -> Case:
+    """Write the mask as 0 and 1, int64, as many tutorials do; `mask == 0` understands both forms."""
+    return replace(case, arguments={**case.arguments, "mask": _tensor(case, "mask").long()})
+
+
 def _tensor(case: Case, name: str) -> Tensor:
     value = case.arguments[name]
     assert isinstance(value, Tensor)

@@ -75,7 +75,7 @@ def scaled_by_the_values_width(
     that of d_k, the last axis of `query` and `key`.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(value.shape[-1])
-    weights = (scores if mask is None else scores.masked_fill(~mask, float("-inf"))).softmax(dim=-1)
+    weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
     return weights @ value, weights
 
 
@@ -89,7 +89,7 @@ def scaled_after_the_softmax(
     The division must come before the softmax.
     """
     scores = query @ key.transpose(-2, -1)
-    weights = (scores if mask is None else scores.masked_fill(~mask, float("-inf"))).softmax(dim=-1)
+    weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
     weights = weights / math.sqrt(key.shape[-1])
     return weights @ value, weights
 
@@ -102,7 +102,7 @@ def returns_the_scores(query: Tensor, key: Tensor, value: Tensor, mask: Tensor |
     goes into it.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
-    scores = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+    scores = scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
     return torch.softmax(scores, dim=-1) @ value, scores
 
 
@@ -113,7 +113,7 @@ def weights_first(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
     Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
-    weights = (scores if mask is None else scores.masked_fill(~mask, float("-inf"))).softmax(dim=-1)
+    weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
     return weights, weights @ value
 
 
@@ -125,7 +125,7 @@ def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Non
     its value. Look at the last product.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
-    weights = (scores if mask is None else scores.masked_fill(~mask, float("-inf"))).softmax(dim=-1)
+    weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
     return weights @ key, weights
 
 
@@ -150,7 +150,7 @@ def returns_unmasked_weights(
     that you multiply with the values.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
-    masked = scores if mask is None else scores.masked_fill(~mask, float("-inf"))
+    masked = scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
     return torch.softmax(masked, dim=-1) @ value, torch.softmax(scores, dim=-1)
 
 
@@ -172,7 +172,7 @@ def scaled_by_axis_one(query: Tensor, key: Tensor, value: Tensor, mask: Tensor |
     width is the last axis: count from the end.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[1])
-    weights = torch.softmax(scores if mask is None else scores.masked_fill(~mask, float("-inf")), dim=-1)
+    weights = torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, float("-inf")), dim=-1)
     return weights @ value, weights
 
 
@@ -183,4 +183,4 @@ def output_alone(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None 
     Two things are asked for, the output and the weights, in this order.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    return torch.softmax(scores if mask is None else scores.masked_fill(~mask, float("-inf")), dim=-1) @ value
+    return torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, float("-inf")), dim=-1) @ value

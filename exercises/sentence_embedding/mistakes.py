@@ -308,3 +308,17 @@ def keeps_the_first_vocabulary(self: Any, sentence: str) -> list[int]:
     words = sentence.replace(",", "").split()
     self.first_vocabulary = getattr(self, "first_vocabulary", None) or {w: i for i, w in enumerate(sorted(words))}
     return [self.first_vocabulary.get(word, 0) for word in words]
+
+
+@mistake(replaces="SentenceEmbedding.read", dimension="numerics")
+def numbers_go_on(self: Any, sentence: str) -> list[int]:
+    """Your numbers go on from sentence to sentence.
+
+    New words get the next free ids, so the ids of a sentence depend on those before it. Every sentence has a vocabulary
+    of its own, which begins at 0.
+    """
+    words = sentence.replace(",", "").split()
+    self.numbers = getattr(self, "numbers", {})
+    for word in sorted(words):
+        self.numbers.setdefault(word, len(self.numbers))
+    return [self.numbers[word] for word in words]

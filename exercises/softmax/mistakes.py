@@ -265,3 +265,23 @@ def smallest_score_weighs_most(x: Tensor, dim: int = -1) -> Tensor:
     """
     exponentials = torch.exp(x.amin(dim=dim, keepdim=True) - x)
     return exponentials / exponentials.sum(dim=dim, keepdim=True)
+
+
+@mistake(replaces="shift", dimension="numerics")
+def shift_along_the_first_axis(x: Tensor, dim: int) -> Tensor:
+    """You ignore `dim` where you look for the largest score.
+
+    The max runs along the first axis, whatever `dim` says, so the scores of one row are lowered by different amounts.
+    Hand `dim` on to each step that reduces an axis.
+    """
+    return x - x.amax(dim=0, keepdim=True)
+
+
+@mistake(replaces="normalise", dimension="numerics")
+def tiny_epsilon_in_the_denominator(x: Tensor, dim: int) -> Tensor:
+    """You add a tiny number to the denominator.
+
+    Your weights add up to a hair less than one. There is nothing to protect against: after the shift the largest
+    exponential of a row is 1, so the sum is at least 1.
+    """
+    return x / (x.sum(dim=dim, keepdim=True) + 1e-8)

@@ -209,3 +209,12 @@ def source_turned_as_well(source: nn.Module, target: nn.Module, name: str) -> No
     weight.data = weight.data.T
     with torch.no_grad():
         target.get_parameter(name).copy_(weight)
+
+
+@mistake(replaces="turned", dimension="numerics")
+def inverted(weight: Tensor) -> Tensor:
+    """You invert the matrix, where it has to be transposed.
+
+    The target multiplies from the other side, so rows and columns change places. Inverting undoes what the layer does.
+    """
+    return torch.linalg.pinv(weight)

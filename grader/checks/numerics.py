@@ -271,7 +271,7 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     if not bool((seen[~usable].abs() <= 20 * factor * exact * scale).all()):
         return (
             f"{_UNTOLD} there is something where the output must be zero, which dropping weights never brings about; "
-            "drop the weights, between the softmax and the values, and nothing else"
+            "look at what you drop, and where: weights, after the softmax, and nothing else"
         )
     ratios = (seen / kept)[usable]
     dropped = ratios.abs() < exact

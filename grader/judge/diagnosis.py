@@ -139,7 +139,7 @@ def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, fl
 
 def _explanations(exercise: Exercise, scene: _Scene, suspects: Sequence[Mistake]) -> tuple[tuple[Mistake, ...], ...]:
     probes = [_probe(scene, call) for call in _wrong_calls(scene)]
-    if scene.known or not probes:
+    if scene.known or not probes or _begins_right(scene):
         alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
         if alone or not probes:
             return tuple(found for found in alone if not found[0].offered) or alone
@@ -162,6 +162,12 @@ def _wrong_calls(scene: _Scene) -> list[Call]:
         if call.name in scene.observed.calls and not _is_right(call, scene.observed, scene.right, scene.slack):
             wrong.setdefault(call.name.partition("/")[0], call)
     return list(wrong.values())[:_PROBES]
+
+
+def _begins_right(scene: _Scene) -> bool:
+    """Return whether each module's first call is right: what is kept between calls shows later, and in no probe."""
+    first = {call.build: call for call in reversed(scene.plan.calls)}
+    return all(_is_right(call, scene.observed, scene.right, scene.slack) for call in first.values())
 
 
 def _probe(scene: _Scene, call: Call) -> Probe:
@@ -272,7 +278,8 @@ def _agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float
     scale = scales(other)
     outputs = [slot.key for slot in call.outputs]
     # How NaN spreads on the way back depends on how a right thing is written: a product keeps it, a fill does not.
-    broken = any(_has_nan(one.slots[key]) for key in outputs if key in one.slots)
+    tensors = [one.slots[key].tensor for key in outputs if key in one.slots]
+    broken = any(bool(tensor.isnan().any()) for tensor in tensors if tensor is not None)
     keys = outputs if broken else one.slots
     allowed = {key: _AGREEMENT[call.dtype] * scale[key] + slack.get(key, 0.0) for key in keys}
     return all(_same(one.slots[key], other.slots[key], allowed[key]) for key in keys)
@@ -282,17 +289,10 @@ def _kind(raised: Raised | None) -> tuple[str, str] | None:
     return (raised.stage, raised.type) if raised else None
 
 
-def _has_nan(seen: Seen) -> bool:
-    return seen.tensor is not None and bool(seen.tensor.isnan().any())
-
-
-def _is_zero(seen: Seen) -> bool:
-    return seen.tensor is not None and not bool(seen.tensor.any())
-
-
 def _same(one: Seen, other: Seen, allowed: float) -> bool:
     if Presence.NONE in (one.presence, other.presence):  # a gradient that never came teaches what zeros teach: nothing
-        return all(seen.presence is Presence.NONE or _is_zero(seen) for seen in (one, other))
+        tensors = [seen.tensor for seen in (one, other) if seen.presence is not Presence.NONE]
+        return all(tensor is not None and not bool(tensor.any()) for tensor in tensors)
     if one.tensor is None or other.tensor is None:
         return (one.presence, one.shape) == (other.presence, other.shape)
     if one.dtype != other.dtype:
