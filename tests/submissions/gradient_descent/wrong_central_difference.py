@@ -1,0 +1,15 @@
+# verdict: loses numerics
+# diagnosis: central_difference
+import torch
+
+def gradient_descent(f, x0, learning_rate, num_steps):
+    x = torch.tensor(float(x0), requires_grad=True)
+    points = [x.detach().clone()]
+    for step in range(num_steps):
+        y = f(x)
+        slope = (f(x + 1e-5) - f(x - 1e-5)).detach() / 2e-5
+        with torch.no_grad():
+            x = x - learning_rate * slope
+        x.requires_grad_()
+        points.append(x.detach().clone())
+    return torch.stack(points)

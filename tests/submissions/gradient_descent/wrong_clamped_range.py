@@ -1,0 +1,15 @@
+# verdict: loses numerics
+# diagnosis: points_held_within_ten
+import torch
+
+def gradient_descent(f, x0, learning_rate, num_steps):
+    x = torch.tensor(float(x0), requires_grad=True)
+    points = [x.detach().clone()]
+    for step in range(num_steps):
+        y = f(x)
+        (slope,) = torch.autograd.grad(y, x)
+        with torch.no_grad():
+            x = x - learning_rate * slope
+        x = x.clamp(-10, 10).requires_grad_()
+        points.append(x.detach().clone())
+    return torch.stack(points)

@@ -1,0 +1,17 @@
+# verdict: loses numerics
+import torch
+
+def gradient_descent(f, x0, learning_rate, num_steps):
+    x = torch.tensor(float(x0), requires_grad=True)
+    points = [x.detach().clone()]
+    for step in range(num_steps):
+        y = f(x)
+        (slope,) = torch.autograd.grad(y, x)
+        with torch.no_grad():
+            x = x - learning_rate * slope
+        x.requires_grad_()
+        points.append(x.detach().clone())
+        if abs(points[-1] - points[-2]) < 1e-5:
+            points += [points[-1]] * (num_steps + 1 - len(points))
+            break
+    return torch.stack(points)
