@@ -1,0 +1,11 @@
+# verdict: loses numerics
+# diagnosis: everything_kept_at_one
+import torch
+
+def attention_dropout(weights, p, training=True):
+    if not training or p == 0:
+        return weights
+    if p == 1:
+        return weights
+    mask = (torch.rand_like(weights) > p).to(weights.dtype)
+    return weights * mask / (1 - p)

@@ -1,0 +1,7 @@
+# verdict: loses masking
+# diagnosis: turned_over
+import torch
+
+def create_causal_mask(seq_len):
+    mask = torch.full((seq_len, seq_len), float("-inf"))
+    return torch.triu(mask, diagonal=1).flip(1)

@@ -1,0 +1,10 @@
+# verdict: loses numerics
+# diagnosis: scaled_after_the_softmax
+import math
+import torch
+
+def causal_attention_weights(scores, d_k):
+    T = scores.shape[-1]
+    mask = torch.tril(torch.ones(T, T))
+    scores = scores.masked_fill(mask == 0, float("-inf"))
+    return torch.softmax(scores, dim=-1) / math.sqrt(d_k)

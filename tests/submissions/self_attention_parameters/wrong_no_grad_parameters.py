@@ -1,0 +1,18 @@
+# verdict: loses gradients
+import torch
+from torch import nn
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_in, d_out):
+        super().__init__()
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out), requires_grad=False)
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out), requires_grad=False)
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out), requires_grad=False)
+
+    def forward(self, x):
+        queries = x @ self.W_query
+        keys = x @ self.W_key
+        values = x @ self.W_value
+        scores = queries @ keys.T
+        weights = torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1)
+        return weights @ values

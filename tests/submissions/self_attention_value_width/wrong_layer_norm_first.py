@@ -1,0 +1,20 @@
+# verdict: loses numerics
+# diagnosis: normalises_the_input
+import torch
+from torch import nn
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_in, d_out_kq, d_out_v):
+        super().__init__()
+        self.W_query = nn.Parameter(torch.rand(d_in, d_out_kq))
+        self.W_key = nn.Parameter(torch.rand(d_in, d_out_kq))
+        self.W_value = nn.Parameter(torch.rand(d_in, d_out_v))
+
+    def forward(self, x):
+        x = nn.functional.layer_norm(x, x.shape[-1:])
+        queries = x @ self.W_query
+        keys = x @ self.W_key
+        values = x @ self.W_value
+        scores = queries @ keys.T
+        weights = torch.softmax(scores / keys.shape[-1] ** 0.5, dim=-1)
+        return weights @ values
