@@ -3,7 +3,8 @@
     # verdict: loses numerics
     # diagnosis: no_scaling
 
-A right one says `# verdict: full marks`; one with two mistakes names both, with a comma between.
+A right one says `# verdict: full marks`; one with two mistakes names both, with a comma between. An example may be a
+notebook (`.ipynb`), whose first code cell begins like that.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.errors import AuthorError
+from grader.errors import AuthorError, Rejected
 from grader.exercise.catalog import ROOT
 from grader.exercise.spec import Dimension
+from grader.judge.notebook import python_of
 
 SUBMISSIONS = ROOT / "tests" / "submissions"
+SUFFIXES = frozenset({".py", ".ipynb"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +39,13 @@ def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
     Raises:
         AuthorError: an example does not say what its verdict must be.
     """
-    return [_read_example(path) for path in sorted((folder / exercise).glob("*.py"))]
+    found = (path for path in (folder / exercise).iterdir() if path.suffix in SUFFIXES)
+    return [_read_example(path) for path in sorted(found)]
 
 
 def _read_example(path: Path) -> Example:
     said: dict[str, str] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in _header(path):
         if not line.startswith("#"):
             break
         key, _, value = line.lstrip("# ").partition(":")
@@ -53,6 +57,17 @@ def _read_example(path: Path) -> Example:
         losses = f"`# verdict: loses <dimension>`, which is one of {', '.join(Dimension)}"
         raise AuthorError(f"`{path}` must begin with `# verdict: full marks` or {losses}")
     return Example(path, Dimension(verdict.removeprefix("loses ")), _names(said.get("diagnosis", "")))
+
+
+def _header(path: Path) -> list[str]:
+    """Return the lines of an example, or of the first code cell of a notebook and what follows it."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".ipynb":
+        return text.splitlines()
+    try:
+        return python_of(text).splitlines()[1:]  # the first line says which cell it is
+    except Rejected as error:
+        raise AuthorError(f"`{path}` is no notebook: {error}") from error
 
 
 def _names(text: str) -> tuple[str, ...]:

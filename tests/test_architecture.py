@@ -38,7 +38,7 @@ _ALLOWED = {
     "checks": _CORE,
     "judge": _CORE | {"checks"},
     "store": _BASE | {"judge"},
-    "examples": {"errors", "exercise"},
+    "examples": {"errors", "exercise", "judge"},
     "gate": _JUDGING | {"examples"},
     "jobs": _ENGINE,
     "service": _ENGINE | {"jobs"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -72,4 +73,22 @@ def test_an_example_without_a_verdict_is_an_authors_error(tmp_path: Path) -> Non
     (tmp_path / "softmax" / "odd.py").write_text("# verdict: fine, I think\n", encoding="utf-8")
 
     with pytest.raises(AuthorError, match="must begin with `# verdict: full marks`"):
+        read_examples("softmax", tmp_path)
+
+
+def test_an_example_may_be_a_notebook(tmp_path: Path) -> None:
+    """The header is in its first code cell, whatever text stands above; what is no notebook says so."""
+    cells = [
+        {"cell_type": "markdown", "source": ["# Softmax"]},
+        {"cell_type": "code", "source": ["# verdict: loses numerics\n", "# diagnosis: no_scaling\n", "import torch"]},
+    ]
+    (tmp_path / "softmax").mkdir()
+    (tmp_path / "softmax" / "wrong_notebook.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+
+    (example,) = read_examples("softmax", tmp_path)
+
+    assert (example.loses, example.diagnosis) == ("numerics", ("no_scaling",))
+
+    (tmp_path / "softmax" / "broken.ipynb").write_text("{", encoding="utf-8")
+    with pytest.raises(AuthorError, match="broken.ipynb"):
         read_examples("softmax", tmp_path)

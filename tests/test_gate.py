@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -165,3 +166,25 @@ def test_the_catalogue_is_in_its_order(catalog: Catalog) -> None:
 
     assert list(places.values()) == sorted(set(places.values()))
     assert {name: needs for name, needs in early.items() if needs} == {}
+
+
+def test_a_size_that_never_changes_is_complained_of(broken: Callable[..., tuple[str, ...]]) -> None:
+    """Whoever writes the number of one case into the code would be right in all of them."""
+    complaints = broken("exercise.toml", lambda text: re.sub(r"d_in = \d+", "d_in = 3", text))
+
+    assert any(text.startswith("`d_in` is 3 in all cases that points depend on") for text in complaints)
+
+
+def test_two_sizes_that_never_agree_are_complained_of(broken: Callable[..., tuple[str, ...]]) -> None:
+    """Code that takes another way where both are equal would be right in all cases."""
+    complaints = broken("exercise.toml", lambda text: re.sub(r"d_out = \d+", "d_out = 29", text))
+
+    assert any(text.startswith("`d_in` and `d_out` are equal in no case") for text in complaints)
+
+
+def test_an_excuse_that_is_not_needed_is_complained_of(broken: Callable[..., tuple[str, ...]]) -> None:
+    """Excuses that nothing needs would hide the gap that comes with the next change."""
+    excuse = '[exempt]\n"d_in = d_out" = "No reason at all."\n\n[[cases]]'
+    complaints = broken("exercise.toml", lambda text: text.replace("[[cases]]", excuse, 1))
+
+    assert complaints == ("`[exempt]` excuses `d_in = d_out`, which the cases try, or which is no parameter; take it out",)

@@ -53,13 +53,32 @@ def noisy(case: Case, generator: torch.Generator) -> Case:
 
 
 def edges(case: Case, generator: torch.Generator) -> Case:
-    """Make clear heads whose queries at both ends, which do not count, look anywhere."""
+    """Make clear heads whose queries at both ends, which do not count, look anywhere but where a pattern looks."""
     made = _heads(case, generator, strength=(0.96, 0.99))
     weights = _tensor(made, "weights")
     anywhere = _noise(weights.shape, generator, spread=3.0)
-    for query in (0, 1, -1):
-        weights[:, query] = anywhere[:, query]
+    words = weights.shape[-1]
+    for query in (0, 1, words - 1):
+        stray = anywhere[:, query]
+        stray[:, [0, max(query - 1, 0), query, min(query + 1, words - 1)]] = 0.0
+        weights[:, query] = stray / stray.sum(dim=-1, keepdim=True)
     return replace(made, arguments={**made.arguments, "weights": weights})
+
+
+def faint(case: Case, generator: torch.Generator) -> Case:
+    """Make heads that give a quarter of their weight to a pattern, the most that they give to anything: too little."""
+    return _heads(case, generator, strength=(0.24, 0.27), patterns=PATTERNS[:-1])
+
+
+def elsewhere(case: Case, generator: torch.Generator) -> Case:
+    """Make clear heads with other habits: the second word, the last one, two words back, two words ahead."""
+    heads, words = _tensor(case, "weights").shape[:2]
+    places = torch.arange(words)
+    habits = (torch.ones_like(places), torch.full_like(places, words - 1), (places - 2) % words, (places + 2) % words)
+    keys = torch.stack([habits[head % len(habits)] for head in range(heads)])
+    looks = torch.nn.functional.one_hot(keys, words).double()
+    weights = 0.9 * looks + 0.1 * _noise((heads, words, words), generator, spread=0.5)
+    return replace(case, arguments={**case.arguments, "weights": weights}, wants=())
 
 
 def causal(case: Case, generator: torch.Generator) -> Case:

@@ -125,8 +125,18 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
     "max_distance": ("max_relative_position", "max_relative_distance", "max_dist", "clip_distance", "max_rel_pos"),
     "source": ("src", "source_module", "from_module", "linear", "module_from"),
     "target": ("tgt", "dst", "dest", "destination", "target_module", "to_module", "module_to"),
-    "encoder_outputs": ("encoder_output", "enc_outputs", "enc_output", "encoder_states", "encoder_hidden_states"),
-    "decoder_hidden": ("decoder_state", "dec_hidden", "decoder_hidden_state", "hidden"),
+    "encoder_outputs": (
+        "encoder_output",
+        "enc_outputs",
+        "enc_output",
+        "encoder_states",
+        "encoder_hidden_states",
+        "keys",
+        "key",
+        "values",
+        "value",
+    ),
+    "decoder_hidden": ("decoder_state", "dec_hidden", "decoder_hidden_state", "hidden", "query", "queries"),
     "encoder_dim": ("enc_dim", "encoder_hidden_dim", "enc_hidden_dim"),
     "decoder_dim": ("dec_dim", "decoder_hidden_dim", "dec_hidden_dim"),
     "attention_dim": ("attn_dim", "attention_size"),
@@ -160,6 +170,8 @@ TELLING = frozenset(
     "dtype",
     "device",
 }
+# How wide something is. What one contract calls `d_model` is `d_in` in another, so none of these says which width it is.
+WIDTHS = frozenset(name for group in ARGUMENTS[:3] for first in group[:1] for name in (*group, *FURTHER[first]))
 
 _PROJECTIONS = {
     "W_query": ("query", "q", "Q", "queries"),

@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.box.aliases import CONVENTIONS, TELLING, argument_names
+from grader.box.aliases import CONVENTIONS, TELLING, WIDTHS, argument_names
 from grader.box.plan import Argument, Scalar
 from grader.errors import ArgumentMismatch
 
@@ -169,6 +169,8 @@ def _places(
 
 def _means_another(name: str, left: list[str]) -> bool:
     """Whether a parameter's name says that it is something else than what is `left`, whatever its place."""
+    if name in WIDTHS and not WIDTHS.isdisjoint(left):
+        return False
     return name in CONVENTIONS or (name in TELLING and not any(name in argument_names(other) for other in left))
 
 

@@ -187,6 +187,7 @@ class Spec(PartSpec):
     """A whole `exercise.toml`; `parts` are further entry points that the file must define.
 
     `devices` are those that a submission may ask for; the verdict is the CPU's on any of them.
+    `exempt` excuses parameters that no two cases need to tell apart, each with its reason (`gate/coincidences.py`).
     """
 
     format_version: Literal[1]
@@ -205,6 +206,7 @@ class Spec(PartSpec):
     checks: tuple[CheckSpec, ...] = Field(min_length=1)
     limits: LimitsSpec = LimitsSpec()
     devices: tuple[Device, ...] = ("cpu",)
+    exempt: dict[str, str] = Field(default_factory=dict)
 
     def part_of(self, case: CaseSpec) -> PartSpec:
         """Return the entry point that `case` is about."""

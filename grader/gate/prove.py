@@ -15,6 +15,7 @@ from grader.examples import Example
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
+from grader.gate.coincidences import unvaried
 from grader.gate.outcome import Outcome, Share
 from grader.gate.recognised import unseen
 from grader.gate.texts import sizes, texts
@@ -54,7 +55,8 @@ def _outcome(trial: Trial) -> Outcome:
     exercise = trial.exercise
     reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()))
     unnoticed = unseen(trial.sheet, trial.truth)
-    first = (*texts(exercise), *sizes(exercise), *_reference(reference, trial.truth), *unnoticed)
+    written = (*texts(exercise), *sizes(exercise), *unvaried(exercise.spec))
+    first = (*written, *_reference(reference, trial.truth), *unnoticed)
     starter = tuple(_starter(exercise, trial.grade(exercise.starter)))
     trivial = [_trivial(trial, name, answer) for name, answer in TRIVIAL.items()]
     mistakes = [_mistake(trial, wrong) for wrong in exercise.mistakes]

@@ -155,6 +155,23 @@ def test_a_name_that_says_something_else_is_never_taken_by_position() -> None:
         _call(lambda query, key, key_padding_mask=None: query, given, order)
 
 
+def test_a_width_goes_by_position_whatever_width_its_name_says() -> None:
+    """What one book calls `d_in` is `d_model` in another, with or without further arguments that have defaults."""
+
+    def own(d_in: int, num_heads: int, groups: int, d_out: int | None = None, dtype: Any = None) -> Any:
+        return d_in, num_heads, groups, d_out, dtype
+
+    assert _call(own, {"d_model": 8, "num_heads": 4, "num_kv_heads": 2}) == (8, 4, 2, None, None)
+
+
+def test_a_query_is_the_state_that_asks_and_keys_are_what_it_asks_whatever_their_order() -> None:
+    """A published attention of an encoder and a decoder calls them so, in either order."""
+    given, order = {"encoder_outputs": _X, "decoder_hidden": _Y}, ("encoder_outputs", "decoder_hidden")
+
+    assert _call(lambda query, values: (values, query), given, order) == (_X, _Y)
+    assert _call(lambda keys, query: (keys, query), given, order) == (_X, _Y)
+
+
 def test_a_number_of_arguments_that_does_not_fit_names_both_lists() -> None:
     """What is needed and not given is named, with all that is taken and all that is given."""
     with pytest.raises(ArgumentMismatch, match=r"needs `z`.*it takes `query`, `key`, `z`; given are `query`, `key`"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -174,6 +175,19 @@ def test_a_file_that_cares_for_a_missing_module_gets_none() -> None:
 
     assert namespace["p"] is None
     assert loaded.missing == ("nor_this_one",)
+
+
+def test_a_part_that_a_loaded_package_lacks_is_stood_in_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch has loaded tqdm, and no further file of it can be read in the sandbox: `tqdm.auto` is a stand-in there."""
+    loaded = ModuleType("tqdm")
+    loaded.__path__ = []
+    monkeypatch.setitem(sys.modules, "tqdm", loaded)
+
+    namespace, told = _load("from tqdm.auto import trange\nseen = list(trange(2))\n" + _F)
+
+    assert namespace["seen"] == [0, 1]
+    assert told.missing == ("tqdm.auto",)
+    assert not hasattr(loaded, "auto")
 
 
 def test_no_stand_in_is_made_of_what_is_ours_or_loaded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 # By name, so that what is counted does not depend on what a submission puts in their place in torch.
@@ -44,19 +45,26 @@ class Hooks:
         return Subject(found, model_called(str(sizes.pop("model")))(**sizes))
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
-        """Let the function look once, then look at the model."""
+        """Let the function look, then look at the model; what is left behind is counted in both modes."""
         name, tokens = contract.arguments
         model, before = subject.model, _State(subject.model)
         given: dict[str, Any] = {name: model, tokens: handed[tokens]}
-        result = call_with(
+        look = partial(
+            call_with,
             subject.look,
             given,
             order=contract.arguments,
             defaults=contract.defaults,
             described=f"`{contract.name}`",
         )
+        result = look()
         if call.outputs[0].name in LEFT:
-            return tuple(tensor(count) for count in before.left_behind(model))
+            first = before.left_behind(model)
+            model.eval()  # whoever calls `train()` in the end has left the first look's mode as it was, and not this one's
+            before = _State(model)
+            look()
+            again = before.left_behind(model)
+            return tuple(tensor(max(counts)) for counts in zip(first, again, strict=True))
         with no_grad():
             return stacked(result, contract), model(handed[tokens])
 
