@@ -63,6 +63,11 @@ class Part:
         """What lists the places by shape; most modules need none, since names decide."""
         return Lister(self._module, tuple(self._members.values()))
 
+    @property
+    def members(self) -> Mapping[str, Weight]:
+        """The weights of this part by their full names."""
+        return self._members
+
     def assignments(self, wanted: Mapping[str, str]) -> list[Assignment | None]:
         """Return the assignments that there are, the most likely first; None stands for the one that names give.
 
@@ -110,7 +115,7 @@ class Part:
         if sum(parameter.numel() for parameter in parameters.values()) != weight.matrix.numel():
             return False
         return all(
-            len(set(parameter.shape)) == parameter.dim() or self._finder.is_linear(path)
+            len(set(parameter.shape)) == parameter.dim() or (self._finder.is_linear(path) and not weight.either)
             for path, parameter in parameters.items()
         )
 
@@ -183,7 +188,7 @@ def choose(parts: Sequence[Part], pick: Pick) -> Chosen:
     Raises:
         Ungradable: a weight has no place at all, or there is no assignment of that number.
     """
-    wanted = dict(line.partition("=")[::2] for line in pick.places.splitlines())
+    wanted = _wanted(pick.places, {name for part in parts for name in part.members})
     lists = [part.assignments(wanted) for part in parts]
     together = list(islice(product(*lists), MOST_CHOICES))
     if pick.nth >= len(together):
@@ -197,6 +202,17 @@ def choose(parts: Sequence[Part], pick: Pick) -> Chosen:
         superfluous += extra
         described += [f"{name}={option.key}" for name, option in (assignment or {}).items()]
     return Chosen(pieces, tuple(superfluous), len(together), "\n".join(described))
+
+
+def described_names(places: str) -> frozenset[str]:
+    """Return the weights whose places are described."""
+    return frozenset(line.partition("=")[0] for line in places.splitlines())
+
+
+def _wanted(places: str, names: set[str]) -> dict[str, str]:
+    """Return the place that is asked for by weight: out of several descriptions, from the one that fits best."""
+    fitting = max(places.split("\n\n"), key=lambda one: -len(described_names(one) ^ names))
+    return dict(line.partition("=")[::2] for line in fitting.splitlines())
 
 
 def _assignments(options: Mapping[str, list[Option]]) -> Iterator[Assignment]:

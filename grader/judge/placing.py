@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.box.aliases import known_words
+from grader.box.choosing import described_names
 from grader.box.observations import BuildSeen, Observations
 from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan
 from grader.box.run import Run
@@ -38,7 +39,11 @@ class _Trial:
 
 
 def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
-    """Return the assignment that agrees with the truth, in the words of `BuildSeen.places`; empty if none does."""
+    """Return the assignments that agree with the truth, in the words of `BuildSeen.places`; empty if none does.
+
+    Each set of weights has one of its own, and they stand with an empty line between: what two classes of a file, or
+    two methods of a class, do says nothing of each other.
+    """
     trials = list(_trials(evidence.plan, evidence.observed))
     if not trials:
         return ""
@@ -50,7 +55,10 @@ def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
     )
     seen = run(plan).observations
     agreeing = Counter(seen.builds[trial.build.name].places for trial in trials if _agrees(trial, seen, evidence))
-    return max(agreeing, key=lambda places: agreeing[places], default="")
+    best: dict[frozenset[str], str] = {}
+    for places, _ in agreeing.most_common():
+        best.setdefault(described_names(places), places)
+    return "\n\n".join(best.values())
 
 
 def is_untold(seen: Observations) -> bool:
