@@ -90,5 +90,5 @@ def test_an_example_may_be_a_notebook(tmp_path: Path) -> None:
     assert (example.loses, example.diagnosis) == ("numerics", ("no_scaling",))
 
     (tmp_path / "softmax" / "broken.ipynb").write_text("{", encoding="utf-8")
-    with pytest.raises(AuthorError, match="broken.ipynb"):
+    with pytest.raises(AuthorError, match=r"broken\.ipynb"):
         read_examples("softmax", tmp_path)

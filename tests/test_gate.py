@@ -187,4 +187,5 @@ def test_an_excuse_that_is_not_needed_is_complained_of(broken: Callable[..., tup
     excuse = '[exempt]\n"d_in = d_out" = "No reason at all."\n\n[[cases]]'
     complaints = broken("exercise.toml", lambda text: text.replace("[[cases]]", excuse, 1))
 
-    assert complaints == ("`[exempt]` excuses `d_in = d_out`, which the cases try, or which is no parameter; take it out",)
+    assert len(complaints) == 1
+    assert complaints[0].startswith("`[exempt]` excuses `d_in = d_out`")

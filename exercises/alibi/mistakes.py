@@ -266,3 +266,57 @@ def with_a_batch(num_heads: int, seq_len: int) -> Tensor:
     The contract asks for (h, T, T); an axis for the batch comes by itself when it is added.
     """
     return torch.zeros(1, num_heads, seq_len, seq_len)
+
+
+@mistake(replaces="fill", dimension="masking")
+def future_at_the_lowest_number() -> float:
+    """You hide the future with the lowest number that there is, not with -inf.
+
+    A softmax gives it no weight, as long as nothing is added. Here -inf is asked for, which stays -inf.
+    """
+    return torch.finfo(torch.get_default_dtype()).min
+
+
+@mistake(replaces="ratio", dimension="numerics")
+def ratio_of_whole_numbers(num_heads: int) -> float:
+    """You divide 8 by the number of heads without a remainder.
+
+    For 1, 2, 4 and 8 heads nothing shows. For 16 of them, whose slopes are needed from 9 heads on, 8 // 16 is 0, and
+    all slopes are 1. Look for a `//`.
+    """
+    return 2.0 ** -(8 // num_heads)
+
+
+@mistake(replaces="slopes", dimension="numerics")
+def first_slopes_of_the_double(num_heads: int) -> list[float]:
+    """You take the first slopes of the next power of two.
+
+    For a number of heads that is no power of two, the slopes of the power below come first, and only what is missing
+    is taken from the power above, every other one.
+    """
+    power = 2 ** (num_heads - 1).bit_length()
+    return [2.0 ** (-8.0 * head / power) for head in range(1, num_heads + 1)]
+
+
+@mistake(replaces="slopes", dimension="numerics")
+def double_first(num_heads: int) -> list[float]:
+    """Your slopes of the next power of two come first.
+
+    The first, third, fifth, … slope of twice as many heads fill up what is missing, so they come last. Check the order
+    of the two lists that you join.
+    """
+    power = 2 ** (num_heads.bit_length() - 1)
+    if power == num_heads:
+        return [2.0 ** (-8.0 * head / power) for head in range(1, power + 1)]
+    double = [2.0 ** (-4.0 * head / power) for head in range(1, 2 * power + 1)]
+    return [*double[0::2], *double[1::2]][:num_heads]
+
+
+@mistake(replaces="alibi_bias", dimension="numerics")
+def zero_times_infinity(num_heads: int, seq_len: int) -> Tensor:
+    """You multiply a mask of zeros and ones by infinity.
+
+    Zero times infinity is NaN, and so is everything that it is added to: all that should be seen. Use `masked_fill`,
+    or `where`.
+    """
+    return torch.ones(num_heads, seq_len, seq_len).triu(diagonal=1) * float("-inf")

@@ -265,3 +265,58 @@ def all_heads_alike(weights: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
     Averaging over the heads comes before the naming in your code, so all of them get one name. Keep the first axis.
     """
     return weights[:, queries, keys].mean().expand(len(weights))
+
+
+@mistake(replaces="stands_out", dimension="numerics")
+def a_quarter_is_enough(largest: float) -> bool:
+    """You give a head a name for a share that is too small.
+
+    Heads that give a quarter of their weight to one word look at other words three times out of four. The statement
+    says from which share on a pattern stands out.
+    """
+    return largest >= 0.25
+
+
+@mistake(replaces="candidates", dimension="numerics")
+def last_for_first(queries: Tensor) -> dict[str, Tensor]:
+    """You take the last word for the first.
+
+    The first word is the first column. An index of -1 is the last one.
+    """
+    last = torch.full_like(queries, -1)
+    return {"previous": queries - 1, "next": queries + 1, "self": queries, "first": last}
+
+
+@mistake(replaces="weights_in", dimension="numerics")
+def softmax_once_more(output: Any) -> Tensor:
+    """You apply a softmax to what are weights already.
+
+    The model hands over weights that add up to one. A second softmax makes them nearly equal.
+    """
+    return output[1].softmax(dim=-1)  # type: ignore[no-any-return]
+
+
+@mistake(replaces="weights_in", dimension="shapes")
+def averaged_over_sentences(output: Any) -> Tensor:
+    """You average over the sentences.
+
+    Each sentence of the batch has weights of its own, and where a head looks in their mean no single sentence says.
+    """
+    return output[1].mean(dim=0, keepdim=True)  # type: ignore[no-any-return]
+
+
+@mistake(replaces="shares", dimension="numerics")
+def all_queries_count(weights: Tensor) -> dict[str, Tensor]:
+    """You look at all queries, at those at the ends too.
+
+    There the four words are not four different ones: before the first word there is none, and for query 1 the first
+    word is the previous one. The statement says which queries count.
+    """
+    places = torch.arange(weights.shape[-1])
+    behind, ahead = places[:-1], places[1:]
+    return {
+        "previous": weights[:, ahead, behind].sum(dim=-1) / len(places),
+        "next": weights[:, behind, ahead].sum(dim=-1) / len(places),
+        "self": weights[:, places, places].mean(dim=-1),
+        "first": weights[:, places, 0].mean(dim=-1),
+    }

@@ -11,6 +11,9 @@ from grader.exercise.families import gradients, masks, scores, weights
 from grader.exercise.mistakes import mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
@@ -395,3 +398,28 @@ def _pattern(tokens: Tensor, window: int, num_sinks: int) -> Tensor:
 def _places(scores: Tensor) -> tuple[Tensor, Tensor]:
     places = torch.arange(scores.shape[-1])
     return places[:, None], places[None, :]
+
+
+@mistake(replaces="normalise", dimension="numerics")
+def one_more_in_the_shifted_denominator(scores: Tensor) -> Tensor:
+    """You add 1 to the sum of exponentials whose scores were shifted.
+
+    Your weights add up to less than one. Here sinks are tokens of the sequence, and the softmax stays as it is. (Where
+    a 1 is wanted, it is e to the zero of a score that has to be shifted like the others.)
+    """
+    raised = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return raised / (1 + raised.sum(dim=-1, keepdim=True))
+
+
+@mistake(replaces="sink_attention", dimension="numerics")
+def recent_sinks_count_twice(query: Tensor, key: Tensor, value: Tensor, window: int, num_sinks: int) -> Tensor:
+    """A sink that is recent as well counts twice.
+
+    If you put the keys together from the sinks and from the window, a position that is in both must stand once. Near
+    the beginning of a sequence that is the rule.
+    """
+    rows, columns = _places(query @ key.transpose(-2, -1))
+    twice = (columns < num_sinks) & (rows - columns < window)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1]) + math.log(2.0) * twice
+    hidden = ~_pattern(key, window, num_sinks)
+    return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -12,11 +13,15 @@ from grader.exercise.mistakes import borrow, mistake
 
 # products of queries and keys
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 softmax_over_queries = weights.softmax_over_queries
 overflowing_softmax = weights.overflowing_softmax
 mask_ignored = masks.mask_ignored
 mask_inverted = masks.mask_inverted
+mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
 hidden_scores_are_zero = masks.hidden_scores_are_zero
 hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
 weights_cut_off = gradients.weights_cut_off
@@ -182,3 +187,29 @@ def unknown_methods_accepted(method: str) -> str:
     at the end of a chain takes everything; a chain without one ends in an error of another kind, further on.
     """
     return method if method in ("dot", "general") else "concat"
+
+
+@mistake(replaces="AdditiveAttention.forward", dimension="numerics")
+def tanh_before_the_sum(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> tuple[Tensor, Tensor]:
+    """Your additive attention applies tanh to the encoder's side, and adds the state's side afterwards.
+
+    The two meet inside of the tanh: tanh(W1 h + W2 s). What is added outside of it is the same for all words of a
+    sentence, so the softmax takes it away again, and the state has no say in where you look. Check the brackets.
+    """
+    features = torch.tanh(self.W1(encoder_outputs)) + self.W2(decoder_hidden).unsqueeze(1)
+    found = torch.softmax(features @ self.v, dim=-1)
+    return (found.unsqueeze(1) @ encoder_outputs).squeeze(1), found
+
+
+@mistake(replaces="MultiplicativeAttention.score", dimension="numerics")
+def concat_without_tanh(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> Tensor:
+    """The hidden layer of your `concat` has no tanh.
+
+    Without it v and W are one linear map of both, so what the state adds is the same for all words of a sentence, and
+    the softmax takes it away again.
+    """
+    if self.method == "concat":
+        state = decoder_hidden.unsqueeze(1).expand(-1, encoder_outputs.shape[1], -1)
+        return self.W(torch.cat((encoder_outputs, state), dim=-1)) @ self.v  # type: ignore[no-any-return]
+    keys = self.W(encoder_outputs) if self.method == "general" else encoder_outputs
+    return (keys @ decoder_hidden.unsqueeze(-1)).squeeze(-1)  # type: ignore[no-any-return]

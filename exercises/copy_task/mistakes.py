@@ -9,6 +9,9 @@ from grader.exercise.families import gradients, masks, scores, weights
 from grader.exercise.mistakes import mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_d_k = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_number_of_keys = scores.scaled_by_the_length
@@ -20,12 +23,16 @@ softmax_over_heads = weights.softmax_over_heads
 softmax_over_the_first_axis = weights.softmax_over_the_first_axis
 overflowing_softmax = weights.overflowing_softmax
 no_softmax = weights.no_softmax
+logarithms_for_weights = weights.logarithms_for_weights
 sigmoid_for_softmax = weights.sigmoid_for_softmax
 mean_of_the_values = weights.mean_of_the_values
 every_head_the_first = weights.every_head_the_first
 
 mask_ignored = masks.mask_ignored
 mask_inverted = masks.mask_inverted
+mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
+masks_the_first_head_only = masks.masks_the_first_head_only
+hidden_scores_are_huge = masks.hidden_scores_are_huge
 mask_added = masks.mask_added
 hidden_scores_are_zero = masks.hidden_scores_are_zero
 hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten

@@ -12,6 +12,9 @@ from grader.exercise.families import causal, gradients, heads, projections, scor
 from grader.exercise.mistakes import borrow, mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_length = scores.scaled_by_the_length
@@ -184,3 +187,40 @@ def time_before_batch(self: Any, context: Tensor) -> Tensor:
     two axes.
     """
     return self.W_out(context).transpose(0, 1)
+
+
+@mistake(replaces="GroupedQueryAttention.weigh", dimension="numerics")
+def scaled_by_the_width_of_a_group(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
+    """You divide the scores by the root of `d_model / num_kv_heads`.
+
+    That is the width of all query heads of a group together. A head of keys is as wide as one head of queries,
+    `d_model / num_heads`, and there are fewer of them.
+    """
+    width = keys.shape[-1] * self.num_heads // self.num_kv_heads
+    found = queries @ keys.transpose(-2, -1) / math.sqrt(width)
+    future = torch.ones_like(found, dtype=torch.bool).triu(diagonal=1)
+    return torch.softmax(found.masked_fill(future, float("-inf")), dim=-1)
+
+
+@mistake(replaces="GroupedQueryAttention.gather", dimension="numerics")
+def groups_behind_their_members(self: Any, weights: Tensor, values: Tensor) -> Tensor:
+    """You put the heads of all groups together in the wrong order.
+
+    First come the first heads of every group, then the second ones. Side by side again means head 0, head 1, and so
+    on, and those of one group are neighbours. Look at the two axes, groups and members, that you merge into one.
+    """
+    heads = weights @ values
+    return heads.unflatten(1, (self.num_kv_heads, -1)).transpose(1, 2).flatten(1, 2)
+
+
+@mistake(replaces="GroupedQueryAttention.cut", dimension="numerics")
+def members_before_groups(self: Any, queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """You cut the queries into members of groups, where they lie as groups of members.
+
+    Consecutive heads of queries make a group. In the `view` that makes two axes of the heads, the groups come first,
+    and the heads within a group second.
+    """
+    batch, time, _ = queries.shape
+    cut = [part.view(batch, time, -1, queries.shape[-1] // self.num_heads) for part in (queries, keys, values)]
+    found, own, mixed = (part.transpose(1, 2) for part in cut)
+    return found.unflatten(1, (-1, self.num_kv_heads)).transpose(1, 2).flatten(1, 2), own, mixed

@@ -271,3 +271,40 @@ def cache_kept_in_the_module(self: Any, x: Tensor, cache: Any = None) -> Any:
         keys, values = torch.cat([before[0], keys], dim=-2), torch.cat([before[1], values], dim=-2)
     self.kept = (keys.detach(), values.detach())
     return self.leave((self.weigh(queries, keys) @ values).transpose(1, 2).flatten(2)), ()
+
+
+@mistake(replaces="behind", dimension="masking")
+def one_earlier_token_too_many(scores: Tensor) -> int:
+    """Your new tokens count one earlier token too many.
+
+    Once there is a cache, every new token sees the one after it, if both come in the same chunk. Two earlier tokens
+    have the places 0 and 1, so the next one's place is 2.
+    """
+    earlier = scores.shape[-1] - scores.shape[-2]
+    return earlier + (earlier > 0)
+
+
+@mistake(replaces="behind", dimension="numerics")
+def one_earlier_token_too_few(scores: Tensor) -> int:
+    """Your new tokens count one earlier token too few.
+
+    Once there is a cache, no new token sees itself. Two earlier tokens have the places 0 and 1, so the next one's
+    place is 2.
+    """
+    earlier = scores.shape[-1] - scores.shape[-2]
+    return earlier - (earlier > 0)
+
+
+@mistake(replaces="CachedCausalAttention.forward", dimension="numerics")
+def heads_interleaved(self: Any, x: Tensor, cache: Any = None) -> Any:
+    """Your heads take turns at the features, going in and coming out.
+
+    With two heads, one of yours has the features 0, 2, 4, … and the other 1, 3, 5, …; here a head has consecutive
+    ones. In a `view`, the axis of the heads comes before that of their features.
+    """
+    batch, time, width = x.shape
+    queries, keys, values = (part.view(batch, time, -1, self.num_heads).permute(0, 3, 1, 2) for part in self.project(x))
+    if cache is not None:
+        keys, values = torch.cat([cache[0], keys], dim=-2), torch.cat([cache[1], values], dim=-2)
+    context = self.weigh(queries, keys) @ values
+    return self.leave(context.permute(0, 2, 3, 1).reshape(batch, time, width)), (keys, values)

@@ -15,6 +15,9 @@ from grader.exercise.families import gradients, scores, weights
 from grader.exercise.mistakes import mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
@@ -332,3 +335,19 @@ def holds_all_scores(query: Tensor, key: Tensor, value: Tensor, window: int) -> 
     """
     found, hidden = _window(query, key, slice(None), window)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-1) @ value
+
+
+@mistake(replaces="attend", dimension="masking")
+def slices_begin_below_zero(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
+    """Your slices begin below zero near the start of the sequence.
+
+    `key[i - window : i + window + 1]` counts a negative beginning from the end, so the first positions see nothing, or
+    what lies at the other end. Take `max(0, i - window)`.
+    """
+    places = torch.arange(key.shape[-2])
+    seen = torch.zeros(rows.stop - rows.start, key.shape[-2], dtype=torch.bool)
+    for row in range(rows.start, rows.stop):
+        seen[row - rows.start, places[row - window : row + window + 1]] = True
+    scores = query[..., rows, :] @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
+    shares = torch.softmax(scores.masked_fill(~seen, float("-inf")), dim=-1)
+    return torch.where(seen, shares, torch.zeros_like(shares)) @ value

@@ -443,3 +443,26 @@ def second_features_cut_off(x: Tensor) -> Pair:
     odd features are taken.
     """
     return x[..., 0::2], x[..., 1::2].detach()
+
+
+@mistake(replaces="merge", dimension="numerics")
+def pairs_put_back_swapped(first: Tensor, second: Tensor) -> Tensor:
+    """The two numbers of each pair have changed places.
+
+    What is made of a with the cosine goes back to where a was, and the other one to where b was. Check the order in
+    which you stack the two.
+    """
+    return torch.stack((second, first), dim=-1).flatten(-2)
+
+
+@mistake(replaces="rotate", dimension="numerics")
+def partners_from_the_halves(x: Tensor, angles: Tensor) -> Tensor:
+    """You take partners from the halves, and lay them out for neighbours.
+
+    There are two customs, neighbours (0, 1) and halves (0, d/2), and your code is made of both. The partner of feature
+    0 is feature 1 here: `x[..., 0::2]` and `x[..., 1::2]`.
+    """
+    half = x.shape[-1] // 2
+    partners = torch.stack((-x[..., half:], x[..., :half]), dim=-1).flatten(-2)
+    wide = angles.repeat_interleave(2, dim=-1)
+    return (x * wide.cos() + partners * wide.sin()).to(x.dtype)

@@ -11,6 +11,9 @@ from grader.exercise.families import gradients, masks, scores, weights
 from grader.exercise.mistakes import mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
@@ -356,3 +359,36 @@ def _pattern(tokens: Tensor, stride: int) -> Tensor:
 def _places(scores: Tensor) -> tuple[Tensor, Tensor]:
     places = torch.arange(scores.shape[-1])
     return places[:, None], places[None, :]
+
+
+@mistake(replaces="visible", dimension="masking")
+def near_on_both_sides(scores: Tensor, stride: int) -> Tensor:
+    """Your near past has a near future with it.
+
+    The last positions are meant, not those on both sides: a distance without its sign says nothing of before and
+    after. The condition that nothing may lie ahead holds for both patterns.
+    """
+    rows, columns = _places(scores)
+    distance = rows - columns
+    return (distance.abs() < stride) | ((distance >= 0) & (distance % stride == 0))
+
+
+@mistake(replaces="on_stride", dimension="masking")
+def strides_stop_before_the_first(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
+    """Your strides never reach position 0.
+
+    They go back as far as there are positions. A `range` that counts down ends before its second number; to reach 0 it
+    has to be -1.
+    """
+    return ((rows - columns) % stride == 0) & (columns > 0)
+
+
+@mistake(replaces="weigh", dimension="numerics")
+def counts_itself_twice(scores: Tensor, mask: Tensor) -> Tensor:
+    """Every position counts itself twice.
+
+    It is the last of the near past, and zero strides back. In a list of keys that is put together from both, what
+    belongs to both must stand once.
+    """
+    twice = scores + math.log(2.0) * torch.eye(scores.shape[-1])
+    return torch.softmax(twice.masked_fill(~mask, float("-inf")), dim=-1)

@@ -170,7 +170,7 @@ TELLING = frozenset(
     "dtype",
     "device",
 }
-# How wide something is. What one contract calls `d_model` is `d_in` in another, so none of these says which width it is.
+# How wide something is. What one contract calls `d_model` is `d_in` in another, so none of them tells which it is.
 WIDTHS = frozenset(name for group in ARGUMENTS[:3] for first in group[:1] for name in (*group, *FURTHER[first]))
 
 _PROJECTIONS = {

@@ -1,7 +1,7 @@
 """Sizes, flags and constants of a contract: each takes two values, and two of one type agree once and differ once.
 
-An answer that takes one width for another is right wherever the two are equal, and one that asks whether they are equal
-is right wherever they differ. One that ignores a parameter is right if that has the same value in all cases. So only
+An answer that takes one width for another is right where both are equal, one that asks whether they are equal is right
+where they differ. One that ignores a parameter is right if that has the same value in all cases. So only
 cases that points depend on count here. What cannot matter is excused in `exercise.toml`, under `[exempt]`, with a reason:
 
     [exempt]

@@ -178,7 +178,7 @@ def test_a_file_that_cares_for_a_missing_module_gets_none() -> None:
 
 
 def test_a_part_that_a_loaded_package_lacks_is_stood_in_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torch has loaded tqdm, and no further file of it can be read in the sandbox: `tqdm.auto` is a stand-in there."""
+    """Of tqdm, which torch has loaded, no further file can be read in the sandbox: `tqdm.auto` is a stand-in there."""
     loaded = ModuleType("tqdm")
     loaded.__path__ = []
     monkeypatch.setitem(sys.modules, "tqdm", loaded)

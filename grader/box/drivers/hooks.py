@@ -60,7 +60,7 @@ class Hooks:
         result = look()
         if call.outputs[0].name in LEFT:
             first = before.left_behind(model)
-            model.eval()  # whoever calls `train()` in the end has left the first look's mode as it was, and not this one's
+            model.eval()  # who calls `train()` in the end leaves the first look's mode as it was, and not this one's
             before = _State(model)
             look()
             again = before.left_behind(model)

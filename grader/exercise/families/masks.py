@@ -99,6 +99,16 @@ def hidden_scores_are_minus_ten_thousand(scores: Tensor, mask: Tensor | None) ->
 
 
 @mistake(replaces="apply_mask", dimension="masking")
+def hidden_scores_are_huge(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You fill hidden scores with a large positive number.
+
+    A softmax gives the most to the largest scores, so all of the attention goes to what should be hidden. The number
+    needs a minus, and best is `float("-inf")`.
+    """
+    return _fill(scores, mask, 1e9)
+
+
+@mistake(replaces="apply_mask", dimension="masking")
 def zero_times_infinity(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You multiply zeros by -inf.
 
