@@ -1,8 +1,8 @@
 """Sizes, flags and constants of a contract: each takes two values, and two of one type agree once and differ once.
 
 An answer that takes one width for another is right where both are equal, one that asks whether they are equal is right
-where they differ. One that ignores a parameter is right if that has the same value in all cases. So only
-cases that points depend on count here. What cannot matter is excused in `exercise.toml`, under `[exempt]`, with a reason:
+where they differ, and one that ignores a parameter is right if that has one value in all cases. Only cases that points
+depend on count here. What cannot matter is excused in `exercise.toml`, under `[exempt]`, each with its reason:
 
     [exempt]
     "x0 = learning_rate" = "A start and a step have nothing to be taken for in each other."
