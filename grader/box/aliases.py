@@ -22,7 +22,6 @@ ARGUMENTS: tuple[tuple[str, ...], ...] = (
     ("key", "k", "K"),
     ("value", "v", "V"),
 )
-WIDTHS = ("d_in", "d_out", "d_model")
 FURTHER: Mapping[str, tuple[str, ...]] = {
     "d_in": ("in_dim", "in_features", "dim_in", "input_size", "in_size", "n_in", "in_channels", "d_input"),
     "d_out": (
@@ -149,12 +148,11 @@ CONVENTIONS: Mapping[str, str] = {
     **dict.fromkeys(("valid_lens", "valid_len", "valid_lengths", "lengths", "seq_lens"), "a count of the first tokens"),
     **dict.fromkeys(("key_padding_mask", "src_key_padding_mask"), "torch's mask, in which True hides"),
 }
-# Names that say what they are wherever they stand, as `x` and `context` do not. Widths are not among them: what one
-# design calls `d_model` is the `d_in` of another.
+# Names that say what they are wherever they stand, as `x` and `context` do not.
 TELLING = frozenset(
     name
     for group in (
-        *(group for group in ARGUMENTS if group[0] not in WIDTHS),
+        *ARGUMENTS,
         *(FURTHER[key] for key in ("mask", "dropout", "pad_idx", "causal", "cache", "training")),
     )
     for name in group
