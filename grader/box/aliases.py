@@ -134,10 +134,19 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
         "key",
         "values",
         "value",
+        "memory",
     ),
-    "decoder_hidden": ("decoder_state", "dec_hidden", "decoder_hidden_state", "hidden", "query", "queries"),
-    "encoder_dim": ("enc_dim", "encoder_hidden_dim", "enc_hidden_dim"),
-    "decoder_dim": ("dec_dim", "decoder_hidden_dim", "dec_hidden_dim"),
+    "decoder_hidden": (
+        "decoder_state",
+        "dec_hidden",
+        "decoder_hidden_state",
+        "hidden",
+        "query",
+        "queries",
+        "attention_hidden_state",
+    ),
+    "encoder_dim": ("enc_dim", "encoder_hidden_dim", "enc_hidden_dim", "key_size", "key_dim", "memory_dim"),
+    "decoder_dim": ("dec_dim", "decoder_hidden_dim", "dec_hidden_dim", "query_size", "query_dim"),
     "attention_dim": ("attn_dim", "attention_size"),
     "training": ("train", "is_training", "is_train"),
     "x_1": ("x1", "x", "x_q", "tgt", "target"),
@@ -148,14 +157,17 @@ CONVENTIONS: Mapping[str, str] = {
     **dict.fromkeys(("valid_lens", "valid_len", "valid_lengths", "lengths", "seq_lens"), "a count of the first tokens"),
     **dict.fromkeys(("key_padding_mask", "src_key_padding_mask"), "torch's mask, in which True hides"),
 }
-# Names that say what they are wherever they stand, as `x` and `context` do not.
+# Words for whatever comes in, and for widths: each may stand for any such argument that has no word of its own.
+WORDS = tuple(
+    frozenset(name for word in words for group in ARGUMENTS if word in group for name in (*group, *FURTHER[word]))
+    for words in (("query", "key", "value"), ("d_in", "d_out", "d_model"))
+)
+# Names that say what they are wherever they stand, as `x`, `context` and a single letter do not.
 TELLING = frozenset(
     name
-    for group in (
-        *ARGUMENTS,
-        *(FURTHER[key] for key in ("mask", "dropout", "pad_idx", "causal", "cache", "training")),
-    )
+    for group in (*ARGUMENTS, *(FURTHER[key] for key in ("mask", "dropout", "pad_idx", "causal", "cache", "training")))
     for name in group
+    if len(name) > 1
 ) | {
     "mask",
     "causal",
@@ -168,8 +180,6 @@ TELLING = frozenset(
     "dtype",
     "device",
 }
-# How wide something is. What one contract calls `d_model` is `d_in` in another, so none of them tells which it is.
-WIDTHS = frozenset(name for group in ARGUMENTS[:3] for first in group[:1] for name in (*group, *FURTHER[first]))
 
 _PROJECTIONS = {
     "W_query": ("query", "q", "Q", "queries"),

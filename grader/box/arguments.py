@@ -16,7 +16,7 @@ from typing import Any
 
 from torch import Tensor
 
-from grader.box.aliases import CONVENTIONS, TELLING, WIDTHS, argument_names
+from grader.box.aliases import CONVENTIONS, TELLING, WORDS, argument_names
 from grader.box.plan import Argument, Scalar
 from grader.errors import ArgumentMismatch
 
@@ -169,9 +169,12 @@ def _places(
 
 def _means_another(name: str, left: list[str]) -> bool:
     """Whether a parameter's name says that it is something else than what is `left`, whatever its place."""
-    if name in WIDTHS and not WIDTHS.isdisjoint(left):
+    if name in CONVENTIONS:
+        return True
+    if name not in TELLING or any(name in argument_names(other) for other in left):
         return False
-    return name in CONVENTIONS or (name in TELLING and not any(name in argument_names(other) for other in left))
+    alike = next((words for words in WORDS if name in words), frozenset())
+    return not any(alike and (other in alike or other not in TELLING) for other in left)
 
 
 def _find(name: str, named: Mapping[str, Parameter], order: tuple[str, ...]) -> str | None:

@@ -134,7 +134,8 @@ class StandIns:
 
     def __init__(self) -> None:
         """Stand in for what draws."""
-        self._names = {name for name in _DRAWING | _PROGRESS if name not in sys.modules}
+        # torch has loaded `tqdm` itself, and what is below it (`tqdm.auto`) cannot be loaded in the sandbox
+        self._names = {name for name in _DRAWING if name not in sys.modules} | _PROGRESS
         self._made: set[str] = set()
         sys.meta_path.insert(0, self)
 

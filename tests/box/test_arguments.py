@@ -233,3 +233,19 @@ def test_exceptions_of_the_function_come_through() -> None:
 
     with pytest.raises(TypeError, match="mine"):
         _call(f, {"query": 1, "key": 2})
+
+
+def test_words_of_other_designs_stand_for_what_has_no_word_of_its_own() -> None:
+    """Keys and a query are an encoder's outputs and a decoder's state; a letter and a width say nothing else."""
+    order, given = ("encoder_outputs", "decoder_hidden"), {"encoder_outputs": _X, "decoder_hidden": _Y}
+
+    assert _call(lambda query, keys: (keys, query), given, order) == (_X, _Y)
+    assert _call(lambda memory, attention_hidden_state: (memory, attention_hidden_state), given, order) == (_X, _Y)
+    assert _call(lambda h, s: (h, s), given, order) == (_X, _Y)
+    assert _call(lambda d_model, d_k, d_v: (d_model, d_k, d_v), {"d_in": 5, "d_out_kq": 2, "d_out_v": 3}) == (5, 2, 3)
+
+
+def test_a_word_for_what_comes_in_is_never_a_mask() -> None:
+    """Where a mask is given, a `value` in its place is refused, and the text names both lists."""
+    with pytest.raises(ArgumentMismatch, match=r"`mask`.*yours takes: query, key, value"):
+        _call(lambda query, key, value: query, {"query": _X, "key": _Y, "mask": _Z}, ("query", "key", "mask"))
