@@ -254,7 +254,7 @@ def weight_names(name: str) -> tuple[str, ...]:
 def exact_names(name: str) -> tuple[str, ...]:
     """Return the paths of a weight that is kept as torch's own layer keeps it, or as a norm written by hand does."""
     owner, _, last = name.rpartition(".")
-    return (name, *(f"{owner}.{other}" for other in _BY_HAND.get(last, ())))
+    return (name, *(f"{owner}.{other}" if owner else other for other in _BY_HAND.get(last, ())))
 
 
 @cache

@@ -1,21 +1,21 @@
 """Gives the student's module the contract's weights, and reads their gradients back.
 
 A weight called `encoder_attention.W_query` is looked for in the module's part `encoder_attention`, under all the names
-and layouts that `W_query` may have.
+and layouts that `W_query` may have; `parts` says which part that is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
-from grader.box.choosing import Chosen, Part, choose
+from grader.box.choosing import Chosen, Part, Placement, choose
 from grader.box.layouts import Piece
-from grader.box.plan import BY_NAME, Holding, Pick, Weight
-from grader.errors import Ungradable
+from grader.box.parts import by_part, placements
+from grader.box.plan import BY_NAME, Pick, Weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,38 +89,26 @@ def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
 
 
 def _find(module: nn.Module, weights: tuple[Weight, ...], pick: Pick) -> Chosen:
-    return choose([Part(*_part(module, scope), members) for scope, members in _by_part(weights).items()], pick)
-
-
-def _by_part(weights: tuple[Weight, ...]) -> dict[str, dict[str, Weight]]:
-    """Return the weights by the part that holds them, each under its full name; exact ones need no part."""
-    parts: dict[str, dict[str, Weight]] = {}
-    for weight in weights:
-        scope, _, local = ("", "", weight.name) if weight.holding is Holding.EXACT else weight.name.rpartition(".")
-        parts.setdefault(scope, {})[weight.name] = replace(weight, name=local)
-    return parts
-
-
-def _part(module: nn.Module, scope: str) -> tuple[str, nn.Module]:
-    """Return the part called `scope`, and its path: of the module itself, or else the only one further in."""
-    if not scope:
-        return "", module
-    parts = module.named_modules(remove_duplicate=False)
-    inside = {path: part for path, part in parts if f".{path}".endswith(f".{scope}")}
-    if scope in inside:
-        return scope, inside[scope]
-    if len({id(part) for part in inside.values()}) == 1:
-        return next(iter(inside.items()))
-    names = ", ".join(f"`{name}`" for name in inside or dict(module.named_children())) or "none"
-    said = "is there more than once" if inside else "must be a part of your module; its parts are"
-    raise Ungradable(f"`{scope}` {said}: {names}")
+    members = by_part(module, weights)
+    inside = dict(module.named_modules(remove_duplicate=False))
+    found = placements(module, members)
+    return choose(
+        [
+            Placement(
+                tuple(Part(places[scope], inside[places[scope]], held) for scope, held in members.items()),
+                {scope: path for scope, path in places.items() if path != scope} if len(found) > 1 else {},
+            )
+            for places in found
+        ],
+        pick,
+    )
 
 
 def _joined(pieces: tuple[Piece, ...], tensors: list[Tensor], shape: tuple[int, ...]) -> Tensor:
     """Return one tensor for what lies in pieces."""
     whole = tensors[0].new_empty(shape)
     for piece, tensor in zip(pieces, tensors, strict=True):
-        whole[..., piece.start : piece.stop] = piece.view(tensor)
+        piece.of(whole).copy_(piece.view(tensor))
     return whole
 
 
@@ -142,7 +130,7 @@ def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...])
     with torch.no_grad():
         for name, found in pieces.items():
             for piece in found:
-                piece.view(piece.parameter).copy_(values[name][..., piece.start : piece.stop])
+                piece.view(piece.parameter).copy_(piece.of(values[name]))
 
 
 def _zero(pieces: tuple[Piece, ...], *, frozen: bool) -> None:

@@ -7,15 +7,15 @@ described before, in a construction of other sizes (`Pick.places`); `grader.judg
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
 
-from torch import nn
+from torch import Tensor, nn
 
 from grader.box import layouts, wording
+from grader.box.assigning import Assignment, assignments, cost
 from grader.box.layouts import Piece
 from grader.box.options import Lister
 from grader.box.plan import MOST_CHOICES, Holding, Pick, Weight
@@ -23,7 +23,6 @@ from grader.box.spots import Option
 from grader.box.weights import Finder
 from grader.errors import Ungradable
 
-_STEPS = 20_000  # of the search for assignments, for all weights of one part together
 _FOUND = 1000  # assignments, of which the most likely are kept
 
 
@@ -39,9 +38,6 @@ class Chosen:
     superfluous: tuple[Piece, ...]
     count: int = 1
     places: str = ""
-
-
-Assignment = Mapping[str, Option]  # by the weight's name in its part
 
 
 class Part:
@@ -77,11 +73,11 @@ class Part:
         if not wanted and self._refusal is None and all(map(self._is_clear, self._named)):
             return [None]
         options = {name: self._options(name, wanted.get(name, "")) for name in self._members}
-        found = list(islice(_assignments(options), _FOUND))
+        found = list(islice(assignments(options), _FOUND))
         if not found and self._refusal is not None:
             raise self._refusal
         ranks = {path: rank for rank, path in enumerate(self._finder.parameters)}
-        found.sort(key=lambda assignment: _cost(assignment, ranks))
+        found.sort(key=lambda assignment: cost(assignment, ranks))
         return [*found[:MOST_CHOICES]] or [None]
 
     def pieces(self, assignment: Assignment | None) -> tuple[dict[str, tuple[Piece, ...]], list[Piece]]:
@@ -95,8 +91,10 @@ class Part:
         matrices = {n: self._named[n] if assignment is None else assignment[n].pieces for n in self._members}
         taken = {id(piece.parameter) for pieces in matrices.values() for piece in pieces}
         for name, weight in self._members.items():
-            bias = self._bias(name, None if assignment is None else assignment[name], matrices[name], taken)
+            option = None if assignment is None else assignment[name]
+            bias = self._bias(name, option, matrices[name], taken)
             found[name] = self._placed(matrices[name])
+            superfluous += self._placed(self._further(option))
             taken |= {id(piece.parameter) for piece in bias if weight.bias is not None and piece.start == 0}
             if weight.bias is None:
                 superfluous += self._placed(bias)
@@ -112,6 +110,8 @@ class Part:
         if weight.holding is not Holding.PROJECTION:
             return True
         parameters = {piece.path: piece.parameter for piece in pieces}
+        if len(parameters) > weight.heads:
+            return False  # one for each head, of a weight whose columns are not those of heads: its rows may be
         if sum(parameter.numel() for parameter in parameters.values()) != weight.matrix.numel():
             return False
         return all(
@@ -156,15 +156,25 @@ class Part:
         )
 
     def _bias(self, name: str, option: Option | None, matrix: tuple[Piece, ...], taken: set[int]) -> tuple[Piece, ...]:
-        weight, parameters = self._members[name], self._finder.parameters
+        weight = self._members[name]
         if option is None or option.layout == "named" or weight.holding is not Holding.PROJECTION:
             return self._finder.bias(weight, matrix)
-        beside = [layouts.bias_path(path) for path in option.paths]
-        if all(path in parameters for path in beside):
-            return option.vector([(path, parameters[path]) for path in beside])
+        beside = self._beside(option)
+        if beside and (option.added or len(beside) == len(option.paths)):
+            return option.vector(beside[:1] if option.added else beside)
         if own := self._finder.bias(weight, matrix):
             return own
         return self._left_over(weight, option, taken) if weight.bias is not None else ()
+
+    def _beside(self, option: Option) -> list[tuple[str, Tensor]]:
+        """Return the biases of the layers that an option takes."""
+        paths = (layouts.bias_path(path) for path in option.paths)
+        return [(path, self._finder.parameters[path]) for path in paths if path in self._finder.parameters]
+
+    def _further(self, option: Option | None) -> tuple[Piece, ...]:
+        """Return all biases but the first where they are added up, so that the first one is the whole."""
+        rest = self._beside(option)[1:] if option is not None and option.added else []
+        return tuple(piece for one in rest if option is not None for piece in option.vector([one]))
 
     def _left_over(self, weight: Weight, option: Option, taken: set[int]) -> tuple[Piece, ...]:
         """Return a bias that no name tells: a vector of the right length that nobody has taken yet."""
@@ -182,21 +192,37 @@ class Part:
         return tuple(replace(piece, path=f"{path}.{piece.path}") for piece in pieces) if path else tuple(pieces)
 
 
-def choose(parts: Sequence[Part], pick: Pick) -> Chosen:
+@dataclass(frozen=True, slots=True, eq=False)
+class Placement:
+    """The parts of a module, and the path of each part that its name did not tell, by the contract's name for it."""
+
+    parts: Sequence[Part]
+    told: Mapping[str, str]
+
+    @property
+    def key(self) -> list[str]:
+        """Return where the parts are, in words that mean the same in constructions of other sizes."""
+        return [f"{scope}@={path}" for scope, path in self.told.items()]
+
+
+def choose(placements: Sequence[Placement], pick: Pick) -> Chosen:
     """Return the assignment that `pick` asks for, for all parts of a module together.
 
     Raises:
         Ungradable: a weight has no place at all, or there is no assignment of that number.
     """
-    wanted = _wanted(pick.places, {name for part in parts for name in part.members})
-    lists = [part.assignments(wanted) for part in parts]
-    together = list(islice(product(*lists), MOST_CHOICES))
+    names = {name for placement in placements for part in placement.parts for name in part.members}
+    lines = _fitting(pick.places, names)
+    wanted = dict(line.partition("=")[::2] for line in lines)
+    asked = [placement for placement in placements if placement.key and set(placement.key) <= set(lines)]
+    together = list(islice(_together(asked or placements, wanted), MOST_CHOICES))
     if pick.nth >= len(together):
         raise Ungradable(f"there is no assignment {pick.nth} of your weights, only {len(together)}")
+    placement, assignments = together[pick.nth]
     pieces: dict[str, tuple[Piece, ...]] = {}
     superfluous: list[Piece] = []
-    described: list[str] = []
-    for part, assignment in zip(parts, together[pick.nth], strict=True):
+    described = placement.key
+    for part, assignment in zip(placement.parts, assignments, strict=True):
         found, extra = part.pieces(assignment)
         pieces |= found
         superfluous += extra
@@ -209,52 +235,32 @@ def described_names(places: str) -> frozenset[str]:
     return frozenset(line.partition("=")[0] for line in places.splitlines())
 
 
-def _wanted(places: str, names: set[str]) -> dict[str, str]:
-    """Return the place that is asked for by weight: out of several descriptions, from the one that fits best."""
-    fitting = max(places.split("\n\n"), key=lambda one: -len(described_names(one) ^ names))
-    return dict(line.partition("=")[::2] for line in fitting.splitlines())
+def _fitting(places: str, names: set[str]) -> list[str]:
+    """Return the lines of that description, out of several, which fits best to the weights of these `names`."""
+    return max(places.split("\n\n"), key=lambda one: -len(described_names(one) ^ names)).splitlines()
 
 
-def _assignments(options: Mapping[str, list[Option]]) -> Iterator[Assignment]:
-    """Yield every way to give each weight a place of its own, and to leave no part of a fused place empty."""
-    names = sorted(options, key=lambda name: len(options[name]))
-    budget = [_STEPS]
+def _together(
+    placements: Sequence[Placement], wanted: Mapping[str, str]
+) -> Iterator[tuple[Placement, tuple[Assignment | None, ...]]]:
+    """Yield every placement with every assignment in its parts.
 
-    def extend(chosen: dict[str, Option]) -> Iterator[Assignment]:
-        budget[0] -= 1
-        if len(chosen) == len(names):
-            if _is_full(chosen.values()):
-                yield {name: chosen[name] for name in options}
-            return
-        name = names[len(chosen)]
-        for option in sorted(options[name], key=lambda option: option.rarity):
-            if budget[0] > 0 and not any(_clash(option, other) for other in chosen.values()):
-                yield from extend({**chosen, name: option})
-
-    return extend({})
-
-
-def _clash(one: Option, other: Option) -> bool:
-    """Return whether two weights cannot lie so at once."""
-    if set(one.paths).isdisjoint(other.paths):
-        return False
-    shared = one.parts > 1 and (one.family, one.layout, one.paths) == (other.family, other.layout, other.paths)
-    return not shared or one.part == other.part
-
-
-def _is_full(chosen: Iterable[Option]) -> bool:
-    """Return whether every fused place that is used is used whole."""
-    used = Counter((option.paths, option.parts) for option in chosen if option.parts > 1)
-    return all(count == parts for (_, parts), count in used.items())
-
-
-def _cost(assignment: Assignment, ranks: Mapping[str, int]) -> float:
-    """Return what speaks against an assignment: doubts, mixed layouts, and another order than the contract's."""
-    chosen = list(assignment.values())
-    places = [(ranks[option.paths[0]], option.part) for option in chosen]
-    turned = sum(one > other for i, one in enumerate(places) for other in places[i + 1 :])
-    layouts_used = len({option.layout for option in chosen})
-    return sum(option.rarity for option in chosen) + 0.6 * layouts_used + 0.05 * turned
+    Raises:
+        Ungradable: there is none.
+    """
+    refusal: Ungradable | None = None
+    none = True
+    for placement in placements:
+        try:
+            lists = [part.assignments(wanted) for part in placement.parts]
+        except Ungradable as error:
+            refusal = refusal or error
+            continue
+        for chosen in product(*lists):
+            none = False
+            yield placement, chosen
+    if none and refusal is not None:
+        raise refusal
 
 
 def _doubt(name: str, option: Option) -> float:

@@ -18,7 +18,7 @@ _HEAD = re.compile(r"((attn_|attention_)?head_?)?(?P<number>[0-9]+)")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """Columns `start` to `stop` of a canonical tensor, as a view of one parameter of the module."""
+    """Columns `start` to `stop` of a canonical tensor, or its rows `above` to `below`, as a view of one parameter."""
 
     path: str
     parameter: Tensor
@@ -26,6 +26,13 @@ class Piece:
     start: int
     stop: int
     note: str = ""
+    above: int = 0
+    below: int | None = None
+
+    def of(self, canonical: Tensor) -> Tensor:
+        """Return the part of a canonical tensor that this is."""
+        columns = canonical[..., self.start : self.stop]
+        return columns if self.below is None else columns[self.above : self.below]
 
 
 def as_is(parameter: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ that a shape does not tell: a fused projection may have its axes (parts, heads, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from torch import nn
@@ -61,20 +61,26 @@ class Lister:
                     yield Option(found, (p.path,), layout, 0.1 * turn, size_out, whole(size_out))
 
     def _by_heads(self, weight: Weight) -> Iterator[Option]:
-        """Yield the lists that hold one parameter for each head."""
-        size_out = weight.matrix.shape[1]
-        if weight.heads < 2 or size_out % weight.heads:
+        """Yield the lists that hold one parameter for each head: blocks of columns, or of rows for what joins heads."""
+        size_in, size_out = weight.matrix.shape
+        joins = weight.heads == 1
+        if self._heads < 2 or (size_in if joins else size_out) % self._heads:
             return
+        width = (size_in if joins else size_out) // self._heads
+        block = replace(weight, matrix=weight.matrix[:width] if joins else weight.matrix[:, :width], heads=1)
+        for members in self._groups():
+            choices = [{o.layout: o for o in self._own(block, p)} for p in members]
+            if len(members) == self._heads:
+                common = (layout for layout in choices[0] if all(layout in choice for choice in choices))
+                lay = _in_rows if joins else _in_blocks
+                yield from (lay([choice[layout] for choice in choices], width) for layout in common)
+
+    def _groups(self) -> Iterable[list[Parameter]]:
+        """Return the parameters whose paths differ in the number of a head alone."""
         groups: dict[str, list[Parameter]] = {}
         for p in self._parameters:
             groups.setdefault(layouts.pattern(p.path), []).append(p)
-        width = size_out // weight.heads
-        block = replace(weight, matrix=weight.matrix[:, :width], heads=1)
-        for members in groups.values():
-            choices = [{o.layout: o for o in self._own(block, p)} for p in members]
-            if len(members) == weight.heads:
-                common = (layout for layout in choices[0] if all(layout in choice for choice in choices))
-                yield from (_in_blocks([choice[layout] for choice in choices], width) for layout in common)
+        return groups.values()
 
 
 _NOTES = {"T": "", "N": "", "flip": "the other way round", "ohd": "transposed", "ihd": "heads on an axis of their own"}
@@ -141,3 +147,17 @@ def _in_blocks(options: Sequence[Option], width: int) -> Option:
     ]
     paths = tuple(path for option in options for path in option.paths)
     return replace(options[0], pieces=tuple(pieces), paths=paths, vector=whole(width * len(options)))
+
+
+def _in_rows(options: Sequence[Option], width: int) -> Option:
+    """Return one option for blocks that lie one below the other: a layer for each head, whose results are added up.
+
+    So are their biases; the first one holds the whole, and the others are superfluous.
+    """
+    pieces = [
+        replace(piece, above=i * width, below=(i + 1) * width, note=f"head {i}")
+        for i, option in enumerate(options)
+        for piece in option.pieces
+    ]
+    paths = tuple(path for option in options for path in option.paths)
+    return replace(options[0], pieces=tuple(pieces), paths=paths, layout=f"rows {options[0].layout}", added=True)

@@ -24,6 +24,7 @@ class Option:
         rarity: how unusual the layout is; usual ones are tried first.
         total: the length of a bias beside each of `paths`, and `vector` its pieces.
         parts: how many weights share the paths.
+        added: the results of its paths are added up, and so are their biases.
     """
 
     pieces: tuple[Piece, ...]
@@ -35,6 +36,7 @@ class Option:
     family: str = ""
     part: int = 0
     parts: int = 1
+    added: bool = False
 
     @property
     def key(self) -> str:

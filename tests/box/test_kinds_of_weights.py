@@ -65,7 +65,7 @@ def test_a_part_may_lie_further_in() -> None:
 def test_a_part_that_is_not_there_is_named() -> None:
     """The message says which part is wanted, and which there are."""
     module, (weight, *_) = nn.Module(), _weights()
-    module.attend = nn.Linear(_IN, _OUT)
+    module.attend = nn.Linear(_IN, _OUT + 1)
 
     with pytest.raises(Ungradable, match="`attention` must be a part of your module; its parts are: `attend`"):
         bind(module, (replace(weight, name="attention.W_query"),))

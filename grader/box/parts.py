@@ -1,0 +1,136 @@
+"""Finds the parts of a module that a contract names, `encoder_attention` or `encoder_lstm`: by name, or by what fits.
+
+Where no part has the name, each module that could hold the weights is a candidate: one with exactly the parameters of
+an LSTM or a norm, or with as many numbers as the projections have. Words that a path and the contract share, and the
+order of construction, say which of several assignments comes first; behaviour decides (see `grader.judge.placing`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice, product
+
+from torch import nn
+
+from grader.box.aliases import exact_names
+from grader.box.plan import Holding, Weight
+from grader.errors import Ungradable
+
+Members = Mapping[str, Weight]  # under its full name; the weight has its name in the part
+Places = Mapping[str, str]  # the path of each part that its name does not tell
+
+_MOST = 24  # assignments of parts, the most likely of them
+_SHORTEST = 3  # letters of an abbreviation, `enc` of `encoder`
+
+
+def by_part(module: nn.Module, weights: Sequence[Weight]) -> Mapping[str, Members]:
+    """Return the weights by the part that holds them.
+
+    Those of an LSTM or a norm that has its name are found from the whole module, which is called "".
+    """
+    parts: dict[str, dict[str, Weight]] = {}
+    paths = [f".{path}" for path, _ in module.named_parameters(remove_duplicate=False)]
+    inside = [f".{path}" for path, _ in module.named_modules(remove_duplicate=False)]
+    for weight in weights:
+        scope, _, local = weight.name.rpartition(".")
+        owned = any(path.endswith(f".{scope}") for path in inside)
+        if weight.holding is Holding.EXACT and (owned or _is_named(weight.name, paths)):
+            scope, local = "", weight.name
+        parts.setdefault(scope, {})[weight.name] = replace(weight, name=local)
+    return parts
+
+
+def placements(module: nn.Module, parts: Mapping[str, Members]) -> list[Places]:
+    """Return the ways to take modules for `parts`, the most likely first.
+
+    Raises:
+        Ungradable: a part has no module that it could be.
+    """
+    inside = dict(module.named_modules(remove_duplicate=False))
+    named = {scope: _named(inside, scope) for scope in parts}
+    lost = [scope for scope, path in named.items() if path is None]
+    known: dict[str, str] = {scope: path for scope, path in named.items() if path is not None}
+    options = [_candidates(module, parts[scope], scope, set(known.values()) - {""}) for scope in lost]
+    order = {path: rank for rank, path in enumerate(inside)}
+    found = [paths for paths in islice(product(*options), 1000) if len(set(paths)) == len(paths)]
+    if not found:
+        raise Ungradable(_missing(module, lost))
+    found.sort(key=lambda paths: _cost(lost, paths, order))
+    return [known | dict(zip(lost, paths, strict=True)) for paths in found[:_MOST]]
+
+
+def _is_named(name: str, paths: Sequence[str]) -> bool:
+    return any(path.endswith(f".{one}") for one in exact_names(name) for path in paths)
+
+
+def _named(inside: Mapping[str, nn.Module], scope: str) -> str | None:
+    """Return the path of the part called `scope`: of the module itself, or else the only one further in.
+
+    Raises:
+        Ungradable: there are several.
+    """
+    found = {path: part for path, part in inside.items() if f".{path}".endswith(f".{scope}")}
+    if not scope or scope in found:
+        return scope
+    if len({id(part) for part in found.values()}) > 1:
+        names = ", ".join(f"`{name}`" for name in found)
+        raise Ungradable(f"`{scope}` is there more than once: {names}")
+    return next(iter(found), None)
+
+
+def _candidates(module: nn.Module, members: Members, scope: str, taken: set[str]) -> list[str]:
+    """Return the paths of the modules that could be the part `scope`, each module once.
+
+    Raises:
+        Ungradable: there is none.
+    """
+    exact = all(weight.holding is Holding.EXACT for weight in members.values())
+    fits = _has_exactly if exact else _has_as_many
+    found = [path for path, part in module.named_modules() if path and path not in taken and fits(part, members)]
+    if not found:
+        raise Ungradable(_missing(module, [scope]))
+    return [path for path in found if not any(path.startswith(f"{other}.") for other in found)]
+
+
+def _has_exactly(part: nn.Module, members: Members) -> bool:
+    """Return whether a part itself holds the parameters of `members`, and no other."""
+    own = {name: tuple(parameter.shape) for name, parameter in part.named_parameters(recurse=False)}
+    fitting = (
+        any(own.get(name) == tuple(weight.matrix.shape) for name in exact_names(weight.name))
+        for weight in members.values()
+    )
+    return len(own) == len(members) and all(fitting)
+
+
+def _has_as_many(part: nn.Module, members: Members) -> bool:
+    """Return whether a part holds as many numbers in its matrices as the projections of `members` have."""
+    sizes = [p.numel() for name, p in part.named_parameters() if p.dim() > 1 and name.rpartition(".")[2] != "bias"]
+    return sum(sizes) == sum(weight.matrix.numel() for weight in members.values())
+
+
+def _cost(scopes: Sequence[str], paths: Sequence[str], order: Mapping[str, int]) -> tuple[int, int]:
+    """Return what speaks against an assignment: words that are not shared, and another order than the contract's."""
+    shared = sum(_shared(scope, path) for scope, path in zip(scopes, paths, strict=True))
+    ranks = [order[path] for path in paths]
+    return -shared, sum(one > other for i, one in enumerate(ranks) for other in ranks[i + 1 :])
+
+
+def _shared(scope: str, path: str) -> int:
+    words = list(_words(path))
+    return sum(any(_alike(word, other) for other in words) for word in _words(scope))
+
+
+def _words(text: str) -> Iterator[str]:
+    return (word.lower() for word in re.findall(r"[A-Z]?[a-z]+", text))
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or (min(len(one), len(other)) >= _SHORTEST and (one.startswith(other) or other.startswith(one)))
+
+
+def _missing(module: nn.Module, scopes: Sequence[str]) -> str:
+    names = ", ".join(f"`{name}`" for name in dict(module.named_children())) or "none"
+    said = " and ".join(f"`{scope}`" for scope in scopes)
+    return f"{said} must be a part of your module; its parts are: {names}"
