@@ -122,7 +122,7 @@ class Part:
     def _options(self, name: str, wanted: str) -> list[Option]:
         """Return the places that are tried for a weight, the doubts about each added to its rarity."""
         weight, named = self._members[name], self._named.get(name)
-        listed = self._lister.of(weight)
+        listed = self._lister.of(weight, {piece.path for piece in named} if named and not wanted else ())
         asked = [option for option in listed if option.key == wanted]
         if asked:
             return asked[:1]

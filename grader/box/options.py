@@ -6,7 +6,7 @@ that a shape does not tell: a fused projection may have its axes (parts, heads, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from torch import nn
@@ -32,14 +32,19 @@ class Lister:
         projections = [weight for weight in weights if weight.holding is Holding.PROJECTION]
         self._shared = Sharer([p for p in self._parameters if p.owner != "table"], projections, self._heads)
 
-    def of(self, weight: Weight) -> list[Option]:
-        """Return every place where `weight` may lie, in the order of construction."""
+    def of(self, weight: Weight, within: Collection[str] = ()) -> list[Option]:
+        """Return every place where `weight` may lie, in the order of construction.
+
+        With `within` it has been found by its name, in the parameters of these paths: those alone are looked at, and
+        where they hold several weights, the contract's order of them alone.
+        """
+        allowed = [p for p in self._parameters if not within or p.path in within]
         if weight.holding is Holding.TABLE:
-            return [option for p in self._parameters for option in _table(weight, p)]
+            return [option for p in allowed for option in _table(weight, p)]
         if weight.holding is Holding.EXACT:
             return []
-        own = [option for p in self._parameters if p.owner != "table" for option in self._own(weight, p)]
-        return [*own, *self._by_heads(weight), *self._shared.of(weight)]
+        own = [option for p in allowed if p.owner != "table" for option in self._own(weight, p)]
+        return [*own, *self._by_heads(weight, allowed), *self._shared.of(weight, within)]
 
     def _own(self, weight: Weight, p: Parameter) -> Iterator[Option]:
         """Yield the layouts of a parameter that holds `weight` alone."""
@@ -60,7 +65,7 @@ class Lister:
                     )
                     yield Option(found, (p.path,), layout, 0.1 * turn, size_out, whole(size_out))
 
-    def _by_heads(self, weight: Weight) -> Iterator[Option]:
+    def _by_heads(self, weight: Weight, allowed: Sequence[Parameter]) -> Iterator[Option]:
         """Yield the lists that hold one parameter for each head: blocks of columns, or of rows for what joins heads."""
         size_in, size_out = weight.matrix.shape
         joins = weight.heads == 1
@@ -68,19 +73,20 @@ class Lister:
             return
         width = (size_in if joins else size_out) // self._heads
         block = replace(weight, matrix=weight.matrix[:width] if joins else weight.matrix[:, :width], heads=1)
-        for members in self._groups():
+        for members in _groups(allowed):
             choices = [{o.layout: o for o in self._own(block, p)} for p in members]
             if len(members) == self._heads:
                 common = (layout for layout in choices[0] if all(layout in choice for choice in choices))
                 lay = _in_rows if joins else _in_blocks
                 yield from (lay([choice[layout] for choice in choices], width) for layout in common)
 
-    def _groups(self) -> Iterable[list[Parameter]]:
-        """Return the parameters whose paths differ in the number of a head alone."""
-        groups: dict[str, list[Parameter]] = {}
-        for p in self._parameters:
-            groups.setdefault(layouts.pattern(p.path), []).append(p)
-        return groups.values()
+
+def _groups(parameters: Iterable[Parameter]) -> Iterable[list[Parameter]]:
+    """Return the parameters whose paths differ in the number of a head alone."""
+    groups: dict[str, list[Parameter]] = {}
+    for p in parameters:
+        groups.setdefault(layouts.pattern(p.path), []).append(p)
+    return groups.values()
 
 
 _NOTES = {"T": "", "N": "", "flip": "the other way round", "ohd": "transposed", "ihd": "heads on an axis of their own"}

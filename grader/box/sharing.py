@@ -7,7 +7,7 @@ are added (additive attention).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, permutations
 
@@ -27,18 +27,19 @@ class Sharer:
     def __init__(self, parameters: Sequence[Parameter], projections: Sequence[Weight], heads: int) -> None:
         self._parameters, self._projections, self._heads = parameters, projections, heads
 
-    def of(self, weight: Weight) -> Iterator[Option]:
-        """Yield the layouts of a parameter that holds `weight` together with others."""
-        for members in self._orders():
-            if weight in members:
-                for p in self._parameters:
+    def of(self, weight: Weight, within: Collection[str] = ()) -> Iterator[Option]:
+        """Yield the layouts of a parameter that holds `weight` together with others; `within` is what `Lister` has."""
+        allowed = [p for p in self._parameters if not within or p.path in within]
+        for members in self._orders(turned=not within):
+            if any(weight is member for member in members):
+                for p in allowed:
                     yield from self._fused(weight, members, p)
 
-    def _orders(self) -> Iterator[Sequence[Weight]]:
-        """Yield which weights may share a place, and in which order."""
+    def _orders(self, *, turned: bool) -> Iterator[Sequence[Weight]]:
+        """Yield which weights may share a place, and in which order: the contract's, or any that there is."""
         for count in (3, 2, 4):
             for members in combinations(self._projections, count):
-                yield from permutations(members) if count < 4 else [members]
+                yield from permutations(members) if turned and count < 4 else [members]
 
     def _fused(self, weight: Weight, members: Sequence[Weight], p: Parameter) -> Iterator[Option]:
         names = tuple(member.name for member in members)

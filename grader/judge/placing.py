@@ -29,6 +29,9 @@ UNTOLD = (
 )
 
 
+_ENOUGH = 3  # constructions with the same weights; an assignment that is right in none of them is right in no other
+
+
 @dataclass(frozen=True, slots=True)
 class _Trial:
     """One assignment in one construction, and the call that shows what it does."""
@@ -80,9 +83,14 @@ def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
     described = list(dict.fromkeys(found.places for _, found in open_ones))
     if not described or (len(described) == 1 and all(_is_settled(build, seen) for build in plan.builds)):
         return
-    open_ones.sort(key=lambda pair: (-max(weight.heads for weight in pair[0].weights), pair[1].choices))
+    open_ones.sort(key=lambda pair: (_is_coarse(pair[0]), -_heads(pair[0]), pair[1].choices))
+    looked_at: Counter[frozenset[str]] = Counter()
     for build, found in open_ones:
-        call = _smallest(plan, build)
+        call, weights = _smallest(plan, build), frozenset(weight.name for weight in build.weights)
+        if call is not None:
+            looked_at[weights] += 1
+        if looked_at[weights] > _ENOUGH:
+            continue
         picks = [Pick(nth=number) for number in range(found.choices)]
         if len(described) > 1:  # constructions of other sizes had other candidates
             picks = [*(Pick(places=places) for places in described), *picks]
@@ -93,6 +101,14 @@ def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
             tried = replace(call, name=name, build=name, upstream=(), wants=(), below=0)
             yield _Trial(replace(build, name=name, pick=pick), tried, call.name)
         left -= len(picks)
+
+
+def _is_coarse(build: Build) -> bool:
+    return build.dtype != "float64"
+
+
+def _heads(build: Build) -> int:
+    return max(weight.heads for weight in build.weights)
 
 
 def _is_open(build: Build, seen: Observations) -> bool:

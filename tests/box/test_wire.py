@@ -25,7 +25,7 @@ from grader.box.observations import (
     Stage,
     Touch,
 )
-from grader.box.plan import Call, Entry, Kind, Plan, Slot
+from grader.box.plan import MOST_CHOICES, Call, Entry, Kind, Plan, Slot
 from grader.box.wire import Reader, pack
 from grader.errors import BadAnswer
 from tests.box.small import attention_plan, numbers
@@ -238,6 +238,16 @@ def test_each_call_may_be_touched_anew() -> None:
     events = reader.feed(touches + pack(_EVENTS[3], plan) + touches + pack(_full_call(), plan))
 
     assert [event for event in events if isinstance(event, Touch)] == 2 * TOUCHES * [Touch("5")]
+
+
+@pytest.mark.parametrize("choices", [0, -1, MOST_CHOICES + 1, 1.0, True, "2", None])
+def test_a_number_of_assignments_is_one_that_a_construction_can_have(choices: object) -> None:
+    """Each one is asked for afterwards, so a number that no construction has is refused."""
+    frame = json.dumps({"mapping": {}, "unused": [], "zeroed": [], "loose": [], "choices": choices}).encode()
+    built = HEADER.pack(Frame.BUILT, 0, 0, len(frame)) + frame
+
+    with pytest.raises(BadAnswer, match="number of assignments"):
+        Reader(attention_plan()).feed(built)
 
 
 def test_bytes_after_the_end_are_refused_later_too() -> None:
