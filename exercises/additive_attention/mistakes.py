@@ -19,6 +19,8 @@ overflowing_softmax = weights.overflowing_softmax
 shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator
 sum_cut_off = gradients.sum_cut_off
+log_softmax_for_softmax = weights.log_softmax_for_softmax
+scores_clamped = weights.scores_clamped
 
 
 @mistake(replaces="activate", dimension="numerics")
@@ -295,3 +297,30 @@ def scored_outputs_cut_off(self: Any, encoder_outputs: Tensor, decoder_hidden: T
     `detach()` or `.data` where the encoder's outputs are projected.
     """
     return self.W1(encoder_outputs.detach()), self.W2(decoder_hidden)
+
+
+@mistake(replaces="combine", dimension="numerics")
+def difference_for_sum(keys: Tensor, query: Tensor) -> Tensor:
+    """You subtract the state where it has to be added.
+
+    The hidden layer gets `W1 h + W2 s`. With weights that learn, a sign is soon made good; here the weights are given.
+    """
+    return keys - query.unsqueeze(1)
+
+
+@mistake(replaces="mix", dimension="numerics")
+def context_averaged(weights: Tensor, values: Tensor) -> Tensor:
+    """You take the mean over positions of the weighted outputs, not their sum.
+
+    The weights add up to one already: their sum is the average. A mean divides by the number of positions once more.
+    """
+    return (weights.unsqueeze(-1) * values).mean(dim=1)
+
+
+@mistake(replaces="mix", dimension="numerics")
+def bent_outputs(weights: Tensor, values: Tensor) -> Tensor:
+    """You apply tanh to the encoder's outputs before you add them up.
+
+    The tanh belongs to the scores. What is mixed are the outputs as they came.
+    """
+    return (weights.unsqueeze(1) @ torch.tanh(values)).squeeze(1)

@@ -15,11 +15,16 @@ Projections = tuple[Tensor, Tensor, Tensor]
 Attended = tuple[Tensor, Tensor]
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
 scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
 softmax_over_queries = weights.softmax_over_queries
 mask_ignored = masks.mask_ignored
 mask_inverted = masks.mask_inverted
 hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
+a_number_added_where_hidden = masks.a_number_added_where_hidden
 first_mask_for_all = masks.first_mask_for_all
 splits_without_transpose = heads.splits_without_transpose
 merges_without_transpose = heads.merges_without_transpose
@@ -343,6 +348,54 @@ def memory_cut_off(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor |
     the encoder remembers.
     """
     return self.cross_attention(states, memory.detach(), src_mask)  # type: ignore[no-any-return]  # a module's own part
+
+
+@mistake(replaces="waves", dimension="numerics")
+def sine_and_cosine_swapped(turned: Tensor) -> Tensor:
+    """You put cosines into the even features and sines into the odd ones.
+
+    It is the other way round: the feature with index 0 holds a sine.
+    """
+    return torch.stack((turned.cos(), turned.sin()), dim=-1).flatten(-2)
+
+
+@mistake(replaces="angles", dimension="numerics")
+def base_1000(time: int, d_model: int) -> Tensor:
+    """Your wavelengths grow to a base of 1,000, not of 10,000.
+
+    Count the zeros.
+    """
+    positions = torch.arange(time, dtype=torch.get_default_dtype())[:, None]
+    return positions * 1000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.get_default_dtype()) / d_model)
+
+
+@mistake(replaces="add_positions", dimension="numerics")
+def positions_scaled_as_well(embedded: Tensor) -> Tensor:
+    """You multiply by √d_model after adding the positions.
+
+    The factor belongs to the embeddings alone. It makes them large beside the positions; applied to the sum, it
+    changes nothing between the two.
+    """
+    root = math.sqrt(embedded.shape[2])
+    return root * _with_waves(embedded / root, embedded)
+
+
+@mistake(replaces="AttentionSeq2Seq.finish_decoder", dimension="numerics")
+def one_norm_for_both(self: Any, states: Tensor, attended: Tensor) -> Tensor:
+    """Your decoder uses the encoder's norm.
+
+    The two are of one kind, so nothing complains; `cross_norm` is never used.
+    """
+    return self.encoder_norm(states + attended)  # type: ignore[no-any-return]  # a module's own part
+
+
+@mistake(replaces="AttentionSeq2Seq.finish_decoder", dimension="numerics")
+def cross_norm_before_the_sum(self: Any, states: Tensor, attended: Tensor) -> Tensor:
+    """Your decoder normalises what attention gives, and adds the states afterwards.
+
+    Here the norm comes after the sum: add first.
+    """
+    return states + self.cross_norm(attended)  # type: ignore[no-any-return]  # a module's own part
 
 
 def _with_waves(scaled: Tensor, like: Tensor) -> Tensor:

@@ -12,6 +12,10 @@ from grader.exercise.families import causal, dropouts, gradients, heads, project
 from grader.exercise.mistakes import borrow, mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_length = scores.scaled_by_the_length
@@ -38,6 +42,8 @@ fills_with_zero = causal.fills_with_zero
 fills_with_minus_ten = causal.fills_with_minus_ten
 fills_with_minus_twenty = causal.fills_with_minus_twenty
 fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
+a_number_added_to_the_future = causal.a_number_added_to_the_future
+zeros_taken_for_hidden = borrow(causal.zeros_taken_for_hidden, dimension="numerics")
 adds_the_mask = causal.adds_the_mask
 masks_the_first_head_only = causal.masks_the_first_head_only
 masks_the_first_sequence_only = causal.masks_the_first_sequence_only
@@ -60,6 +66,7 @@ merges_features_before_heads = heads.merges_features_before_heads
 no_output_projection = borrow(heads.no_output_projection, replaces="CausalSelfAttention.leave")
 output_bias_ignored = borrow(heads.output_bias_ignored, replaces="CausalSelfAttention.leave")
 layer_norm_slipped_in = borrow(heads.layer_norm_slipped_in, replaces="CausalSelfAttention.leave")
+activated_output = borrow(heads.activated_output, replaces="CausalSelfAttention.leave")
 
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="CausalSelfAttention.project")
 one_projection_for_all = borrow(projections.one_projection_for_all, replaces="CausalSelfAttention.project")
@@ -109,10 +116,10 @@ def drops_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @mistake(replaces="CausalSelfAttention.leave", dimension="numerics")
 def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
-    """You drop once more, after the output projection.
+    """You drop once more, round the output projection.
 
-    Many language models do that, and call it the residual dropout. It is no part of this layer: here the weights alone
-    are dropped.
+    A second dropout falls on what goes into the projection or comes out of it. Many language models have one there, and
+    call it the residual dropout. It is no part of this layer: here the weights alone are dropped.
     """
     return torch.dropout(self.W_out(context), self.dropout.p, self.training)
 
@@ -188,6 +195,19 @@ def time_before_batch(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     two axes.
     """
     return output.transpose(0, 1), weights
+
+
+@mistake(replaces="CausalSelfAttention.forward", dimension="numerics")
+def drops_the_output_instead(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Your dropout falls on the output projection, not on the weights.
+
+    It drops what goes into that layer, or what comes out of it. Many language models have such a dropout as well, and
+    call it the residual dropout. What is to be dropped here are the weights, before they meet the values.
+    """
+    queries, keys, values = _split(self, x)
+    weights = self.weigh(queries, keys)
+    output = self.W_out((weights @ values).transpose(1, 2).flatten(2))
+    return torch.dropout(output, self.dropout.p, self.training), weights
 
 
 def _scores(queries: Tensor, keys: Tensor) -> Tensor:

@@ -12,6 +12,10 @@ from grader.exercise.families import gradients, scores, weights
 from grader.exercise.mistakes import mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
@@ -21,6 +25,7 @@ distances_for_products = scores.distances_for_products
 cosines_for_products = scores.cosines_for_products
 
 softmax_without_shift = weights.overflowing_softmax
+scores_clamped = weights.scores_clamped
 shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
 softmax_over_all_pairs = weights.softmax_over_all_pairs
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator

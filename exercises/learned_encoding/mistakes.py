@@ -290,3 +290,31 @@ def drops_twice(self: Any, x: Tensor) -> Tensor:
     Once is asked for: the sum goes through the dropout. Look for a second call.
     """
     return self.dropout(self.dropout(x) + self.position_embeddings.weight[: x.shape[1]])
+
+
+@mistake(replaces="add", dimension="numerics")
+def encodings_made_small(x: Tensor, encodings: Tensor) -> Tensor:
+    """You multiply the encodings by 0.02.
+
+    That number is the standard deviation with which the table begins. Set it once, in the constructor; what is added is
+    the table as it is.
+    """
+    return x + 0.02 * encodings
+
+
+@mistake(replaces="add", dimension="numerics")
+def encodings_added_twice(x: Tensor, encodings: Tensor) -> Tensor:
+    """You add the encodings twice.
+
+    Look for a second place that adds them, or a factor of two.
+    """
+    return x + 2 * encodings
+
+
+@mistake(replaces="begin", dimension="numerics")
+def begins_ten_times_too_wide(table: nn.Embedding) -> None:
+    """Your table begins with a standard deviation of 0.2, ten times what is asked for.
+
+    0.02 is asked for. Count the digits.
+    """
+    nn.init.normal_(table.weight, mean=0.0, std=0.2)

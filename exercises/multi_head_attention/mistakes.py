@@ -15,6 +15,10 @@ from grader.exercise.mistakes import borrow, mistake
 Projections = tuple[Tensor, Tensor, Tensor]
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_length = scores.scaled_by_the_length
@@ -42,6 +46,10 @@ hidden_scores_are_zero = masks.hidden_scores_are_zero
 hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
 hidden_scores_are_minus_twenty = masks.hidden_scores_are_minus_twenty
 hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
+a_number_added_where_hidden = masks.a_number_added_where_hidden
+zeros_taken_for_hidden = borrow(masks.zeros_taken_for_hidden, dimension="numerics")
+an_axis_too_many = masks.an_axis_too_many
+mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
 zero_times_infinity = masks.zero_times_infinity
 first_mask_for_all = masks.first_mask_for_all
 masks_the_first_head_only = masks.masks_the_first_head_only
@@ -229,9 +237,10 @@ def drops_scores(
 
 @mistake(replaces="MultiHeadAttention.leave", dimension="numerics")
 def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
-    """You drop once more, after the output projection.
+    """You drop once more, round the output projection.
 
-    In a transformer block that dropout follows, outside of attention. Here the weights alone are dropped.
+    A second dropout falls on what goes into the projection or comes out of it. In a transformer block one follows
+    outside of attention. Here the weights alone are dropped.
     """
     return torch.dropout(self.W_out(context), self.dropout.p, self.training)
 
@@ -313,6 +322,21 @@ def queries_before_batch(output: Tensor, weights: Tensor) -> tuple[Tensor, Tenso
     two axes.
     """
     return output.transpose(0, 1), weights
+
+
+@mistake(replaces="MultiHeadAttention.forward", dimension="numerics")
+def drops_the_output_instead(
+    self: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Your dropout falls on the output projection, not on the weights.
+
+    It drops what goes into that layer, or what comes out of it. Many language models have such a dropout as well, and
+    call it the residual dropout. What is to be dropped here are the weights, before they meet the values.
+    """
+    queries, keys, values = _split(self, self.project(query, key, value))
+    weights = self.weigh(queries, keys, mask)
+    output = self.W_out((weights @ values).transpose(1, 2).flatten(2))
+    return torch.dropout(output, self.dropout.p, self.training), weights
 
 
 def _scores(queries: Tensor, keys: Tensor) -> Tensor:

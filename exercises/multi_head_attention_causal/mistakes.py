@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
+from torch import Tensor
+
 from grader.exercise.families import causal, dropouts, gradients, heads, projections, scores, weights
 from grader.exercise.mistakes import borrow, mistake
 
@@ -25,6 +30,10 @@ heads_averaged = heads.heads_averaged
 first_head_for_all = heads.first_head_for_all
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_d_out = scores.scaled_by_the_width_of_all_heads
@@ -53,6 +62,8 @@ fills_with_minus_one = causal.fills_with_minus_one
 fills_with_minus_ten = causal.fills_with_minus_ten
 fills_with_minus_twenty = causal.fills_with_minus_twenty
 fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
+a_number_added_to_the_future = causal.a_number_added_to_the_future
+zeros_taken_for_hidden = borrow(causal.zeros_taken_for_hidden, dimension="numerics")
 adds_the_mask = causal.adds_the_mask
 adds_ones_to_the_future = causal.adds_ones_to_the_future
 masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="MultiHeadAttention.weigh")
@@ -63,6 +74,7 @@ no_output_projection = borrow(heads.no_output_projection, replaces="MultiHeadAtt
 output_projection_twice = borrow(heads.output_projection_twice, replaces="MultiHeadAttention.leave")
 output_bias_ignored = borrow(heads.output_bias_ignored, replaces="MultiHeadAttention.leave")
 layer_norm_slipped_in = borrow(heads.layer_norm_slipped_in, replaces="MultiHeadAttention.leave")
+activated_output = borrow(heads.activated_output, replaces="MultiHeadAttention.leave")
 biases_ignored = borrow(projections.biases_ignored, replaces="MultiHeadAttention.project")
 one_projection_for_all = borrow(projections.one_projection_for_all, replaces="MultiHeadAttention.project")
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="MultiHeadAttention.project")
@@ -88,3 +100,25 @@ keys_cut_off = gradients.keys_cut_off
 queries_cut_off = gradients.queries_cut_off
 everything_cut_off = gradients.everything_cut_off
 input_cut_off = borrow(gradients.input_cut_off, replaces="MultiHeadAttention.project")
+
+
+@mistake(replaces="MultiHeadAttention.forward", dimension="numerics")
+def drops_the_output_instead(self: Any, x: Tensor) -> Tensor:
+    """Your dropout falls on the output projection, not on the weights.
+
+    It drops what goes into that layer, or what comes out of it. Many language models have such a dropout as well, and
+    call it the residual dropout. What is to be dropped here are the weights, before they meet the values.
+    """
+    queries, keys, values = (part.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for part in self.project(x))
+    output = self.W_out((self.weigh(queries, keys) @ values).transpose(1, 2).flatten(2))
+    return torch.dropout(output, self.dropout.p, self.training)
+
+
+@mistake(replaces="MultiHeadAttention.leave", dimension="numerics")
+def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
+    """You drop once more, round the output projection.
+
+    A second dropout falls on what goes into the projection or comes out of it. Many language models have one there, and
+    call it the residual dropout. Here the weights alone are dropped.
+    """
+    return torch.dropout(self.W_out(context), self.dropout.p, self.training)

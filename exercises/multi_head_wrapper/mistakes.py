@@ -13,6 +13,10 @@ from grader.exercise.families import gradients, projections, scores, weights
 from grader.exercise.mistakes import borrow, mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
@@ -25,6 +29,7 @@ no_softmax = weights.no_softmax
 sigmoid_for_softmax = weights.sigmoid_for_softmax
 log_softmax_for_softmax = weights.log_softmax_for_softmax
 overflowing_softmax = weights.overflowing_softmax
+scores_clamped = weights.scores_clamped
 weights_transposed = weights.weights_transposed
 mean_of_the_values = weights.mean_of_the_values
 adds_a_batch_axis = weights.adds_a_batch_axis

@@ -13,6 +13,10 @@ from grader.exercise.families import causal, dropouts, gradients, projections, s
 from grader.exercise.mistakes import borrow, mistake
 
 no_scaling = scores.no_scaling
+scaled_by_half_the_width = scores.scaled_by_half_the_width
+scaled_by_twice_the_width = scores.scaled_by_twice_the_width
+scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+halved = scores.halved
 scaled_by_the_width_itself = scores.scaled_by_the_width_itself
 multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_length = scores.scaled_by_the_length
@@ -27,6 +31,8 @@ shows_only_the_future = causal.shows_only_the_future
 fills_with_zero = causal.fills_with_zero
 fills_with_minus_ten = causal.fills_with_minus_ten
 fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
+a_number_added_to_the_future = causal.a_number_added_to_the_future
+zeros_taken_for_hidden = borrow(causal.zeros_taken_for_hidden, dimension="numerics")
 masks_the_first_sequence_only = causal.masks_the_first_sequence_only
 masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="CausalAttention.weigh")
 scaled_after_the_softmax = borrow(causal.scaled_after_the_softmax, replaces="CausalAttention.weigh")

@@ -19,6 +19,8 @@ overflowing_softmax = weights.overflowing_softmax
 shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
 epsilon_in_the_denominator = weights.epsilon_in_the_denominator
 sum_cut_off = gradients.sum_cut_off
+log_softmax_for_softmax = weights.log_softmax_for_softmax
+scores_clamped = weights.scores_clamped
 
 
 @mistake(replaces="check", dimension="shapes")
@@ -307,3 +309,22 @@ def scored_outputs_cut_off(self: Any, encoder_outputs: Tensor, decoder_hidden: T
     """
     scores: Tensor = getattr(self, self.method)(encoder_outputs.detach(), decoder_hidden)
     return scores
+
+
+@mistake(replaces="multiply", dimension="numerics")
+def mean_for_sum(keys: Tensor, query: Tensor) -> Tensor:
+    """You take the mean over the features where a dot product adds them up.
+
+    Your scores are smaller by the width of the state, so your weights come out too even. `(a * b).sum(-1)` is the dot
+    product of two vectors.
+    """
+    return (keys * query.unsqueeze(1)).mean(dim=-1)
+
+
+@mistake(replaces="activate", dimension="numerics")
+def relu_for_tanh(features: Tensor) -> Tensor:
+    """You use ReLU where `concat` has a tanh.
+
+    A tanh lies between -1 and 1 and keeps signs; a ReLU cuts everything below zero off.
+    """
+    return torch.relu(features)

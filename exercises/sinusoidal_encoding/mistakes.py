@@ -254,3 +254,16 @@ def drops_before_adding(self: Any, x: Tensor) -> Tensor:
     the dropout.
     """
     return self.dropout(x) + self.encodings[: x.shape[1]]
+
+
+@mistake(replaces="table", dimension="numerics")
+def indices_doubled_for_both(length: int, d_model: int) -> Tensor:
+    """Your exponents are twice as large as they should be, and the cosine has one of its own.
+
+    In `2i / d_model` the index i counts pairs. A loop over 0, 2, 4, … counts features: there the exponent is
+    `i / d_model`, for the sine and for the cosine beside it.
+    """
+    even = torch.arange(0, d_model, 2, dtype=torch.get_default_dtype())
+    place = torch.arange(length, dtype=torch.get_default_dtype())[:, None]
+    sines, cosines = place / 10000.0 ** (2 * even / d_model), place / 10000.0 ** (2 * (even + 1) / d_model)
+    return torch.stack((sines.sin(), cosines.cos()), dim=-1).flatten(-2)
