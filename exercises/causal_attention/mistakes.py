@@ -65,7 +65,6 @@ time_before_batch = weights.time_before_batch
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="CausalAttention.project")
 one_projection_for_all = borrow(projections.one_projection_for_all, replaces="CausalAttention.project")
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="CausalAttention.project")
-normalises_the_input = borrow(projections.normalises_the_input, replaces="CausalAttention.project")
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="CausalAttention.project")
 biases_ignored = borrow(projections.biases_ignored, replaces="CausalAttention.project")
 value_bias_ignored = borrow(projections.value_bias_ignored, replaces="CausalAttention.project")

@@ -23,7 +23,6 @@ softmax_over_heads = weights.softmax_over_heads
 softmax_over_the_first_axis = weights.softmax_over_the_first_axis
 overflowing_softmax = weights.overflowing_softmax
 no_softmax = weights.no_softmax
-logarithms_for_weights = weights.logarithms_for_weights
 sigmoid_for_softmax = weights.sigmoid_for_softmax
 mean_of_the_values = weights.mean_of_the_values
 every_head_the_first = weights.every_head_the_first

@@ -55,7 +55,6 @@ adds_a_batch_axis = weights.adds_a_batch_axis
 averages_over_time = weights.averages_over_time
 
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project")
-normalises_the_input = borrow(projections.normalises_the_input, replaces="SelfAttention.project")
 mixes_the_queries = borrow(projections.mixes_the_queries, replaces="SelfAttention.project")
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project")
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")

@@ -64,7 +64,6 @@ keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="
 one_projection_for_all = borrow(projections.one_projection_for_all, replaces="SelfAttention.project")
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project")
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project", dimension="numerics")
-normalises_the_input = borrow(projections.normalises_the_input, replaces="SelfAttention.project")
 
 weights_cut_off = gradients.weights_cut_off
 values_cut_off = gradients.values_cut_off

@@ -45,7 +45,6 @@ averages_over_time = weights.averages_over_time
 
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project", dimension="shapes")
-normalises_the_input = borrow(projections.normalises_the_input, replaces="SelfAttention.project")
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project")
 one_projection_for_all = borrow(
     projections.one_projection_for_all, replaces="SelfAttention.project", dimension="shapes"

@@ -67,6 +67,12 @@ def test_it_has_the_signature_of_its_step_and_speaks_to_the_student(wrong: Mista
     assert wrong.message
 
 
+def test_no_step_has_two_mistakes_with_one_title() -> None:
+    """They would be one mistake, told in two ways."""
+    told = [(wrong.replaces, wrong.title) for wrong in _MISTAKES.values()]
+    assert [one for one in told if told.count(one) > 1] == []
+
+
 @_of("apply_mask")
 def test_a_mask_of_ones_and_zeros_does_what_one_of_booleans_does(wrong: Mistake) -> None:
     """Whatever goes wrong goes wrong alike; where there is no mask, nothing does."""

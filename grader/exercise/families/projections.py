@@ -169,17 +169,6 @@ def activated_values(self: Any, x: Tensor) -> Projections:
     return through(self.W_query, x), through(self.W_key, x), F.relu(through(self.W_value, x))
 
 
-@mistake(replaces="project", dimension="numerics")
-def normalises_the_input(self: Any, x: Tensor) -> Projections:
-    """You normalise the input before you project it.
-
-    Mean and size of a token are taken off, which nobody asked for: a block of a transformer has a layer for that, and
-    attention has none.
-    """
-    x = F.layer_norm(x, x.shape[-1:])
-    return through(self.W_query, x), through(self.W_key, x), through(self.W_value, x)
-
-
 def through(layer: nn.Module | Tensor, x: Tensor) -> Tensor:
     """Return x after a projection, be it a layer or a bare matrix (d_in, d_out)."""
     return cast(Tensor, layer(x)) if isinstance(layer, nn.Module) else x @ layer

@@ -262,12 +262,3 @@ def time_before_batch(weights: Tensor, values: Tensor) -> Tensor:
     two axes, or for a layer that was told `batch_first=False`.
     """
     return (weights @ values).transpose(0, 1)
-
-
-@mistake(replaces="normalise", dimension="numerics")
-def logarithms_for_weights(scores: Tensor) -> Tensor:
-    """Your weights are logarithms.
-
-    None of them is positive, and a row does not add up to one. Look for a `log_softmax`: that is for a loss.
-    """
-    return torch.log_softmax(scores, dim=-1)

@@ -1,5 +1,5 @@
 # verdict: loses numerics
-# diagnosis: normalises_the_input
+# diagnosis: normalised_input
 import torch
 from torch import nn
 
