@@ -178,11 +178,11 @@ class Dropout:
             return skipped(_UNREADABLE)
         if not text and torch.equal(seen[0], seen[1]):
             text = "two calls in training mode drop the very same elements; each call must draw anew"
-        text = text or _drawn_together(item, calls[0], seen[0], kept, p)
+        text = text or _drawn_together(item, calls[0], seen[0], kept, p=p)
         return failed(text) if text else PASSED
 
 
-def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, p: float) -> str:
+def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: float) -> str:
     """Return along which axis elements were not drawn one by one; empty if they were."""
     exact, axes, decode = _EXACT[call.dtype], call.outputs[0].axes, item.case.decode
     dropped, usable = seen.abs() <= 10 * exact * scale_of(kept), _usable(kept, exact)
