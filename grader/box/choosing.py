@@ -95,7 +95,8 @@ class Part:
             bias = self._bias(name, option, matrices[name], taken)
             found[name] = self._placed(matrices[name])
             superfluous += self._placed(self._further(option))
-            taken |= {id(piece.parameter) for piece in bias if weight.bias is not None and piece.start == 0}
+            if weight.bias is not None and (option is None or option.parts == 1):  # else others have their part of it
+                taken |= {id(piece.parameter) for piece in bias if piece.start == 0}
             if weight.bias is None:
                 superfluous += self._placed(bias)
             elif bias:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 View = Callable[[Tensor], Tensor]
 
+_NUMBERED = re.compile(r"(?<=_)[0-9]+$")
 _HEAD = re.compile(r"((attn_|attention_)?head_?)?(?P<number>[0-9]+)")
 
 
@@ -103,8 +104,8 @@ def is_item(path: str) -> bool:
 
 
 def pattern(path: str) -> str:
-    """Return a path without the numbers of its heads: the same for all heads of a list."""
-    return ".".join("#" if _HEAD.fullmatch(part) else part for part in path.split("."))
+    """Return a path without the numbers of its heads: the same for all heads of a list, and for `q_0`, `q_1`."""
+    return ".".join("#" if _HEAD.fullmatch(part) else _NUMBERED.sub("#", part) for part in path.split("."))
 
 
 def block_index(path: str) -> int | None:

@@ -114,3 +114,26 @@ def _double() -> object:
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)
+
+
+def test_layers_numbered_in_their_names_are_one_for_each_head() -> None:
+    """`q_0`, `q_1`, `q_2` are the blocks of one projection, as the items of a list are."""
+    module = nn.ModuleDict({f"{word}_{n}": nn.Linear(_IN, _WIDTH) for n in range(_HEADS) for word in "qkv"})
+
+    binding = bind(module, _weights())
+
+    assert [piece.path for piece in binding.pieces["W_key"]] == ["k_0.weight", "k_1.weight", "k_2.weight"]
+    assert [piece.path for piece in binding.pieces["W_key.bias"]] == ["k_0.bias", "k_1.bias", "k_2.bias"]
+
+
+def test_a_bias_that_is_stacked_like_its_matrices_serves_all_of_them() -> None:
+    """One `weight` (3, in, out) and one `bias` (3, out): each projection has its part of both."""
+    module = nn.Module()
+    module.weight, module.bias = nn.Parameter(torch.zeros(3, _IN, _OUT)), nn.Parameter(torch.zeros(3, _OUT))
+
+    bind(module, _weights())
+
+    for n, weight in enumerate(_weights()):
+        assert weight.bias is not None
+        assert torch.equal(module.weight[n], weight.matrix.to(module.weight))
+        assert torch.equal(module.bias[n], weight.bias.to(module.bias))
