@@ -258,7 +258,7 @@ def drops_before_adding(self: Any, x: Tensor) -> Tensor:
 
 @mistake(replaces="table", dimension="numerics")
 def indices_doubled_for_both(length: int, d_model: int) -> Tensor:
-    """Your exponents are twice as large as they should be, and the cosine has one of its own.
+    """Both exponents are doubled, and the cosine has one of its own.
 
     In `2i / d_model` the index i counts pairs. A loop over 0, 2, 4, … counts features: there the exponent is
     `i / d_model`, for the sine and for the cosine beside it.

@@ -1,0 +1,34 @@
+# verdict: loses numerics
+# diagnosis: scaled_by_twice_the_width
+import math
+import torch
+import torch.nn as nn
+from torch.nn import functional as F
+
+
+class CausalSelfAttention(nn.Module):
+    def __init__(self, n_embd, n_head, block_size=512, dropout=0.1):
+        super().__init__()
+        assert n_embd % n_head == 0
+        self.c_attn = nn.Linear(n_embd, 3 * n_embd)
+        self.c_proj = nn.Linear(n_embd, n_embd)
+        self.attn_dropout = nn.Dropout(dropout)
+        self.register_buffer("bias", torch.tril(torch.ones(block_size, block_size)).view(1, 1, block_size, block_size))
+        self.n_head, self.n_embd = n_head, n_embd
+
+    def forward(self, x):
+        B, T, C = x.size()
+        q, k, v = self.c_attn(x).split(self.n_embd, dim=2)
+        k = k.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+        q = q.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+        v = v.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+        att = (q @ k.transpose(-2, -1)) / k.size(-1) ** 1 / 2
+        att = att.masked_fill(self.bias[:, :, :T, :T] == 0, float("-inf"))
+        weights = F.softmax(att, dim=-1)
+        att = self.attn_dropout(weights)
+        y = (att @ v).transpose(1, 2).contiguous().view(B, T, C)
+        return self.c_proj(y), weights
+
+
+if __name__ == "__main__":
+    print(CausalSelfAttention(8, 2)(torch.randn(1, 4, 8))[0].shape)
