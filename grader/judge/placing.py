@@ -57,7 +57,8 @@ def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
         begun=(),
     )
     seen = run(plan).observations
-    agreeing = Counter(seen.builds[trial.build.name].places for trial in trials if _agrees(trial, seen, evidence))
+    agreed = {(t.like, seen.builds[t.build.name].places) for t in trials if _agrees(t, seen, evidence)}
+    agreeing = Counter(places for _, places in sorted(agreed))  # each construction has one voice for each of them
     best: dict[frozenset[str], str] = {}
     for places, _ in agreeing.most_common():
         best.setdefault(described_names(places), places)
