@@ -34,7 +34,8 @@ class Finder:
 
     def __init__(self, module: nn.Module, weights: tuple[Weight, ...]) -> None:
         self.parameters: dict[str, Tensor] = dict(module.named_parameters(remove_duplicate=False))
-        self._linear = {name for name, part in module.named_modules() if isinstance(part, nn.Linear)}
+        parts = module.named_modules(remove_duplicate=False)  # a layer may be kept under two names
+        self._linear = {name for name, part in parts if isinstance(part, nn.Linear)}
         self._weights = {weight.name: weight for weight in weights}
         self._hint = layouts.unregistered(module)
         self._words = known_words(tuple(self._weights))
