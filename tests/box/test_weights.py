@@ -251,6 +251,17 @@ def test_a_square_linear_is_out_times_in() -> None:
     assert torch.equal(module.W_query.weight, weight.matrix.T)
 
 
+def test_a_square_linear_under_two_names_is_out_times_in() -> None:
+    """A layer that is kept in a list and as an attribute is a layer under both names."""
+    module, (weight, *_) = nn.Module(), _weights(bias=False, size_in=_OUT)
+    module.both = nn.ModuleList([nn.Linear(_OUT, _OUT, bias=False)])
+    module.W_query = module.both[0]
+
+    bind(module, (weight,))
+
+    assert torch.equal(module.W_query.weight, weight.matrix.T)
+
+
 def test_the_fourth_of_a_plain_list_is_the_output_projection() -> None:
     """Four layers in a list are query, key, value and output; a fifth one leaves a choice."""
     module, out = nn.Module(), Weight("W_out", numbers(_OUT, _OUT, seed=7), numbers(_OUT, seed=8))

@@ -36,9 +36,7 @@ _STEPS: dict[str, tuple[str, ...]] = {
 _BATCH, _HEADS, _TIME, _WIDTH = 2, 3, 5, 4
 
 
-_WITH_AXES = frozenset(
-    {"axes_too_many", "an_axis_too_many"}
-)  # these change a shape, or raise as code does
+_WITH_AXES = frozenset({"axes_too_many", "an_axis_too_many"})  # these change a shape, or raise as code does
 _WITHOUT_A_MASK = frozenset({"causal_as_well"})  # these do something where there is no mask
 
 
