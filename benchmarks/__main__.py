@@ -9,6 +9,7 @@ from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
 from benchmarks.latency import latency
+from benchmarks.located import located
 from benchmarks.memory import memory
 from benchmarks.scale import scale
 from benchmarks.sign_ins import sign_ins
@@ -27,6 +28,7 @@ app.command()(walls)
 app.command()(calls)
 app.command()(storm)
 app.command()(memory)
+app.command()(located)
 app.command("signins")(sign_ins)
 
 

@@ -168,6 +168,7 @@ def _call_out(call: Call, keep: Any) -> Json:
         "seed": call.seed,
         "part": call.part,
         "reads_weights": call.reads_weights,
+        "traced": call.traced,
     }
 
 
@@ -186,4 +187,5 @@ def _call_in(data: Json, find: Any) -> Call:
         seed=data["seed"],
         part=data["part"],
         reads_weights=data["reads_weights"],
+        traced=data["traced"],
     )

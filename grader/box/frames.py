@@ -11,6 +11,7 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
     LOADING  body: JSON.                               the error that ended it all
     TOUCHED  body: JSON.                               code: 1 while the file is loaded; an operation that was trapped
     LOADED   body: JSON.                               a demonstration that raised, modules that are stood in for
+    TRACED   body: line u32, axes u8, sizes u32, then float64 values.   one result in a traced call, before its CALLED
     END      no body.                                  the last frame
 
 `packing` writes them, in the child; `wire` reads them, in the parent, as if written by an enemy.
@@ -28,6 +29,10 @@ HEADER = struct.Struct("<BBHI")
 SLOT = struct.Struct("<H")
 TEXT_LIMIT = 64 << 10  # bytes of one JSON body
 PLACES_LIMIT = 4000  # characters that describe an assignment of weights
+TRACED = struct.Struct("<IB")
+MOST_AXES = 8  # of a result in a traced call
+MOST_RESULTS = 400  # in a traced call
+TRACE_LIMIT = 4 << 20  # bytes of values in a traced call
 TOUCHES = 4  # frames of that kind between two events; the child sends no more
 DTYPE_NAMES = tuple(DTYPES)
 PRESENCES = tuple(Presence)
@@ -44,6 +49,7 @@ class Frame(IntEnum):
     END = 6
     TOUCHED = 7
     LOADED = 8
+    TRACED = 9
 
 
 END = HEADER.pack(Frame.END, 0, 0, 0)

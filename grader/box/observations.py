@@ -80,12 +80,21 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Traced:
+    """The result of one operation: the submission's line that asked for it (1-based), and its values in float64."""
+
+    line: int
+    values: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CallSeen:
     """What one call gave: a `Seen` per slot of the plan, or the exception that ended it.
 
     A call whose forward pass returned but whose backward pass raised has both.
     `modified` names the arguments that the call changed in place. `largest` is, for a measured call, the size of the
     largest tensor storage of the forward pass, in elements; None where the measuring did not hold to the end.
+    `trace` holds, for a traced call, the results of its operations in their order, as many as are kept.
     """
 
     name: str
@@ -93,6 +102,7 @@ class CallSeen:
     raised: Raised | None = None
     modified: tuple[str, ...] = ()
     largest: int | None = None
+    trace: tuple[Traced, ...] = ()
 
     def losses(self) -> tuple[float, ...]:
         """Return the losses of a call that trains, step by step, without those that are no number."""

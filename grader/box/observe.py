@@ -24,6 +24,7 @@ from grader.box.measuring import Gauge
 from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
 from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
 from grader.box.pristine import pristine
+from grader.box.recorder import Recorder
 from grader.box.seeing import returned, see, see_gradient
 from grader.errors import Ungradable
 
@@ -152,9 +153,10 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
     handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
     stage, gauge = Stage.CALL, Gauge(outside) if call.below else None
+    recorder = Recorder() if call.traced else None
     try:
         with default_dtype(call.dtype):
-            with gauge or nullcontext():
+            with gauge or nullcontext(), recorder or nullcontext():
                 results = _run(plan, call, entry, instance=instance, handed=handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}
             stage = Stage.BACKWARD
@@ -165,7 +167,8 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None
     except BaseException as error:  # noqa: BLE001  # as above
         raised = describe(error, stage)
     modified = tuple(name for name, value in handed.items() if _differs(value, leaves[name]))
-    return CallSeen(call.name, slots, raised, modified, gauge.largest if gauge else None)
+    trace = tuple(recorder.results) if recorder else ()
+    return CallSeen(call.name, slots, raised, modified, gauge.largest if gauge else None, trace)
 
 
 def _leaf(value: Argument, plan: Plan, call: Call, *, wanted: bool) -> Argument:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from grader.box.frames import DTYPE_NAMES, HEADER, PLACES_LIMIT, PRESENCES, SLOT, Frame
-from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Seen, Touch
+from grader.box.frames import DTYPE_NAMES, HEADER, PLACES_LIMIT, PRESENCES, SLOT, TRACED, Frame
+from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Seen, Touch, Traced
 from grader.box.plan import Plan
 
 
@@ -34,18 +36,29 @@ def _pack_call(seen: CallSeen, plan: Plan) -> bytes:
     for number, slot in enumerate(plan.slots(plan.calls[index])):
         if (found := seen.slots.get(slot.key)) is not None:
             frames.append(_pack_slot(index, number, found))
+    frames += [_pack_result(index, result) for result in seen.trace]
     last = {"raised": _raised_out(seen.raised), "modified": list(seen.modified), "largest": seen.largest}
     return b"".join([*frames, _text(Frame.CALLED, 0, index, last)])
 
 
 def _pack_slot(call: int, number: int, seen: Seen) -> bytes:
     if seen.tensor is not None:
-        raw = seen.tensor.reshape(-1).contiguous().view(torch.uint8).numpy().tobytes() if seen.tensor.numel() else b""
-        body = SLOT.pack(number) + raw
+        body = SLOT.pack(number) + _raw(seen.tensor)
         return HEADER.pack(Frame.TENSOR, DTYPE_NAMES.index(seen.dtype), call, len(body)) + body
     data = {"shape": list(seen.shape), "dtype": seen.dtype, "what": seen.what}
     body = SLOT.pack(number) + json.dumps(data).encode()
     return HEADER.pack(Frame.SEEN, PRESENCES.index(seen.presence), call, len(body)) + body
+
+
+def _pack_result(call: int, result: Traced) -> bytes:
+    shape = result.values.shape
+    head = TRACED.pack(result.line, len(shape)) + struct.pack(f"<{len(shape)}I", *shape)
+    body = head + _raw(result.values)
+    return HEADER.pack(Frame.TRACED, 0, call, len(body)) + body
+
+
+def _raw(tensor: Tensor) -> bytes:
+    return tensor.reshape(-1).contiguous().view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
 
 
 def _text(kind: Frame, code: int, index: int, data: Any) -> bytes:

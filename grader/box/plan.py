@@ -138,6 +138,7 @@ class Call:
         seed: torch's generator is seeded with it just before the call.
         part: which entry point is called: one of the plan's `parts`, or its `entry`.
         reads_weights: nothing is called; the outputs are the weights of the build as they are by then.
+        traced: the results of the forward pass's operations are sent back as well, as far as `recorder` keeps them.
     """
 
     name: str
@@ -153,6 +154,7 @@ class Call:
     seed: int = 0
     part: str = ""
     reads_weights: bool = False
+    traced: bool = False
 
     def output(self, name: str) -> Slot:
         """Return the slot of the output called `name`."""

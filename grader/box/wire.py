@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from grader.box import traces
 from grader.box.frames import DTYPE_NAMES, END, HEADER, PLACES_LIMIT, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
 from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Loaded, Presence, Raised, Seen, Stage, Touch
 from grader.box.packing import pack
@@ -39,6 +40,7 @@ class Reader:
         self._plan = plan
         self._buffer = bytearray()
         self._open: dict[int, dict[str, Seen]] = {}
+        self._traces: dict[int, traces.Collected] = {}
         self._closed: set[str] = set()
         self._touches = 0
         self._slots = [plan.slots(call) for call in plan.calls]
@@ -70,6 +72,9 @@ class Reader:
         limit = TEXT_LIMIT
         if kind == Frame.TENSOR:
             limit = max((math.prod(s.shape) for s in self._slots_of(index)), default=0) * 8 + SLOT.size
+        if kind == Frame.TRACED:
+            self._slots_of(index)
+            limit = traces.LARGEST if self._plan.calls[index].traced else -1
         if kind == Frame.END:
             limit = 0
         if length > limit:
@@ -88,6 +93,9 @@ class Reader:
             raise BadAnswer("the file could not be loaded, and yet the answer went on")
         if kind in (Frame.TENSOR, Frame.SEEN):
             self._read_slot(kind, code, index, body)
+            return None
+        if kind is Frame.TRACED:
+            self._read_result(index, body)
             return None
         data = _parse(body)
         if kind is Frame.TOUCHED:
@@ -110,6 +118,11 @@ class Reader:
         if slot.key in found or self._plan.calls[index].name in self._closed:
             raise BadAnswer(f"`{slot.key}` was sent twice")
         found[slot.key] = _tensor_in(slot, code, rest) if kind is Frame.TENSOR else _seen_in(code, _parse(rest))
+
+    def _read_result(self, index: int, body: bytes) -> None:
+        if self._plan.calls[index].name in self._closed:
+            raise BadAnswer("a call was traced when it had ended")
+        self._traces.setdefault(index, traces.Collected()).add(body)
 
     def _read_touch(self, code: int, data: dict[str, Any]) -> Touch:
         self._touches += 1
@@ -135,7 +148,8 @@ class Reader:
         raised = _raised_in(data["raised"]) if data.get("raised") else None
         if raised is None and len(slots) < len(self._slots[index]):
             raise BadAnswer(f"`{call.name}` ended well, and yet not all of its tensors were sent")
-        return CallSeen(call.name, slots, raised, _names(data.get("modified")), _size(data.get("largest")))
+        trace = tuple(self._traces.pop(index, traces.Collected()).results)
+        return CallSeen(call.name, slots, raised, _names(data.get("modified")), _size(data.get("largest")), trace)
 
     def _close_build(self, index: int, data: dict[str, Any]) -> BuildSeen:
         if index >= len(self._plan.builds):

@@ -27,6 +27,7 @@ def to_line(path: Path, report: Report) -> str:
         "dimensions": {dimension: asdict(points) for dimension, points in report.dimensions.items()},
         "checks": [asdict(check) for check in report.checks],
         "diagnosis": [_diagnosis(likely) for likely in report.diagnosis],
+        "location": asdict(report.location) if report.location else None,
         "advice": report.advice,
         "clues": [asdict(clue) for clue in report.clues],
         "panels": [{**asdict(panel), "within": panel.within} for panel in report.panels],

@@ -36,7 +36,7 @@ def body(report: Report) -> Iterator[Text]:
         yield Text(f"{report.status}: ", "bold red") + Text(report.reason, "default")
     if report.status not in (Status.REJECTED, Status.UNGRADABLE):
         yield from _score(report)
-    if report.diagnosis:  # first: it is what a student needs, and the checks fill a screen
+    if report.diagnosis or report.location:  # first: it is what a student needs, and the checks fill a screen
         yield from _causes(report)
         yield Text()
     for check in sorted(report.checks, key=lambda check: ORDER.index(check.status)):
@@ -54,6 +54,8 @@ def remarks(report: Report) -> Iterator[Text]:
 def _causes(report: Report) -> Iterator[Text]:
     for place, likely in enumerate(report.diagnosis):
         yield from _diagnosis(likely, PLACES[place] if len(report.diagnosis) == len(PLACES) else "")
+    if report.location is not None:
+        yield from _section(f"Where it begins: {report.location.title}", report.location.message.split("\n\n"))
 
 
 def _notes(report: Report) -> Iterator[Text]:

@@ -19,6 +19,7 @@ from grader.exercise.spec import CaseSpec, Spec, read_spec
 
 if TYPE_CHECKING:
     from grader.exercise.inputs import Case
+    from grader.exercise.steps import Steps
 
 ROOT = Path(__file__).resolve().parents[2]
 _SHARED_CASES = Path(__file__).with_name("families") / "cases.py"  # it makes tensors for many exercises
@@ -83,6 +84,14 @@ class Exercise:
     def bench(self) -> Bench:
         """Return the reference with steps that can be replaced and put back."""
         return Bench(self._reference_code)
+
+    def steps(self) -> Steps:
+        """Return the reference with its steps watched."""
+        from grader.exercise.steps import Steps  # here: it brings torch, and most readers run nothing
+
+        return Steps(
+            self._reference_code, (self.spec.entry.name, *(part.entry.name for part in self.spec.parts.values()))
+        )
 
     def cases(self, seed: int) -> dict[str, Case]:
         """Draw every case's tensors from `seed`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -21,8 +21,9 @@ from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.diagnosis import diagnose
 from grader.judge.extras import Extras
+from grader.judge.locating import locate
 from grader.judge.panels import Place, Runner, panels
-from grader.judge.report import Diagnosis, Figures, Panel, Report, Status
+from grader.judge.report import Diagnosis, Figures, Location, Panel, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 
@@ -43,7 +44,7 @@ def grade(
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
     Whatever the submission does is told in the report. `progress` is called with each finished call;
-    pulling `leash` kills the run and ends the search for causes, and what then comes back is of no use.
+    pulling `leash` kills the run and ends the search for causes and places, and what then comes back is of no use.
 
     Raises:
         Stopped: `leash` was pulled while causes were looked for.
@@ -62,8 +63,10 @@ def grade(
     outcome = attempt(draw_up(exercise, seed), text, run, truth, known=exercise.attempts)
     report = tell(blank, outcome)
     if report.checks:
-        report = _with_extras(exercise, report, outcome, leash)
         again = partial(_run_in, text=text, limits=limits, leash=leash, places=outcome.places)
+        report = _with_extras(exercise, report, outcome, leash)
+        located = partial(locate, exercise, outcome, text, partial(again, box), leash=leash)
+        report = _with_location(report, outcome, located)
         report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
@@ -80,6 +83,15 @@ def _with_extras(exercise: Exercise, report: Report, outcome: Outcome, leash: Le
         Figures(),
     )
     return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *extras.missing))
+
+
+def _with_location(report: Report, outcome: Outcome, find: Callable[[], Location | None]) -> Report:
+    """Return `report` with the place where the answer begins to differ, if nothing else says what is wrong with it."""
+    if outcome.score == 100 or report.diagnosis or outcome.run.ending is not Ending.FINISHED:
+        return report
+    extras = Extras()
+    found = extras.make("the place where it begins to differ is", find, None)
+    return replace(report, location=found, advice=(*report.advice, *extras.missing))
 
 
 def causes(

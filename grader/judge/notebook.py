@@ -84,6 +84,13 @@ def clues_in_cells(clues: tuple[Clue, ...], text: str) -> tuple[Clue, ...]:
     return tuple(replace(clue, line=line, cell=cell) for clue, cell, line in places)
 
 
+def place_of(line: int, text: str) -> str:
+    """Return a line in words, counted in its cell if `text` was a notebook: `line 14`, or `cell 3, line 2`."""
+    heads = _heads(text)
+    cell, inside = _place(heads, line) if heads else (None, line)
+    return f"cell {cell}, line {inside}" if cell else f"line {inside}"
+
+
 def _heads(text: str) -> list[tuple[int, int]]:
     """Return for each cell the line of its head, and its number."""
     found, line, end = [], 1, 0

@@ -15,6 +15,8 @@ from pydantic import ConfigDict, TypeAdapter
 
 from grader.checks.finding import Verdict as Verdict
 from grader.exercise.spec import Dimension as Dimension
+from grader.judge.cause import Diagnosis as Diagnosis
+from grader.judge.cause import Location as Location
 from grader.judge.clues import Clue, Flag, flag_of
 
 
@@ -39,23 +41,6 @@ class CheckResult:
     earned: float
     possible: float
     message: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """A likely cause, in words to the student.
-
-    Attributes:
-        mistake: its id, the name of the function in `mistakes.py`.
-        title: one line.
-        message: what happened, why it is wrong, where to look.
-        certain: the observations agree with this mistake on every case, and with no other.
-    """
-
-    mistake: str
-    title: str
-    message: str
-    certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +205,7 @@ class Report:
         score: 0 to 100, two decimals; exactly 100 only if every check passed.
         device: where the student wanted it run as well; the verdict is always the CPU's.
         reason: for any status but `graded`, what happened, in words to the student.
+        location: where it begins to differ from the reference, if no diagnosis was found.
         advice: remarks that cost nothing.
         clues: where the code reaches for what the exercise forbids, or for what no answer needs.
         panels: the same answer on other devices, where that was asked for.
@@ -244,6 +230,7 @@ class Report:
     checks: tuple[CheckResult, ...] = ()
     properties: tuple[Property, ...] = ()
     diagnosis: tuple[Diagnosis, ...] = ()
+    location: Location | None = None
     advice: tuple[str, ...] = ()
     clues: tuple[Clue, ...] = ()
     panels: tuple[Panel, ...] = ()
@@ -278,7 +265,8 @@ class Report:
 
     def bare(self) -> Report:
         """Return the verdict with its reasons, and nothing that no point depends on."""
-        return replace(self, properties=(), diagnosis=(), advice=(), mapping={}, figures=Figures(), output="")
+        kept = replace(self, properties=(), advice=(), mapping={}, figures=Figures(), output="")
+        return replace(kept, diagnosis=(), location=None)
 
     def to_json(self) -> str:
         """Return the report as one line of JSON."""

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from grader.judge.clues import WHY, Sight
-from grader.judge.report import CheckResult, Diagnosis, Dimension, Panel, Points, Property, Report, Status, Verdict
+from grader.judge.report import (
+    CheckResult,
+    Diagnosis,
+    Dimension,
+    Location,
+    Panel,
+    Points,
+    Property,
+    Report,
+    Status,
+    Verdict,
+)
 from grader.pages.pictures import curve_view, gradients_view, map_view
 from grader.pages.wording import View, clean, number
 
@@ -122,9 +133,18 @@ def _bar(name: str, points: Points) -> View:
 
 
 def causes(report: Report) -> list[View]:
-    """Return what to read first: the diagnosis, or else what most of the failed checks say in the same words."""
+    """Return what to read first: the diagnosis, or else what most failed checks say alike, and where it begins."""
     if report.diagnosis:
         return [_cause(diagnosis, kind) for diagnosis, kind in zip(report.diagnosis, kinds(report), strict=True)]
+    return [*_said_often(report), *([_begins(report.location)] if report.location else [])]
+
+
+def _begins(location: Location) -> View:
+    title, message = clean(location.title, 200), clean(location.message, 4000)
+    return {"kind": "Where it begins", "title": title, "message": message}
+
+
+def _said_often(report: Report) -> list[View]:
     said = [check.message for check in report.checks if check.status is Verdict.FAILED and check.message]
     message, times = next(iter(Counter(said).most_common(1)), ("", 0))
     if times < MANY or 2 * times <= len(said):

@@ -1,0 +1,177 @@
+"""How often it is told where a wrong answer begins to differ, and whether that is true.
+
+Two measurements. Over the wrong examples without a diagnosis: how many get a location. And over known mistakes that
+are written into the reference's source, the diagnosis left out: what is located must be the step that was replaced, or
+hold it among those that do not show; a step that is right must never be named.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Annotated
+
+import torch
+import typer
+
+from grader.box.inline import InlineBox
+from grader.box.leash import Leash
+from grader.box.observe import observe
+from grader.box.run import Limits
+from grader.examples import read_examples
+from grader.exercise.catalog import Catalog, Exercise
+from grader.exercise.mistakes import Mistake
+from grader.exercise.steps import Steps
+from grader.judge.attempt import Outcome, attempt
+from grader.judge.grade import observe_reference
+from grader.judge.locating import look, smallest
+from grader.judge.search import Found, search
+from grader.judge.sheet import draw_up
+from grader.judge.source import read_source
+
+_SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A known mistake in the source of the reference: the step that it replaces, and the text."""
+
+    mistake: Mistake
+    text: str
+
+
+def written(exercise: Exercise) -> Iterator[Written]:
+    """Yield the mistakes that can be written down so, by a function at the end of the reference's source."""
+    reference = exercise.reference_path.read_text(encoding="utf-8")
+    for wrong in exercise.mistakes:
+        try:
+            yield Written(wrong, f"{reference}\n\n{_function(wrong)}")
+        except (OSError, TypeError, SyntaxError):
+            continue
+
+
+def _function(wrong: Mistake) -> str:
+    """Return the mistake's function with all that it uses of its module, and the line that puts it in its place."""
+    function = inspect.unwrap(wrong.step)
+    module = ast.parse(inspect.getsource(inspect.getmodule(function)))  # type: ignore[arg-type]  # it has one
+    kept = [node for node in module.body if _is_needed(node, function.__name__)]
+    for node in ast.walk(ast.Module(kept, [])):
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = [d for d in node.decorator_list if not ast.unparse(d).startswith("mistake")]
+    text = "\n".join(ast.unparse(node) for node in kept)
+    return (
+        f"def _wrong():\n{textwrap.indent(text, '    ')}\n    return {function.__name__}\n{wrong.replaces} = _wrong()\n"
+    )
+
+
+def _is_needed(node: ast.stmt, name: str) -> bool:
+    if isinstance(node, ast.ImportFrom):
+        return not (node.module or "").startswith(("grader", "__future__"))
+    if isinstance(node, ast.FunctionDef):
+        return node.name == name or not any(ast.unparse(d).startswith("mistake") for d in node.decorator_list)
+    return isinstance(node, ast.Import | ast.ClassDef) or (
+        isinstance(node, ast.Assign) and "borrow" not in ast.unparse(node)
+    )
+
+
+def outcome_of(exercise: Exercise, text: str) -> Outcome:
+    """Return what an answer gets, run in this process."""
+    run = partial(InlineBox().run, source=text, limits=Limits())
+    return attempt(draw_up(exercise, _SEED), text, run, partial(observe_reference, exercise), known=exercise.attempts)
+
+
+def location(exercise: Exercise, text: str, outcome: Outcome, leash: Leash | None = None) -> Found | None:
+    """Return where an answer begins to differ."""
+    run = partial(InlineBox().run, source=text, limits=Limits())
+    again = (lambda plan: run(plan.placing(outcome.places))) if outcome.places else run
+    scene = look(exercise, outcome, text, again, leash=leash)
+    return search(scene) if scene is not None else None
+
+
+def judged(exercise: Exercise, wrong: Written, found: Found | None, outcome: Outcome) -> str:
+    """Return `true`, `false` or `silent`: whether what was located holds the step that was replaced."""
+    if found is None:
+        return "silent"
+    steps, culprit = _run(exercise, outcome), wrong.mistake.replaces
+    blamed = {culprit} | steps.inside.get(culprit, set())
+    if found.first is None:
+        return "right numbers only"  # which were compared one by one
+    exactly = {found.first.step, *found.also}
+    if found.used is not None:
+        passed_on = [place for place in steps.takers if place in found.used or place.step in found.also]
+        exactly |= {step for place in passed_on for step in steps.takers[place]}
+    if blamed & exactly:
+        return "true"
+    return "true, within a range" if blamed & set(found.between) else "false"
+
+
+def _run(exercise: Exercise, outcome: Outcome) -> Steps:
+    """Return the steps of the reference after the call that was looked at."""
+    steps, call = exercise.steps(), smallest(outcome.evidence)
+    assert call is not None
+    plan = outcome.evidence.plan.only(frozenset({call.name})).in_double()
+    steps.given(lambda: list(observe(plan, lambda: steps.namespace)))
+    return steps
+
+
+def located(
+    only: Annotated[list[str] | None, typer.Argument(help="exercises; all that do not train if left out")] = None,
+    each: Annotated[int, typer.Option(help="known mistakes an exercise, at most")] = 1000,
+    examples: Annotated[bool, typer.Option(help="the wrong examples without a diagnosis as well")] = True,
+) -> None:
+    """Count the locations that are told, and the untrue ones among them."""
+    torch.set_num_threads(1)
+    told, truths = Counter[str](), Counter[str]()
+    for exercise in Catalog.load().values():
+        if (only and exercise.id not in only) or exercise.spec.entry.kind.trains:
+            continue
+        for wrong in islice(written(exercise), each):
+            truths[_verify(exercise, wrong)] += 1
+        if examples:
+            told.update(_tell(exercise))
+        typer.echo(f"{exercise.id}: {dict(truths)} {dict(told)}")
+    typer.echo(f"known mistakes: {dict(truths)}\nexamples without a diagnosis: {dict(told)}")
+
+
+def _verify(exercise: Exercise, wrong: Written) -> str:
+    outcome = outcome_of(exercise, wrong.text)
+    if outcome.score == 100 or outcome.run.observations.loading is not None or smallest(outcome.evidence) is None:
+        return "outputs right, or an error"
+    begun = time.perf_counter()
+    found = location(exercise, wrong.text, outcome)
+    verdict = judged(exercise, wrong, found, outcome)
+    if verdict.startswith("false") or time.perf_counter() - begun > 5:
+        typer.echo(
+            f"  {exercise.id} {wrong.mistake.name} ({wrong.mistake.replaces}): {verdict}, {described(found)}, "
+            f"{time.perf_counter() - begun:.1f} s"
+        )
+    return verdict
+
+
+def _tell(exercise: Exercise) -> Iterator[str]:
+    for example in read_examples(exercise.id):
+        if example.loses is None or example.diagnosis:
+            continue
+        text = read_source(example.path.read_bytes(), limit_bytes=Limits().source_bytes)
+        outcome = outcome_of(exercise, text)
+        if smallest(outcome.evidence) is None:
+            yield "outputs right, or an error"
+            continue
+        found = location(exercise, text, outcome)
+        yield "silent" if found is None else "first step" if found.first else "right numbers only"
+
+
+def described(found: Found | None) -> str:
+    """Return a location in short."""
+    if found is None:
+        return "nothing"
+    first = found.first.step if found.first else "-"
+    known, used = [place.step for place in found.known], bool(found.used)
+    return f"first {first}, between {found.between}, also {found.also}, known {known}, used {used}"

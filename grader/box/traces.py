@@ -1,0 +1,43 @@
+"""Reads the results of a traced call from their frames, as if an enemy had written them; `frames` has the format."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+import torch
+
+from grader.box.frames import MOST_AXES, MOST_RESULTS, TRACE_LIMIT, TRACED
+from grader.box.observations import Traced
+from grader.errors import BadAnswer
+
+_WIDTH = torch.float64.itemsize
+LARGEST = TRACED.size + 4 * MOST_AXES + TRACE_LIMIT  # bytes of a frame
+
+
+class Collected:
+    """The results of one traced call that were read so far."""
+
+    def __init__(self) -> None:
+        self.results: list[Traced] = []
+        self._left = TRACE_LIMIT  # bytes
+
+    def add(self, body: bytes) -> None:
+        """Read one more.
+
+        Raises:
+            BadAnswer: it breaks the format, or there is more than a recorder keeps.
+        """
+        if len(body) < TRACED.size:
+            raise BadAnswer("a result of an operation is cut off")
+        line, axes = TRACED.unpack_from(body)
+        if not 0 < line < 1_000_000 or axes > MOST_AXES or len(body) < TRACED.size + 4 * axes:
+            raise BadAnswer("a result of an operation has a line or a number of axes that there is not")
+        shape = struct.unpack_from(f"<{axes}I", body, TRACED.size)
+        raw = body[TRACED.size + 4 * axes :]
+        if not raw or len(raw) != math.prod(shape) * _WIDTH:  # an empty tensor may claim sizes that overflow
+            raise BadAnswer(f"a result of an operation has {len(raw)} bytes, which is not what its sizes come to")
+        self._left -= len(raw)
+        if len(self.results) >= MOST_RESULTS or self._left < 0:
+            raise BadAnswer("more results of operations were sent than are kept")
+        self.results.append(Traced(line, torch.frombuffer(bytearray(raw), dtype=torch.float64).view(shape)))

@@ -1,0 +1,165 @@
+"""The reference step by step: what each of its steps gives, and what follows where one gives something else.
+
+A step is a function of the reference's module, or a method of a class there, but for the entry points themselves: the
+same steps that mistakes replace.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from types import CodeType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.exercise.mistakes import load
+
+_SHAPE = re.compile(r", \([^()]*\)$")  # the shape at the end of a docstring's first line
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One tensor that a step gives: which call of the step it is from, and which of the tensors returned there."""
+
+    step: str
+    turn: int = 0
+    part: int = 0
+
+
+Values = Mapping[Place, Tensor]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Given:
+    """What the steps of one run gave: the places of all results in their order, and the values of real tensors."""
+
+    order: list[Place]
+    values: dict[Place, Tensor]
+
+
+class Steps:
+    """One reference, executed afresh, whose steps are watched; belongs to one thread."""
+
+    def __init__(self, reference: CodeType, entries: Collection[str]) -> None:
+        """Watch the steps of `reference`, whose entry points are called `entries`."""
+        self._module = load(reference)
+        self._given = Given([], {})
+        self._put: Values = {}
+        self._bent: Place | None = None
+        self._turns: Counter[str] = Counter()
+        self._objects: list[Tensor] = []  # as they were given, kept so that they can be told apart
+        self._made: list[tuple[Place, Tensor]] = []
+        self._running: list[str] = []
+        self.titles: dict[str, str] = {}
+        self.inside: dict[str, set[str]] = defaultdict(set)  # the steps that run inside of each, as far as was seen
+        self.takers: dict[Place, set[str]] = defaultdict(set)  # the steps that are handed each result
+        for owner, name, function, step in list(self._functions(entries)):
+            self.titles[step] = title_of(function)
+            setattr(owner, name, self._watched(step, function))
+
+    @property
+    def namespace(self) -> Mapping[str, Any]:
+        """What the reference defines; what is called in there is watched."""
+        return self._module.__dict__
+
+    def given(self, run: Callable[[], object], put: Values | None = None, bent: Place | None = None) -> Given:
+        """Return what steps give while `run` goes on, the values `put` in the place of their own, or one `bent`."""
+        self._given, self._put, self._bent, self._turns = Given([], {}), put or {}, bent, Counter()
+        try:
+            run()
+        finally:
+            self._objects.clear()
+            self._made.clear()
+        return self._given
+
+    def _functions(self, entries: Collection[str]) -> Iterator[tuple[Any, str, Callable[..., Any], str]]:
+        own = [
+            pair for pair in vars(self._module).items() if getattr(pair[1], "__module__", "") == self._module.__name__
+        ]
+        for name, value in own:
+            if inspect.isfunction(value) and name not in entries:
+                yield self._module, name, value, name
+        for name, value in own:
+            for inner, method in list(vars(value).items()) if inspect.isclass(value) else ():
+                is_entry = inner.startswith("__") or (inner == "forward" and name in entries)
+                if inspect.isfunction(method) and not is_entry:
+                    yield value, inner, method, f"{name}.{inner}"
+
+    def _watched(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def watched(*arguments: Any, **options: Any) -> Any:
+            inside = len(self._objects)
+            self._take(step, arguments)
+            for outer in self._running:
+                self.inside[outer].add(step)
+            self._running.append(step)
+            try:
+                result = function(*arguments, **options)
+            finally:
+                self._running.pop()
+            turn = self._turns[step]
+            self._turns[step] += 1
+            if isinstance(result, tuple):
+                return tuple(self._note(Place(step, turn, part), value, inside) for part, value in enumerate(result))
+            return self._note(Place(step, turn), result, inside)
+
+        return watched
+
+    def _take(self, step: str, arguments: tuple[Any, ...]) -> None:
+        """Take note of whose results a step is handed."""
+        for place, value in self._made:
+            if any(value is one for one in arguments):
+                self.takers[place].add(step)
+
+    def _note(self, place: Place, value: Any, inside: int) -> Any:
+        """Take note of what a step gives, unless a step inside of it gave the same tensor."""
+        is_tensor = isinstance(value, Tensor)
+        if is_tensor and any(value is other for other in self._objects[inside:]):
+            return value
+        if place in self._put:
+            value = self._put[place].to(value)
+        if place == self._bent:
+            value = bend(value)
+        if is_tensor:
+            self._objects.append(value)
+            self._made.append((place, value))
+            if value.is_floating_point():
+                self._given.values[place] = value.detach().to(torch.float64).clone()
+        self._given.order.append(place)
+        return value
+
+
+def bend(value: Any) -> Any:
+    """Return other values of the same kind, so that it shows what depends on them.
+
+    Raises:
+        TypeError: there are none, as of None.
+    """
+    if isinstance(value, Tensor):
+        if value.dtype == torch.bool:
+            return ~value
+        steps = torch.linspace(0.5, 1.5, value.numel(), dtype=torch.float64).reshape(value.shape)
+        return (
+            value + (steps * magnitude(value.detach().double())).to(value) if value.is_floating_point() else value + 1
+        )
+    if isinstance(value, list):
+        return [bend(one) for one in value]
+    return not value if isinstance(value, bool) else value * 1.5 + 0.5 if isinstance(value, float) else value + 1
+
+
+def magnitude(values: Tensor) -> float:
+    """Return the largest finite magnitude, at least the smallest positive number."""
+    finite = values[values.isfinite()]
+    return max(float(finite.abs().max()) if finite.numel() else 0.0, 1e-300)
+
+
+def title_of(function: Callable[..., Any]) -> str:
+    """Return what a step does, the first line of its docstring, without a shape at its end."""
+    first = inspect.cleandoc(function.__doc__ or "").partition("\n")[0].rstrip(".")
+    return _SHAPE.sub("", first)

@@ -1,0 +1,192 @@
+"""Finds the first step of the reference whose result a traced answer has with other numbers.
+
+What a sentence says of it has been shown: the reference, run once more with those numbers in the place of the step's
+own, gives the student's outputs, or at least the student's result of a later step. So they are what the student has in
+the place of that step, and all that follows it is right, up to there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from torch import Tensor
+
+from grader.exercise.steps import Place
+from grader.judge.arrangements import matches, same
+from grader.judge.replay import Replayed, is_telling
+from grader.judge.scene import Node, Scene
+from grader.judge.swaps import Swap, swaps_of
+
+_NEAR = 3  # steps behind a right result that is not used, which are looked at for a later one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Where an answer departs from the reference.
+
+    Attributes:
+        known: the last results of steps that the student has too, and where.
+        first: the first that differ; None where that cannot be shown.
+        between: steps before those that do not show in the student's numbers.
+        also: steps after those that should leave these numbers as they are, and may be what changed them.
+        used: the student has these results as well, in tensors that are right, and goes on with others.
+        whole: all that follows from the first that differ is right.
+        truths: the reference's values in the places of `first`.
+        roles: the step whose result a tensor of `first` is, if it is one of the reference's.
+        parts: how many results a call of each step gives.
+    """
+
+    known: Mapping[Place, Node]
+    first: Swap | None = None
+    between: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    used: Mapping[Place, Node] | None = None
+    whole: bool = False
+    truths: Mapping[Place, Tensor] = field(default_factory=dict)
+    roles: Mapping[Place, Place] = field(default_factory=dict)
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Proof:
+    """An exchange after which the reference gives what the student has: all outputs (`whole`), or a later result."""
+
+    swap: Swap
+    whole: bool
+
+
+def search(scene: Scene) -> Found | None:
+    """Return where the answer departs from the reference, as far as that can be shown."""
+    for index, step in enumerate(scene.steps):
+        if (first := next(_departures(scene, step), None)) is None:
+            continue
+        if first.used is None:
+            return first
+        # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
+        near = (other for later in scene.steps[index + 1 : index + 1 + _NEAR] for other in _departures(scene, later))
+        return [first, *(other for other in near if other.used and _follows(scene, other, first))][-1]
+    known = _last(scene, set(scene.places))
+    return Found(known) if known else None
+
+
+def _departures(scene: Scene, step: str) -> Iterator[Found]:
+    """Yield what can be shown of one step."""
+    after = scene.steps[scene.steps.index(step) + 1 :]
+    for proof in _proofs(scene, step):
+        rivals = [rival for later in after for rival in _proofs(scene, later, proof.swap.key)]
+        if scene.replay.spent:  # a rival may have been missed
+            return
+        if all(_echoes(scene, rival.swap, proof.swap) for rival in rivals):
+            also = tuple(dict.fromkeys(rival.swap.step for rival in rivals))
+            if (shown := _first(scene, proof, also)) is not None:
+                yield shown
+
+
+def _follows(scene: Scene, later: Found, earlier: Found) -> bool:
+    assert later.first is not None
+    assert earlier.first is not None
+    return any(scene.reach[place] & later.first.nodes.keys() for place in earlier.first.nodes)
+
+
+def _echoes(scene: Scene, later: Swap, earlier: Swap) -> bool:
+    """Return whether the places of `later` hold in the reference what those of `earlier` hold."""
+    alike = all(scene.echoes.get(place) in earlier.nodes for place in later.nodes)
+    return alike and not set(_open(scene, later)) - set(_open(scene, earlier)) - earlier.nodes.keys()
+
+
+def _open(scene: Scene, swap: Swap) -> list[Place]:
+    """Return the places on the way to those of `swap` that are not known to be right."""
+    own = swap.nodes.keys()
+    return [p for p in scene.order if scene.reach[p] & own and p not in own and p not in scene.settled]
+
+
+def _first(scene: Scene, proof: _Proof, also: tuple[str, ...]) -> Found | None:
+    """Return what may be said of a proof: None if a result before it may differ that is not on its way."""
+    own, order = set(proof.swap.nodes), list(scene.order)
+    on_the_way = {place for place, moved in scene.reach.items() if moved & own} - own
+    earlier = set(order[: min(order.index(place) for place in own)])
+    open_ones = [p for p in order if p in on_the_way | earlier and p not in own | scene.settled]
+    open_ones = [place for place in open_ones if place.step != proof.swap.step]
+    if not proof.whole and any(place not in on_the_way for place in open_ones):
+        return None
+    if open_ones and scene.undefined:
+        return None
+    has_right = all(scene.right(place) for place in own)
+    if not proof.whole and (has_right or all(scene.roles.get(id(node)) for node in proof.swap.nodes.values())):
+        return None  # something else differs as well, and both together may be another way to the same numbers
+    between = tuple(dict.fromkeys(place.step for place in open_ones if place in on_the_way))
+    known = _last(scene, on_the_way)
+    if between and not (proof.whole and any(scene.reach[place] for place in own)):
+        return None  # what the last step gives, or what differs further on as well, proves nothing of the steps before
+    says_much = known or not between or proof.whole
+    return _told(scene, proof, Found(known, proof.swap, between, also)) if says_much else None
+
+
+def _told(scene: Scene, proof: _Proof, found: Found) -> Found:
+    """Return `found` with what is needed to say how the numbers of `proof` differ."""
+    nodes = proof.swap.nodes
+    used = {place: node for place in nodes if (node := scene.right(place)) is not None}
+    return replace(
+        found,
+        used=used if len(used) == len(nodes) else None,
+        whole=proof.whole and any(scene.reach[place] for place in nodes),
+        truths={place: scene.places[place] for place in nodes},
+        roles={p: min(own, key=scene.order.index) for p, n in nodes.items() if (own := scene.roles.get(id(n)))},
+        parts={place.step: 1 + max(p.part for p in scene.order if p.step == place.step) for place in nodes},
+    )
+
+
+def _last(scene: Scene, among: set[Place]) -> dict[Place, Node]:
+    """Return those of `among` that the student has, and from which no other of them follows."""
+    inside = {place for place in among if place in scene.found}
+    return {place: scene.found[place] for place in scene.places if place in inside and not scene.reach[place] & inside}
+
+
+def _proofs(scene: Scene, step: str, key: frozenset[int] | None = None) -> Iterator[_Proof]:
+    """Yield what is proven of a step; with `key`, for these tensors of the student's alone."""
+    seen: set[tuple[tuple[Place, int], ...]] = set()
+    for swap in swaps_of(scene, step):
+        name = tuple((place, id(node)) for place, node in swap.nodes.items())
+        if name in seen or (key is not None and swap.key != key) or scene.replay.spent:
+            continue
+        if (proof := _proven(scene, swap)) is not None:
+            seen.add(name)
+            yield proof
+
+
+def _proven(scene: Scene, swap: Swap) -> _Proof | None:
+    """Return the proof that the reference, with an exchange made, gives the student's outputs or a later result."""
+    after = scene.replay.run(swap.values)
+    if after is None:
+        return None
+    if _is_answer(scene, after):
+        return _Proof(swap, whole=True)
+    shown = any(_is_a_result(scene, swap, values) for values in _followers(scene, swap, after))
+    return _Proof(swap, whole=False) if shown else None
+
+
+def _is_answer(scene: Scene, after: Replayed) -> bool:
+    return after.outputs.keys() == scene.outputs.keys() and all(
+        values.shape == scene.outputs[key].shape and same(values, scene.outputs[key], scene.tolerance)
+        for key, values in after.outputs.items()
+    )
+
+
+def _followers(scene: Scene, swap: Swap, after: Replayed) -> Iterator[Tensor]:
+    """Yield the results that an exchange has changed, but for those that are what was put in, in another layout."""
+    moved = {place for own in swap.nodes for place in scene.reach[own]} - set(swap.nodes)
+    for place, before in scene.told.items():
+        now = after.values.get(place)
+        if place not in moved or now is None or now.isnan().any() or not is_telling(now):
+            continue
+        known = (*swap.values.values(), before)
+        if now.shape == before.shape and not any(matches(values, now, scene.tolerance) for values in known):
+            yield now
+
+
+def _is_a_result(scene: Scene, swap: Swap, values: Tensor) -> bool:
+    """Return whether the student has `values` in a tensor that is nothing of the reference's as it is."""
+    key = swap.key
+    others = (node for node in scene.others.get(values.numel(), ()) if id(node) not in key)
+    return any(matches(node.values, values, scene.tolerance, sure=True) for node in others)

@@ -1,0 +1,133 @@
+"""Traced calls: what a recorder keeps, how that travels, and that nothing else gets through."""
+
+from __future__ import annotations
+
+import random
+import struct
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+import torch
+
+from grader.box.codec import decode_job, encode_job
+from grader.box.frames import HEADER, MOST_AXES, MOST_RESULTS, TRACE_LIMIT, TRACED, Frame
+from grader.box.inline import InlineBox
+from grader.box.observations import CallSeen, Presence, Seen, Traced
+from grader.box.plan import Call, Entry, Kind, Plan, Slot
+from grader.box.run import Box, Limits
+from grader.box.wire import Reader, pack
+from grader.errors import BadAnswer
+from tests.box.small import numbers
+
+_CALL = Call("small/base", None, {"x": numbers(3, 4)}, (Slot("output:y", ("a", "b"), (3, 4)),), traced=True)
+_PLAN = Plan(Entry("double", Kind.FUNCTION, ("x",)), (), (_CALL,))
+_IN_PLACE = """
+def halved(x):
+    return x / 2
+
+def double(x):
+    y = halved(x)
+    y *= 4
+    return y
+"""
+
+
+def _trace(source: str, box: Box, plan: Plan = _PLAN) -> tuple[Traced, ...]:
+    return box.run(plan, source, Limits()).observations.calls["small/base"].trace
+
+
+def _result(line: int = 3, shape: tuple[int, ...] = (2, 2), raw: bytes = bytes(32)) -> bytes:
+    body = TRACED.pack(line, len(shape)) + struct.pack(f"<{len(shape)}I", *shape) + raw
+    return HEADER.pack(Frame.TRACED, 0, 0, len(body)) + body
+
+
+def test_results_are_kept_with_their_lines_as_they_were_at_the_time(box: Box) -> None:
+    """The innermost line of the file counts, and a later change in place leaves the copy alone; through the sandbox."""
+    first, second = _trace(_IN_PLACE, box)
+
+    assert (first.line, second.line) == (3, 7)
+    torch.testing.assert_close(first.values, numbers(3, 4) / 2, rtol=0.0, atol=0.0)
+    torch.testing.assert_close(second.values, numbers(3, 4) * 2, rtol=0.0, atol=0.0)
+
+
+def test_a_call_that_is_not_traced_keeps_nothing() -> None:
+    """Only what was asked for is recorded."""
+    plan = replace(_PLAN, calls=(replace(_CALL, traced=False),))
+
+    assert _trace(_IN_PLACE, InlineBox(), plan) == ()
+
+
+def test_what_is_kept_is_bounded(box: Box) -> None:
+    """A thousand results, or large ones, are cut to what may be sent, and the call ends well all the same."""
+    many = "def double(x):\n    for _ in range(1000):\n        x = x + 1\n    return x"
+    large = "import torch\ndef double(x):\n    for _ in range(9):\n        y = torch.ones(99_999) + 1\n    return x * 2"
+
+    assert len(_trace(many, box)) == MOST_RESULTS
+    kept = _trace(large, box)
+    assert sum(result.values.nbytes for result in kept) <= TRACE_LIMIT
+    assert kept[-1].values.shape == (3, 4)  # what is small and comes later is still kept
+
+
+def test_only_real_numbers_are_kept() -> None:
+    """Masks, counts and empty tensors tell nothing that could be compared."""
+    source = "import torch\ndef double(x):\n    x > 0, torch.arange(4), x[:0], x.to(torch.complex64)\n    return x * 2"
+
+    assert [result.line for result in _trace(source, InlineBox())] == [4]
+
+
+def test_a_trace_travels_as_it_is() -> None:
+    """Lines, shapes and numbers come out of the wire as they went in, and the plan says that they were asked for."""
+    seen = CallSeen(
+        "small/base",
+        {"output:y": Seen(Presence.TENSOR, numbers(3, 4), (3, 4), "float64")},
+        trace=(Traced(1, numbers(2, 3, seed=1)), Traced(999, torch.tensor(0.5, dtype=torch.float64))),
+    )
+    (event,) = Reader(_PLAN).feed(pack(seen, _PLAN))
+
+    assert isinstance(event, CallSeen)
+    assert [(result.line, result.values.shape) for result in event.trace] == [(1, (2, 3)), (999, ())]
+    assert all(torch.equal(a.values, b.values) for a, b in zip(event.trace, seen.trace, strict=True))
+    assert decode_job(encode_job(_PLAN, ""))[0].calls[0].traced
+
+
+_WRONG = {
+    "line zero": _result(line=0),
+    "a line beyond any file": _result(line=1_000_000),
+    "too many axes": _result(shape=(1,) * (MOST_AXES + 1), raw=bytes(8)),
+    "fewer bytes than its sizes": _result(raw=bytes(24)),
+    "more bytes than its sizes": _result(raw=bytes(40)),
+    "an empty one, whose sizes overflow": _result(shape=(0, (1 << 32) - 1, (1 << 32) - 1), raw=b""),
+    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 2),
+    "cut off": HEADER.pack(Frame.TRACED, 0, 0, 1) + b"x",
+    "a huge length": HEADER.pack(Frame.TRACED, 0, 0, (1 << 32) - 1),
+    "no such call": HEADER.pack(Frame.TRACED, 0, 5, 37) + bytes(37),
+    "too many": _result() * (MOST_RESULTS + 1),
+    "too much": _result(shape=(TRACE_LIMIT // 16,), raw=bytes(TRACE_LIMIT // 2)) * 3,
+}
+
+
+@pytest.mark.parametrize("data", _WRONG.values(), ids=_WRONG)
+def test_a_wrong_result_is_a_bad_answer(data: bytes) -> None:
+    """Whatever breaks the format or its bounds is refused, before it takes memory."""
+    with pytest.raises(BadAnswer):
+        Reader(_PLAN).feed(data)
+
+
+def test_a_trace_that_nobody_asked_for_is_a_bad_answer() -> None:
+    """A call that is not traced has no results of operations."""
+    with pytest.raises(BadAnswer):
+        Reader(replace(_PLAN, calls=(replace(_CALL, traced=False),))).feed(_result())
+
+
+def test_no_bytes_raise_anything_but_a_bad_answer() -> None:
+    """Results with any bits flipped are read or refused; what is read keeps the bounds."""
+    draw = random.Random(5)
+    for _ in range(3000):
+        data = bytearray(_result(shape=(2, draw.randrange(4)), raw=bytes(draw.randrange(9) * 8)))
+        for _ in range(draw.randrange(4)):
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        reader = Reader(_PLAN)
+        with suppress(BadAnswer):
+            reader.feed(bytes(data) + pack(CallSeen("small/base", {}, None), _PLAN))
+        assert len(reader.events) <= 2

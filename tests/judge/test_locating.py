@@ -1,0 +1,159 @@
+"""Where an answer begins to differ: real wrong code, through the sandbox, that no known mistake explains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.located import judged, location, outcome_of, written
+from grader.box.inline import InlineBox
+from grader.box.leash import Leash
+from grader.box.run import Box
+from grader.cli.as_json import to_line
+from grader.cli.as_text import body
+from grader.errors import Stopped
+from grader.exercise.catalog import ROOT, Catalog
+from grader.exercise.steps import Place
+from grader.judge.grade import grade
+from grader.judge.report import Location, Report
+from grader.pages.render import causes
+from grader.pytest_plugin import _summary
+from tests.judge.wrong_in_parts import ATTENTION, HEADS, change
+
+_CASES = {
+    "an epsilon that is far too large": (
+        change(ATTENTION, ("/ total", "/ (total + 0.3)")),
+        ("normalise", 17, "do not add up to one along each row"),
+    ),
+    "scaled by another number, within the queries": (
+        change(ATTENTION, ("q.shape[-1] ** 0.5", "(q.shape[-1] + 3)")),
+        ("scale", 12, "0.2857 times the reference's"),
+    ),
+    "a mask that begins two late": (
+        change(ATTENTION, ("triu(1)", "triu(3)")),
+        ("hide_future", 14, "places where it must be -inf"),
+    ),
+    "values from the end": (
+        change(ATTENTION, ("weights @ v", "weights @ v.flip(1)")),
+        ("CausalAttention.project", 18, "the reference's numbers in other places"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "told"), _CASES.values(), ids=_CASES)
+def test_the_first_step_that_differs_is_told(
+    catalog: Catalog, box: Box, source: str, told: tuple[str, int, str]
+) -> None:
+    """The step, the line, and in what way its numbers differ."""
+    report = grade(catalog["causal_attention"], source, seed=1, box=box)
+
+    assert report.diagnosis == ()
+    assert report.location is not None
+    assert (report.location.step, report.location.line) == told[:2]
+    assert told[2] in report.location.message
+
+
+def test_what_is_said_holds_of_the_case_that_it_names(catalog: Catalog, box: Box) -> None:
+    """Heads split in the wrong order, and scores scaled by another number: with one head only the second is wrong."""
+    source = change(HEADS, ("width**0.5", "(width + 3)"))
+
+    report = grade(catalog["causal_self_attention"], source, seed=1, box=box)
+
+    assert report.location is not None
+    assert (report.location.step, report.location.line) == ("scale", 17)
+    assert "“a single head”" in report.location.message
+    assert "0.2857 times the reference's" in report.location.message
+
+
+def test_a_right_answer_and_a_named_mistake_get_no_location(catalog: Catalog) -> None:
+    """Who gets full marks needs none, and a known mistake says more."""
+    exercise = catalog["causal_attention"]
+    unscaled = change(ATTENTION, (" / q.shape[-1] ** 0.5", ""))
+
+    right = grade(exercise, ATTENTION, seed=1, box=InlineBox())
+    named = grade(exercise, unscaled, seed=1, box=InlineBox())
+
+    assert (right.score, right.location) == (100.0, None)
+    assert ([one.mistake for one in named.diagnosis], named.location) == (["no_scaling"], None)
+
+
+def test_code_of_another_kind_is_told_nothing_untrue(catalog: Catalog) -> None:
+    """An answer whose numbers are none of the reference's gets no location at all."""
+    other = "def softmax(x, dim=-1):\n    y = x.sin() + 3\n    return y / y.cumsum(dim)\n"
+
+    assert grade(catalog["softmax"], other, seed=1, box=InlineBox()).location is None
+
+
+def test_the_search_can_be_stopped(catalog: Catalog) -> None:
+    """Whoever is not waited for any more ends it."""
+    exercise, source = catalog["causal_attention"], next(iter(_CASES.values()))[0]
+    leash = Leash()
+    outcome = outcome_of(exercise, source)
+    leash.pull()
+
+    with pytest.raises(Stopped):
+        location(exercise, source, outcome, leash=leash)
+
+
+_SAMPLE = {
+    "causal_attention": (
+        "softmax_over_queries",
+        "keys_and_values_swapped",
+        "hides_the_past",
+        "no_scaling",
+    ),
+    "multi_head_attention": ("keys_ask_queries", "no_output_projection"),
+    "causal_self_attention": ("weights_transposed", "keys_meet_keys"),
+    "simple_attention": ("distances_for_products", "softmax_of_the_softmax", "shifted_by_the_largest_of_all"),
+}
+
+
+@pytest.mark.parametrize(("name", "mistake"), [(name, one) for name, wrong in _SAMPLE.items() for one in wrong])
+def test_a_known_mistake_is_located_where_it_was_put(catalog: Catalog, name: str, mistake: str) -> None:
+    """Written into the reference's source, it is found in its step; `python -m benchmarks located` tries all."""
+    exercise = catalog[name]
+    wrong = next((one for one in written(exercise) if one.mistake.name == mistake), None)
+    assert wrong is not None
+    outcome = outcome_of(exercise, wrong.text)
+
+    assert judged(exercise, wrong, location(exercise, wrong.text, outcome), outcome) == "true"
+
+
+def test_every_step_of_a_reference_says_what_it_does(catalog: Catalog) -> None:
+    """The sentence about a step quotes the first line of its docstring."""
+    untold = [(name, step) for name in catalog for step, title in catalog[name].steps().titles.items() if not title]
+
+    assert untold == []
+
+
+def test_a_step_can_be_given_other_numbers(catalog: Catalog) -> None:
+    """What follows from them is computed by the reference as it is."""
+    steps = catalog["simple_attention"].steps()
+    x = next(iter(catalog["simple_attention"].cases(1).values())).arguments["x"]
+
+    right = steps.given(lambda: steps.namespace["simple_attention"](x)).values
+    place = Place("normalise")
+    doubled = steps.given(lambda: steps.namespace["simple_attention"](x), {place: right[place] * 2}).values
+
+    assert (doubled[Place("mix")] - right[Place("mix")] * 2).abs().max() < 1e-12
+    assert (doubled[Place("scores_of")] == right[Place("scores_of")]).all()
+
+
+def test_a_location_is_shown_everywhere_and_read_back() -> None:
+    """The page, the terminal, pytest and JSON have it; a report from before has none."""
+    told = Location("scale", "Your numbers begin to differ at line 3", "They <b>are</b> 4 times.\n\nSo it is.", 3)
+    report = replace(grade_of_nothing(), location=told)
+
+    assert Report.from_json(report.to_json()) == report
+    before = report.to_json().replace('"location":', '"elsewhere":')
+    assert Report.from_json(before).location is None
+    assert [one["title"] for one in causes(report)] == [told.title]
+    assert any(told.title in line.plain for line in body(report))
+    assert any(told.title in line for line in _summary(report))
+    assert '"line": 3' in to_line(ROOT / "answer.py", report)
+
+
+def grade_of_nothing() -> Report:
+    """Return a report that says nothing yet."""
+    return grade(Catalog.load()["softmax"], "def softmax(x, dim=-1):\n    return x", seed=1, box=InlineBox())
