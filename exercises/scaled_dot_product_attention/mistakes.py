@@ -48,7 +48,6 @@ a_number_added_where_hidden = masks.a_number_added_where_hidden
 zeros_taken_for_hidden = masks.zeros_taken_for_hidden
 an_axis_too_many = masks.an_axis_too_many
 every_mask_transposed = masks.every_mask_transposed
-causal_as_well = masks.causal_as_well
 first_mask_for_all = masks.first_mask_for_all
 hidden_scores_are_zero = masks.hidden_scores_are_zero
 hidden_scores_are_minus_one = masks.hidden_scores_are_minus_one

@@ -43,7 +43,6 @@ a_number_added_where_hidden = masks.a_number_added_where_hidden
 zeros_taken_for_hidden = borrow(masks.zeros_taken_for_hidden, dimension="numerics")
 an_axis_too_many = masks.an_axis_too_many
 every_mask_transposed = masks.every_mask_transposed
-causal_as_well = masks.causal_as_well
 mask_transposed = masks.mask_transposed
 padding_on_the_query_axis = masks.padding_on_the_query_axis
 first_mask_for_all = masks.first_mask_for_all

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from grader.exercise.mistakes import mistake
@@ -159,16 +158,6 @@ def every_mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
     it should hide from query j; a mask with one row, as padding has, blanks whole queries.
     """
     return _fill(scores, None if mask is None else mask.transpose(-2, -1), float("-inf"))
-
-
-@mistake(replaces="apply_mask", dimension="masking")
-def causal_as_well(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You hide the future beside what the mask hides.
-
-    The mask says all there is to say. Without one, every query sees all keys: whoever wants a triangle brings it.
-    """
-    future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
-    return _fill(scores, mask, float("-inf")).masked_fill(future, float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")

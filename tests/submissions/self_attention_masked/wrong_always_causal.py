@@ -1,5 +1,5 @@
 # verdict: loses masking
-# diagnosis: causal_as_well
+# diagnosis: hides_the_future
 import torch
 from torch import nn
 
