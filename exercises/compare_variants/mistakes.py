@@ -191,7 +191,7 @@ def unknown_methods_accepted(method: str) -> str:
 
 @mistake(replaces="AdditiveAttention.forward", dimension="numerics")
 def tanh_before_the_sum(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """Your additive attention applies tanh to the encoder's side, and adds the state's side afterwards.
+    """Your additive attention adds the state's side outside of the tanh.
 
     The two meet inside of the tanh: tanh(W1 h + W2 s). What is added outside of it is the same for all words of a
     sentence, so the softmax takes it away again, and the state has no say in where you look. Check the brackets.
