@@ -114,7 +114,7 @@ def judged(exercise: Exercise, wrong: Written, found: Found | None, outcome: Out
 
 def _run(exercise: Exercise, outcome: Outcome) -> Steps:
     """Return the steps of the reference after the call that was looked at."""
-    steps, call = exercise.steps(), smallest(outcome.evidence)
+    steps, call = exercise.steps(), smallest(exercise, outcome.evidence)
     assert call is not None
     plan = outcome.evidence.plan.only(frozenset({call.name})).in_double()
     steps.given(lambda: list(observe(plan, lambda: steps.namespace)))
@@ -142,7 +142,11 @@ def located(
 
 def _verify(exercise: Exercise, wrong: Written) -> str:
     outcome = outcome_of(exercise, wrong.text)
-    if outcome.score == 100 or outcome.run.observations.loading is not None or smallest(outcome.evidence) is None:
+    if (
+        outcome.score == 100
+        or outcome.run.observations.loading is not None
+        or smallest(exercise, outcome.evidence) is None
+    ):
         return "outputs right, or an error"
     begun = time.perf_counter()
     found = location(exercise, wrong.text, outcome)
@@ -161,7 +165,7 @@ def _tell(exercise: Exercise) -> Iterator[str]:
             continue
         text = read_source(example.path.read_bytes(), limit_bytes=Limits().source_bytes)
         outcome = outcome_of(exercise, text)
-        if smallest(outcome.evidence) is None:
+        if smallest(exercise, outcome.evidence) is None:
             yield "outputs right, or an error"
             continue
         found = location(exercise, text, outcome)

@@ -34,12 +34,12 @@ class Example:
 
 
 def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
-    """Return the examples of an exercise, in the order of their names.
+    """Return the examples of an exercise, in the order of their names; none where it has no folder yet.
 
     Raises:
         AuthorError: an example does not say what its verdict must be.
     """
-    found = (path for path in (folder / exercise).iterdir() if path.suffix in SUFFIXES)
+    found = (path for path in (folder / exercise).glob("*") if path.suffix in SUFFIXES)
     return [_read_example(path) for path in sorted(found)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
@@ -161,22 +161,12 @@ class StandIns:
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
         """Return how to make a module that is stood in for; None for any other."""
-        if not any(_is_below(name, one) for one in self._names) and not self._is_cut_off(name, path):
+        if not any(_is_below(name, one) for one in self._names):
             if is_foreign(name) and _asked_by_submission():
                 raise ModuleNotFoundError(f"No module named {name!r}", name=_root(name))
             return None
         self._made.add(name)
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]  # it is its own loader
-
-    def _is_cut_off(self, name: str, path: Sequence[str] | None) -> bool:
-        """Return whether a part of a loaded package that draws is not to be had, as `tqdm.auto` in the sandbox.
-
-        torch has loaded tqdm before, and the sandbox opens no further file of it.
-        """
-        if _root(name) not in _DRAWING | _PROGRESS or path is None or PathFinder.find_spec(name, path) is not None:
-            return False
-        self._names.add(name)
-        return True
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module, which needs no code."""

@@ -64,7 +64,7 @@ def locate(
 def look(exercise: Exercise, outcome: Outcome, text: str, run: Runner, *, leash: Leash | None = None) -> Scene | None:
     """Return what is compared, the answer and the reference on one call; the arguments are those of `locate`."""
     evidence = outcome.evidence
-    call = smallest(evidence)
+    call = smallest(exercise, evidence)
     if call is None:
         return None
     plan = _alone(evidence.plan, call)
@@ -79,10 +79,14 @@ def look(exercise: Exercise, outcome: Outcome, text: str, run: Runner, *, leash:
     return _scene(exercise, plan, traced, leash or Leash(), lines=text.count("\n") + 1, tolerance=tolerance)
 
 
-def smallest(evidence: Evidence) -> Call | None:
-    """Return the call with the fewest numbers among those that ended and gave other outputs than they should."""
+def smallest(exercise: Exercise, evidence: Evidence) -> Call | None:
+    """Return the call with the fewest numbers among those that ended and gave other outputs than they should.
+
+    Cases whose sizes are equal on purpose come last.
+    """
+    alike = {case.name for case in exercise.spec.cases if case.alike}
     wrong = (call for call in evidence.plan.untrained().calls if _is_wrong(evidence, call))
-    return min(wrong, key=_size, default=None)
+    return min(wrong, key=lambda call: (call.name.partition("/")[0] in alike, *_size(call)), default=None)
 
 
 def _size(call: Call) -> tuple[bool, int]:

@@ -198,7 +198,7 @@ def test_a_part_that_a_loaded_package_lacks_is_stood_in_for(monkeypatch: pytest.
     namespace, told = _load("from tqdm.auto import trange\nseen = list(trange(2))\n" + _F)
 
     assert namespace["seen"] == [0, 1]
-    assert told.missing == ("tqdm.auto",)
+    assert told.missing == ("tqdm",)
     assert not hasattr(loaded, "auto")
 
 

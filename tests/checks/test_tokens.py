@@ -113,7 +113,7 @@ _WRONG = {
         "who sees whom",
         "changing `tokens` at time 4 must leave",
     ),
-    "another start": ("normed:", "normed and False:", "shape and dtype", "`norm.weight`, of shape (6,), was not"),
+    "another start": ("normed:", "normed and False:", "shape and dtype", "`norm` must be a part of your module"),
     "one layer for two": ("num_layers, batch", "1, batch", "shape and dtype", "`lstm.weight_ih_l1`, of shape (24, 6)"),
     "a frozen embedding": ("ing(tokens)", "ing(tokens).detach()", "gradient values", "no gradient reaches `embedding`"),
 }

@@ -75,6 +75,7 @@ HANDLERS = {
     "cli/plots": "titles of ours",
     "desk": "the name of one's own file",
     "jobs/relay": "reports",
+    "exercise/steps": "our own references",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
     "judge/notebook": "READERS",
     "judge/text": "READERS",

@@ -6,4 +6,4 @@ Stopped by: limits
 
 kept = [()]
 while True:
-    kept.append((kept[-1], "x" * 100, len(kept)))
+    kept.append((kept[-1], "x" * 400, len(kept)))

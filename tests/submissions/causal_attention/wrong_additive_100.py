@@ -1,5 +1,4 @@
 # verdict: loses masking
-# diagnosis: a_number_added_to_the_future
 import torch
 from torch import nn
 
