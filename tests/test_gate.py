@@ -36,7 +36,6 @@ def broken(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
     """Return a function that changes one file of a copied exercise and gives the gate's complaints."""
     folder, reference = tmp_path / "exercises" / _ID, tmp_path / "reference"
     shutil.copytree(ROOT / "exercises" / _ID, folder)
-    shutil.copy(ROOT / "exercises" / "declined.toml", folder.parent)
     reference.mkdir()
     shutil.copy(ROOT / "reference" / f"{_ID}.py", reference)
     # Under a name of its own it has two examples only, so that what is said is about the exercise alone.

@@ -63,13 +63,18 @@ class Exercise:
                 digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
         return digest.hexdigest()[:12]
 
+    @property
+    def declined_path(self) -> Path:
+        """Where a collection of exercises keeps which shared mistakes it declines, if it does."""
+        return self.folder.parent / "declined.toml"
+
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
         """The known mistakes, in the order of `mistakes.py`, and then the shared ones that fit."""
         from grader.exercise import offers  # here: it brings torch, and most readers look for no mistakes
 
         own = mistakes.collect(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"))
-        declined = offers.read_declined(self.folder.parent / "declined.toml").get(self.id, {})
+        declined = offers.read_declined(self.declined_path).get(self.id, {})
         return (*own, *offers.offered(mistakes.load(self._reference_code), own, declined))
 
     def reference(self, *wrong: Mistake) -> Callable[[], Mapping[str, Any]]:
