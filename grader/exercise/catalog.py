@@ -63,10 +63,12 @@ class Exercise:
                 digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
         return digest.hexdigest()[:12]
 
-    @property
-    def declined_path(self) -> Path:
-        """Where a collection of exercises keeps which shared mistakes it declines, if it does."""
-        return self.folder.parent / "declined.toml"
+    @cached_property
+    def declined(self) -> Mapping[str, str] | None:
+        """The shared mistakes that the exercise declines, each with its reason; None where it has no table."""
+        from grader.exercise import offers  # here: it brings torch, and most readers look for no mistakes
+
+        return offers.read_declined(self.folder.parent / "declined.toml").get(self.id)
 
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
@@ -74,8 +76,7 @@ class Exercise:
         from grader.exercise import offers  # here: it brings torch, and most readers look for no mistakes
 
         own = mistakes.collect(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"))
-        declined = offers.read_declined(self.declined_path).get(self.id, {})
-        return (*own, *offers.offered(mistakes.load(self._reference_code), own, declined))
+        return (*own, *offers.offered(mistakes.load(self._reference_code), own, self.declined or {}))
 
     def reference(self, *wrong: Mistake) -> Callable[[], Mapping[str, Any]]:
         """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""

@@ -59,9 +59,9 @@ def _outcome(trial: Trial) -> Outcome:
     first = (*written, *_reference(reference, trial.truth), *unnoticed)
     starter = tuple(_starter(exercise, trial.grade(exercise.starter)))
     trivial = [_trivial(trial, name, answer) for name, answer in TRIVIAL.items()]
-    # Where nobody keeps a table of what is declined, some of what is offered may mean nothing; it does no harm there.
-    kept = exercise.declined_path.is_file()
-    mistakes = [_mistake(trial, wrong) for wrong in exercise.mistakes if kept or not wrong.offered]
+    # Where nobody has gone through what is offered, some of it may mean nothing; it does no harm there.
+    known = [wrong for wrong in exercise.mistakes if exercise.declined is not None or not wrong.offered]
+    mistakes = [_mistake(trial, wrong) for wrong in known]
     examples = [(example.loses is None, _example(trial, example)) for example in trial.examples]
     proofs = (*trivial, *mistakes, *(proof for _, proof in examples))
     return Outcome(

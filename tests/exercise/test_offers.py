@@ -87,6 +87,12 @@ def test_an_exercise_has_every_shared_mistake_or_a_reason(catalog: Catalog) -> N
         assert missing <= _DECLINED.get(name, {}).keys(), name
 
 
+def test_every_exercise_with_offers_has_a_table(catalog: Catalog) -> None:
+    """Without one the gate would not prove them."""
+    offering = {name for name, exercise in catalog.items() if any(wrong.offered for wrong in exercise.mistakes)}
+    assert offering - _DECLINED.keys() == set()
+
+
 def test_names_are_unique_within_an_exercise(catalog: Catalog) -> None:
     """A diagnosis is kept by its name."""
     for exercise in catalog.values():
