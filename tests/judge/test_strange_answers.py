@@ -93,7 +93,7 @@ def test_no_damage_raises_or_earns_full_marks(name: str, catalog: Catalog) -> No
     """Every report can be stored, shows no hidden character, and holds no more points than there are."""
     source = catalog[name].reference_path.read_bytes()
 
-    for seed in range(12):
+    for seed in range(5):
         report = grade(catalog[name], source, seed=0, box=_Damaging(seed))
 
         assert 0 <= report.score <= 100
