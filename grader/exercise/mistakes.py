@@ -25,7 +25,7 @@ for a step that has another name there:
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import wraps
 from types import CodeType, ModuleType
@@ -129,6 +129,18 @@ def load(reference: CodeType) -> ModuleType:
     module = ModuleType("reference_with_mistakes")
     exec(reference, module.__dict__)  # noqa: S102 - our own reference, compiled from this repository
     return module
+
+
+def functions_of(module: ModuleType) -> Iterator[tuple[Any, str, Callable[..., Any], str]]:
+    """Yield the functions that a reference itself defines, then the methods of its classes.
+
+    Each comes with what holds it, its name there, and how a mistake names it: `scale`, `CausalAttention.forward`.
+    """
+    own = [pair for pair in vars(module).items() if getattr(pair[1], "__module__", None) == module.__name__]
+    yield from ((module, name, value, name) for name, value in own if inspect.isfunction(value))
+    for owner, kind in ((name, value) for name, value in own if inspect.isclass(value)):
+        methods = [(name, method) for name, method in vars(kind).items() if inspect.isfunction(method)]
+        yield from ((kind, name, method, f"{owner}.{name}") for name, method in methods)
 
 
 def owner_of(module: ModuleType, wrong: Mistake) -> tuple[Any, str]:

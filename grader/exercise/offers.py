@@ -7,18 +7,19 @@ there. What an exercise declines stands in `exercises/declined.toml`, each with 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from inspect import isclass, isfunction, signature
+from inspect import signature
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import Any
 
 from grader.errors import AuthorError
 from grader.exercise import families
-from grader.exercise.mistakes import Mistake, collect
+from grader.exercise.mistakes import Mistake, collect, functions_of
 
 Step = tuple[str, tuple[str, ...]]  # the name of a function or method, and its parameters
 
@@ -34,7 +35,7 @@ def shared() -> Mapping[str, Mistake]:
 
 def fitting(reference: ModuleType) -> dict[str, Mistake]:
     """Return the shared mistakes that fit a step of `reference`, each set to replace that step."""
-    places = dict(_steps(reference))
+    places = {_step(name, function): path for _, name, function, path in functions_of(reference)}
     found = {id: (wrong, places.get(_step(wrong.replaces, wrong.step))) for id, wrong in shared().items()}
     return {id: replace(wrong, replaces=place) for id, (wrong, place) in found.items() if place is not None}
 
@@ -76,16 +77,5 @@ def read_declined(path: Path) -> dict[str, dict[str, str]]:
     return table
 
 
-def _steps(reference: ModuleType) -> Iterator[tuple[Step, str]]:
-    """Yield the functions and methods that `reference` itself defines, with how a mistake names each."""
-    for name, value in vars(reference).items():
-        if getattr(value, "__module__", None) != reference.__name__:
-            continue
-        if isfunction(value):
-            yield _step(name, value), name
-        elif isclass(value):
-            yield from ((_step(key, part), f"{name}.{key}") for key, part in vars(value).items() if isfunction(part))
-
-
-def _step(name: str, function: object) -> Step:
-    return name, tuple(signature(function).parameters)  # type: ignore[arg-type]  # steps are functions
+def _step(name: str, function: Callable[..., Any]) -> Step:
+    return name, tuple(signature(function).parameters)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from types import CodeType
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.exercise.mistakes import load
+from grader.exercise.mistakes import functions_of, load
 
 _SHAPE = re.compile(r", \([^()]*\)$")  # the shape at the end of a docstring's first line
 
@@ -59,9 +59,11 @@ class Steps:
         self.titles: dict[str, str] = {}
         self.inside: dict[str, set[str]] = defaultdict(set)  # the steps that run inside of each, as far as was seen
         self.takers: dict[Place, set[str]] = defaultdict(set)  # the steps that are handed each result
-        for owner, name, function, step in list(self._functions(entries)):
-            self.titles[step] = title_of(function)
-            setattr(owner, name, self._watched(step, function))
+        for owner, name, function, step in list(functions_of(self._module)):
+            is_entry = step in entries or (name == "forward" and step.partition(".")[0] in entries)
+            if not is_entry and not name.startswith("__"):
+                self.titles[step] = title_of(function)
+                setattr(owner, name, self._watched(step, function))
 
     @property
     def namespace(self) -> Mapping[str, Any]:
@@ -77,19 +79,6 @@ class Steps:
             self._objects.clear()
             self._made.clear()
         return self._given
-
-    def _functions(self, entries: Collection[str]) -> Iterator[tuple[Any, str, Callable[..., Any], str]]:
-        own = [
-            pair for pair in vars(self._module).items() if getattr(pair[1], "__module__", "") == self._module.__name__
-        ]
-        for name, value in own:
-            if inspect.isfunction(value) and name not in entries:
-                yield self._module, name, value, name
-        for name, value in own:
-            for inner, method in list(vars(value).items()) if inspect.isclass(value) else ():
-                is_entry = inner.startswith("__") or (inner == "forward" and name in entries)
-                if inspect.isfunction(method) and not is_entry:
-                    yield value, inner, method, f"{name}.{inner}"
 
     def _watched(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

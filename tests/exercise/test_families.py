@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from importlib import import_module
-from pkgutil import iter_modules
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,11 +11,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from grader.exercise import families
-from grader.exercise.mistakes import Mistake, collect
+from grader.exercise.mistakes import Mistake
+from grader.exercise.offers import shared
 
-_MODULES = {entry.name: import_module(f"{families.__name__}.{entry.name}") for entry in iter_modules(families.__path__)}
-_MISTAKES = {f"{name}.{wrong.name}": wrong for name, module in _MODULES.items() for wrong in collect(module)}
+_MISTAKES = shared()
 _STEPS: dict[str, tuple[str, ...]] = {
     "scores_of": ("queries", "keys"),
     "scale": ("scores", "d_k"),
