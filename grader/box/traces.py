@@ -1,4 +1,4 @@
-"""Reads the results of a traced call from their frames, as if an enemy had written them; `frames` has the format."""
+"""Reads the results of a traced call from their frames, trusting nothing in them; `frames` has the format."""
 
 from __future__ import annotations
 
