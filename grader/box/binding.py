@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.choosing import Chosen, Part, Placement, choose
+from grader.box.inventory import Inventory
 from grader.box.layouts import Piece
 from grader.box.parts import by_part, placements
 from grader.box.plan import BY_NAME, Pick, Weight
@@ -59,21 +60,24 @@ def bind(
     *,
     trains: bool = False,
     pick: Pick = BY_NAME,
+    inventory: Inventory | None = None,
 ) -> Binding:
     """Find every weight in `module` and copy the contract's values in; note how those in `begun` were before.
 
     Biases that the contract does not have are set to zero; where `trains`, they stay so: training leaves them out.
+    Whoever has the `inventory` of the module already hands it over.
 
     Raises:
         Ungradable: a weight cannot be found, and no parameter is left that has a shape for it.
     """
-    chosen = _find(module, weights, pick)
+    inventory = inventory or Inventory(module)
+    chosen = _find(inventory, weights, pick)
     pieces, superfluous = chosen.pieces, chosen.superfluous
     initial = {name: _moments(found) for name, found in pieces.items() if name in begun}
-    _write(pieces, weights)
+    write(pieces, weights)
     _zero(superfluous, frozen=trains)
     known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
-    rest = ((path, parameter) for path, parameter in module.named_parameters() if id(parameter) not in known)
+    rest = ((path, parameter) for path, parameter in inventory.unique.items() if id(parameter) not in known)
     unused = tuple(f"{path} {tuple(parameter.shape)}" for path, parameter in rest)
     zeroed = tuple(dict.fromkeys(piece.path for piece in superfluous))
     return Binding(pieces, zeroed, unused, initial, chosen.count, chosen.places)
@@ -85,17 +89,16 @@ def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
     Raises:
         Ungradable: as for `bind`.
     """
-    return Binding(_find(module, weights, BY_NAME).pieces, (), ())
+    return Binding(_find(Inventory(module), weights, BY_NAME).pieces, (), ())
 
 
-def _find(module: nn.Module, weights: tuple[Weight, ...], pick: Pick) -> Chosen:
-    members = by_part(module, weights)
-    inside = dict(module.named_modules(remove_duplicate=False))
-    found = placements(module, members)
+def _find(inventory: Inventory, weights: tuple[Weight, ...], pick: Pick) -> Chosen:
+    members = by_part(inventory, weights)
+    found = placements(inventory, members)
     return choose(
         [
             Placement(
-                tuple(Part(places[scope], inside[places[scope]], held) for scope, held in members.items()),
+                tuple(Part(places[scope], inventory.below(places[scope]), held) for scope, held in members.items()),
                 {scope: path for scope, path in places.items() if path != scope} if len(found) > 1 else {},
             )
             for places in found
@@ -124,7 +127,8 @@ def _moments(pieces: tuple[Piece, ...]) -> tuple[float, float]:
     return float(values.mean()), float(values.std(correction=0))
 
 
-def _write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...]) -> None:
+def write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...]) -> None:
+    """Copy the contract's values to where they live."""
     values = {weight.name: weight.matrix for weight in weights}
     values |= {f"{weight.name}.bias": weight.bias for weight in weights if weight.bias is not None}
     with torch.no_grad():

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, product
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from grader.box import layouts, wording
 from grader.box.assigning import Assignment, assignments, cost
+from grader.box.inventory import Inventory
 from grader.box.layouts import Piece
 from grader.box.options import Lister
 from grader.box.plan import MOST_CHOICES, Holding, Pick, Weight
@@ -43,9 +44,9 @@ class Chosen:
 class Part:
     """One part of a module with the weights that it holds, by their full names."""
 
-    def __init__(self, place: str, module: nn.Module, members: Mapping[str, Weight]) -> None:
-        self._place, self._module, self._members = place, module, members
-        self._finder = Finder(module, tuple(members.values()))
+    def __init__(self, place: str, inventory: Inventory, members: Mapping[str, Weight]) -> None:
+        self._place, self._inventory, self._members = place, inventory, members
+        self._finder = Finder(inventory, tuple(members.values()))
         self._named: dict[str, tuple[Piece, ...]] = {}
         self._refusal: Ungradable | None = None
         for name, weight in members.items():
@@ -57,7 +58,7 @@ class Part:
     @cached_property
     def _lister(self) -> Lister:
         """What lists the places by shape; most modules need none, since names decide."""
-        return Lister(self._module, tuple(self._members.values()))
+        return Lister(self._inventory, tuple(self._members.values()))
 
     @property
     def members(self) -> Mapping[str, Weight]:

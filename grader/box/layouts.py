@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from torch import Tensor, nn
 
@@ -32,7 +33,8 @@ class Piece:
 
     def of(self, canonical: Tensor) -> Tensor:
         """Return the part of a canonical tensor that this is."""
-        columns = canonical[..., self.start : self.stop]
+        whole = self.start == 0 and self.stop == canonical.shape[-1]
+        columns = canonical if whole else canonical[..., self.start : self.stop]
         return columns if self.below is None else columns[self.above : self.below]
 
 
@@ -85,6 +87,7 @@ def entries(start: int, count: int) -> View:
     return lambda parameter: parameter.reshape(-1)[start : start + count]
 
 
+@lru_cache(maxsize=4096)  # a plan builds a dozen modules with the same paths
 def stem(path: str, leaf: str, words: frozenset[str]) -> str | None:
     """Return the name that says what a parameter is: `attn.heads.0.q_proj.weight` is a `q_proj`.
 

@@ -20,6 +20,7 @@ from grader.box.drivers import driver
 from grader.box.entry import look_up
 from grader.box.faults import describe
 from grader.box.functions import FUNCTIONS
+from grader.box.inventory import Inventory
 from grader.box.measuring import Gauge
 from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
 from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
@@ -30,19 +31,20 @@ from grader.errors import Ungradable
 
 Load = Callable[[], Mapping[str, Any]]  # executes the source and returns its namespace
 
+_TRAIN = nn.Module.train
 # torch's default dtype and its generator belong to the whole process; whoever uses them for a moment holds this lock.
 _DEFAULT_DTYPE = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Instance:
+class Instance:
     """A module that was built, with the places of its weights."""
 
     module: nn.Module
     binding: Binding
 
 
-Instances = dict[str, _Instance | None]  # by build; None where the construction raised
+Instances = dict[str, Instance | None]  # by build; None where the construction raised
 
 
 def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole: bool = False) -> Iterator[Event]:
@@ -98,7 +100,7 @@ def default_dtype(name: str) -> Iterator[None]:
             torch.set_default_dtype(before)
 
 
-def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) -> tuple[BuildSeen, _Instance | None]:
+def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) -> tuple[BuildSeen, Instance | None]:
     """Build a module and give it its weights; `first` is the call that comes next."""
     stage, contract = Stage.CONSTRUCT, plan.contract(build.part)
     try:
@@ -108,16 +110,31 @@ def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) 
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
             raise Ungradable(f"`{contract.name}` must be an nn.Module; yours makes a {type(module).__name__}")
-        if first is not None and any(map(nn.parameter.is_lazy, module.parameters())):
-            _give_shapes(plan, first, contract, module)
-        module = module.to(plan.device)
+        inventory = _prepared(plan, module, first, contract)
         with pristine():
-            weights = () if build.refused else build.weights
-            binding = bind(module, weights, plan.begun, trains=contract.kind.trains, pick=build.pick)
-            seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, module, binding)
-        return seen, _Instance(module, binding)
+            binding = bind(
+                inventory.module,
+                () if build.refused else build.weights,
+                plan.begun,
+                trains=contract.kind.trains,
+                pick=build.pick,
+                inventory=inventory,
+            )
+            seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, inventory, binding)
+        return seen, Instance(inventory.module, binding)
     except BaseException as error:  # noqa: BLE001  # as above
         return BuildSeen(build.name, raised=describe(error, stage)), None
+
+
+def _prepared(plan: Plan, module: nn.Module, first: Call | None, contract: Entry) -> Inventory:
+    """Return what a new module holds once every parameter has a shape and is on the plan's device."""
+    inventory = Inventory(module)
+    if first is not None and inventory.lazy:
+        _give_shapes(plan, first, contract, module)
+        inventory = Inventory(module)
+    if plan.device == "cpu" and inventory.is_on_cpu:  # moving what is there already takes torch as long as building it
+        return inventory
+    return Inventory(module.to(plan.device))
 
 
 def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> None:
@@ -128,10 +145,10 @@ def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> 
         driver(contract.kind).run(module.to(plan.device), handed, call, contract)
 
 
-def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildSeen:
+def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> BuildSeen:
     loose = [
         f"{path}.{name}".lstrip(".")
-        for path, part in module.named_modules()
+        for path, part in inventory.distinct.items()
         for name, value in vars(part).items()
         if isinstance(value, Tensor)
     ]
@@ -148,7 +165,7 @@ def _describe_build(build: Build, module: nn.Module, binding: Binding) -> BuildS
 
 
 @torch.enable_grad()
-def _observe_call(plan: Plan, call: Call, entry: Any, instance: _Instance | None, *, outside: int | None) -> CallSeen:
+def _observe_call(plan: Plan, call: Call, entry: Any, instance: Instance | None, *, outside: int | None) -> CallSeen:
     leaves = {name: _leaf(value, plan, call, wanted=name in call.wants) for name, value in call.arguments.items()}
     handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
@@ -175,7 +192,9 @@ def _leaf(value: Argument, plan: Plan, call: Call, *, wanted: bool) -> Argument:
     if not isinstance(value, Tensor):
         return value
     value = value.to(plan.device, FLOATS[call.dtype] if value.is_floating_point() else value.dtype)
-    return value.detach().clone().requires_grad_(wanted and bool(call.upstream))
+    if not (wanted and call.upstream):
+        return value  # the plan's own tensor: `_hand` copies it
+    return value.detach().clone().requires_grad_()
 
 
 def _hand(value: Argument, strided: bool) -> Any:
@@ -190,18 +209,31 @@ def _hand(value: Argument, strided: bool) -> Any:
 
 
 def _run(
-    plan: Plan, call: Call, entry: Any, *, instance: _Instance | None, handed: Mapping[str, Any]
+    plan: Plan, call: Call, entry: Any, *, instance: Instance | None, handed: Mapping[str, Any]
 ) -> tuple[Any, ...]:
     if call.reads_weights:
         assert instance is not None, "only a build has weights"
         return tuple(instance.binding.value(slot.name, slot.shape) for slot in call.outputs)
     subject, contract = instance.module if instance else entry, plan.contract(call.part)
     if instance is not None:
-        instance.module.train(call.training)
+        _set_mode(instance.module, training=call.training)
         if call.upstream or contract.kind.brings_a_model:  # nobody else asks what gradients there are
             instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
     return returned(driver(contract.kind).run(subject, handed, call, contract), len(call.outputs))
+
+
+def _set_mode(module: nn.Module, *, training: bool) -> None:
+    """Do what `module.train(training)` does, which takes a microsecond for each part that is in that mode already."""
+    waiting = [module]
+    while waiting:
+        part = waiting.pop()
+        if type(part).train is not _TRAIN or "train" in part.__dict__:  # somebody does more there
+            part.train(training)
+            continue
+        if part.__dict__.get("training") is not training:
+            part.training = training
+        waiting += [child for child in part._modules.values() if child is not None]
 
 
 def _seed(seed: int, device: str) -> None:
@@ -221,7 +253,7 @@ def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) 
         torch.autograd.backward(tensors, gradients)
 
 
-def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: _Instance | None) -> dict[str, Seen]:
+def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: Instance | None) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
     build, binding = plan.build_of(call), instance.binding if instance else None
     if build and instance and driver(plan.contract(call.part).kind).moves_weights:

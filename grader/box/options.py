@@ -12,6 +12,7 @@ from dataclasses import replace
 from torch import nn
 
 from grader.box import layouts
+from grader.box.inventory import Inventory
 from grader.box.layouts import Piece, View
 from grader.box.plan import Holding, Weight
 from grader.box.sharing import Sharer
@@ -21,12 +22,12 @@ from grader.box.spots import Option, Parameter, head_of, whole
 class Lister:
     """Lists options for the weights of one part of a module."""
 
-    def __init__(self, module: nn.Module, weights: Sequence[Weight]) -> None:
+    def __init__(self, inventory: Inventory, weights: Sequence[Weight]) -> None:
         self._heads = max((weight.heads for weight in weights), default=1)
-        owners = {name: _owner(part) for name, part in module.named_modules()}
+        owners = {name: _owner(part) for name, part in inventory.distinct.items()}
         self._parameters = [
             Parameter(path, parameter, owners.get(path.rpartition(".")[0], "") if path.endswith("weight") else "plain")
-            for path, parameter in module.named_parameters()
+            for path, parameter in inventory.unique.items()
             if not path.endswith(".bias")
         ]
         projections = [weight for weight in weights if weight.holding is Holding.PROJECTION]

@@ -15,6 +15,7 @@ from itertools import islice, product
 from torch import nn
 
 from grader.box.aliases import exact_names
+from grader.box.inventory import Inventory
 from grader.box.plan import Holding, Weight
 from grader.errors import Ungradable
 
@@ -25,44 +26,47 @@ _MOST = 24  # assignments of parts, the most likely of them
 _SHORTEST = 3  # letters of an abbreviation, `enc` of `encoder`
 
 
-def by_part(module: nn.Module, weights: Sequence[Weight]) -> Mapping[str, Members]:
+def by_part(inventory: Inventory, weights: Sequence[Weight]) -> Mapping[str, Members]:
     """Return the weights by the part that holds them.
 
     Those of an LSTM or a norm that has its name are found from the whole module, which is called "".
     """
     parts: dict[str, dict[str, Weight]] = {}
-    paths = [f".{path}" for path, _ in module.named_parameters(remove_duplicate=False)]
-    inside = [f".{path}" for path, _ in module.named_modules(remove_duplicate=False)]
     for weight in weights:
         scope, _, local = weight.name.rpartition(".")
-        owned = any(path.endswith(f".{scope}") for path in inside)
-        if weight.holding is Holding.EXACT and (owned or _is_named(weight.name, paths)):
-            scope, local = "", weight.name
-        parts.setdefault(scope, {})[weight.name] = replace(weight, name=local)
+        if not scope or (weight.holding is Holding.EXACT and _is_owned(weight.name, inventory)):
+            parts.setdefault("", {})[weight.name] = weight
+        else:
+            parts.setdefault(scope, {})[weight.name] = replace(weight, name=local)
     return parts
 
 
-def placements(module: nn.Module, parts: Mapping[str, Members]) -> list[Places]:
+def placements(inventory: Inventory, parts: Mapping[str, Members]) -> list[Places]:
     """Return the ways to take modules for `parts`, the most likely first.
 
     Raises:
         Ungradable: a part has no module that it could be.
     """
-    inside = dict(module.named_modules(remove_duplicate=False))
+    inside = inventory.parts
     named = {scope: _named(inside, scope) for scope in parts}
     lost = [scope for scope, path in named.items() if path is None]
     known: dict[str, str] = {scope: path for scope, path in named.items() if path is not None}
-    options = [_candidates(module, parts[scope], scope, set(known.values()) - {""}) for scope in lost]
+    if not lost:
+        return [known]
+    options = [_candidates(inventory, parts[scope], scope, set(known.values()) - {""}) for scope in lost]
     order = {path: rank for rank, path in enumerate(inside)}
     found = [paths for paths in islice(product(*options), 1000) if len(set(paths)) == len(paths)]
     if not found:
-        raise Ungradable(_missing(module, lost))
+        raise Ungradable(_missing(inventory.module, lost))
     found.sort(key=lambda paths: _cost(lost, paths, order))
     return [known | dict(zip(lost, paths, strict=True)) for paths in found[:_MOST]]
 
 
-def _is_named(name: str, paths: Sequence[str]) -> bool:
-    return any(path.endswith(f".{one}") for one in exact_names(name) for path in paths)
+def _is_owned(name: str, inventory: Inventory) -> bool:
+    """Return whether a part, or a parameter, has the name of this weight's owner, or of the weight."""
+    scope = name.rpartition(".")[0]
+    owners = any(f".{path}".endswith(f".{scope}") for path in inventory.parts)
+    return owners or any(f".{path}".endswith(f".{one}") for one in exact_names(name) for path in inventory.parameters)
 
 
 def _named(inside: Mapping[str, nn.Module], scope: str) -> str | None:
@@ -71,16 +75,16 @@ def _named(inside: Mapping[str, nn.Module], scope: str) -> str | None:
     Raises:
         Ungradable: there are several.
     """
-    found = {path: part for path, part in inside.items() if f".{path}".endswith(f".{scope}")}
-    if not scope or scope in found:
+    if scope in inside:
         return scope
+    found = {path: part for path, part in inside.items() if f".{path}".endswith(f".{scope}")}
     if len({id(part) for part in found.values()}) > 1:
         names = ", ".join(f"`{name}`" for name in found)
         raise Ungradable(f"`{scope}` is there more than once: {names}")
     return next(iter(found), None)
 
 
-def _candidates(module: nn.Module, members: Members, scope: str, taken: set[str]) -> list[str]:
+def _candidates(inventory: Inventory, members: Members, scope: str, taken: set[str]) -> list[str]:
     """Return the paths of the modules that could be the part `scope`, each module once.
 
     Raises:
@@ -88,9 +92,10 @@ def _candidates(module: nn.Module, members: Members, scope: str, taken: set[str]
     """
     exact = all(weight.holding is Holding.EXACT for weight in members.values())
     fits = _has_exactly if exact else _has_as_many
-    found = [path for path, part in module.named_modules() if path and path not in taken and fits(part, members)]
+    untaken = ((path, part) for path, part in inventory.distinct.items() if path and path not in taken)
+    found = [path for path, part in untaken if fits(part, members)]
     if not found:
-        raise Ungradable(_missing(module, [scope]))
+        raise Ungradable(_missing(inventory.module, [scope]))
     return [path for path in found if not any(path.startswith(f"{other}.") for other in found)]
 
 

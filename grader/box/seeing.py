@@ -11,6 +11,7 @@ from grader.box.observations import Presence, Seen
 from grader.box.plan import DTYPES, FLOATS, Slot
 
 _MISSING = object()
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 def returned(result: Any, count: int) -> tuple[Any, ...]:
@@ -30,13 +31,16 @@ def see(value: Any, slot: Slot) -> Seen:
     # A subclass may lie about everything that it is asked; only the two plain types are looked into.
     if type(value) is not Tensor and type(value) is not nn.Parameter:
         return Seen(Presence.OTHER, what=_name(value))
-    shape, dtype = tuple(value.shape), str(value.dtype).removeprefix("torch.")
+    shape, dtype = tuple(value.shape), _NAMES.get(value.dtype) or str(value.dtype).removeprefix("torch.")
     if value.layout is not torch.strided or value.device.type == "meta":
         return Seen(Presence.OTHER, shape=shape, dtype=dtype, what=f"a {value.layout} tensor on {value.device}")
     expected = DTYPES if slot.dtype else FLOATS
     if dtype not in expected or shape != slot.shape:
         return Seen(Presence.MISSHAPEN, shape=shape, dtype=dtype)
-    values = value.detach().cpu().resolve_neg().clone(memory_format=torch.contiguous_format)
+    values = value.detach()
+    if not values.is_cpu or values.is_neg():
+        values = values.cpu().resolve_neg()
+    values = values.clone(memory_format=torch.contiguous_format)
     return Seen(Presence.TENSOR, values, shape, dtype)
 
 

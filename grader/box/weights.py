@@ -20,10 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torch import Tensor, nn
+from torch import nn
 
 from grader.box import layouts
 from grader.box.aliases import FUSED, LISTS, bias_names, exact_names, fused_bias_names, known_words, weight_names
+from grader.box.inventory import Inventory
 from grader.box.layouts import Piece, stem
 from grader.box.plan import Holding, Weight
 from grader.errors import Ungradable
@@ -32,20 +33,17 @@ from grader.errors import Ungradable
 class Finder:
     """Looks weights up by stem: the last name of a path that says what a parameter is."""
 
-    def __init__(self, module: nn.Module, weights: tuple[Weight, ...]) -> None:
-        self.parameters: dict[str, Tensor] = dict(module.named_parameters(remove_duplicate=False))
-        parts = module.named_modules(remove_duplicate=False)  # a layer may be kept under two names
-        self._linear = {name for name, part in parts if isinstance(part, nn.Linear)}
+    def __init__(self, inventory: Inventory, weights: tuple[Weight, ...]) -> None:
+        self.parameters = inventory.parameters
+        self._inventory = inventory
         self._weights = {weight.name: weight for weight in weights}
-        self._hint = layouts.unregistered(module)
         self._words = known_words(tuple(self._weights))
         self._stems: dict[str, dict[str | None, list[str]]] = {"weight": {}, "bias": {}}
         for path in self.parameters:
             for leaf, stems in self._stems.items():
                 stems.setdefault(stem(path, leaf, self._words), []).append(path)
-        for path, parameter in self.parameters.items():
-            if nn.parameter.is_lazy(parameter):
-                raise Ungradable(f"`{path}` has no shape yet; give its layer the input's width instead of a lazy one")
+        for path in inventory.lazy:
+            raise Ungradable(f"`{path}` has no shape yet; give its layer the input's width instead of a lazy one")
 
     def matrix(self, weight: Weight) -> tuple[Piece, ...]:
         """Return the pieces that hold the matrix of `weight`.
@@ -90,7 +88,7 @@ class Finder:
         if len(paths) != 1:
             absent = f"was not found; {self._holds()}.{_name_it(weight)}"
             said = f"is there more than once: {', '.join(paths)}." if paths else absent
-            raise Ungradable(f"`{weight.name}`, of shape {shape}, {said}{self._hint}")
+            raise Ungradable(f"`{weight.name}`, of shape {shape}, {said}{self._hint()}")
         parameter = self.parameters[paths[0]]
         if tuple(parameter.shape) != shape:
             raise Ungradable(f"`{weight.name}` must have shape {shape} here; `{paths[0]}` has {tuple(parameter.shape)}")
@@ -238,14 +236,17 @@ class Finder:
 
     def is_linear(self, path: str) -> bool:
         """Return whether a parameter belongs to an `nn.Linear`."""
-        return path.rpartition(".")[0] in self._linear
+        return isinstance(self._inventory.parts.get(path.rpartition(".")[0]), nn.Linear)
 
     def _missing(self, weight: Weight) -> str:
         size_in, size_out = weight.matrix.shape
         return (
             f"`{weight.name}` ({size_in} to {size_out} features) was not found; {self._holds()}. "
-            f"Name it `{weight.name}`, or one of {', '.join(weight_names(weight.name)[1:6])}.{self._hint}"
+            f"Name it `{weight.name}`, or one of {', '.join(weight_names(weight.name)[1:6])}.{self._hint()}"
         )
+
+    def _hint(self) -> str:
+        return layouts.unregistered(self._inventory.module)
 
     def _holds(self) -> str:
         found = ", ".join(f"{path} {tuple(p.shape)}" for path, p in self.parameters.items()) or "no parameters"

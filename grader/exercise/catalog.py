@@ -18,6 +18,7 @@ from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import CaseSpec, Spec, read_spec
 
 if TYPE_CHECKING:
+    from grader.box.prebuilt import Prebuilt
     from grader.exercise.inputs import Case
     from grader.exercise.steps import Steps
 
@@ -81,6 +82,13 @@ class Exercise:
     def reference(self, *wrong: Mistake) -> Callable[[], Mapping[str, Any]]:
         """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""
         return lambda: mistakes.apply(self._reference_code, wrong)
+
+    @cached_property
+    def prebuilt(self) -> Prebuilt:
+        """The reference with its modules, which are built once."""
+        from grader.box.prebuilt import Prebuilt  # here: it brings torch, and most readers run nothing
+
+        return Prebuilt(self.reference())
 
     def attempts(self) -> Iterator[Callable[[], Mapping[str, Any]]]:
         """Yield loaders of the reference, and of the reference with each mistake of its own."""

@@ -151,8 +151,8 @@ def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Obs
     """Return what the reference gives in float64, and in the calls of lower precision as they are; nothing trains."""
     plan = plan.untrained()
     lower = frozenset(call.name for call in plan.calls if call.dtype != "float64")
-    expected = observe_all(plan.in_double(), exercise.reference())
-    rounded = observe_all(plan.only(lower), exercise.reference()) if lower else Observations()
+    expected = exercise.prebuilt.observe(plan.in_double())
+    rounded = exercise.prebuilt.observe(plan.only(lower)) if lower else Observations()
     for text in _failures(plan.in_double(), expected):
         raise AuthorError(f"the reference of `{exercise.id}` {text}")
     return expected, rounded
