@@ -105,7 +105,7 @@ def grade(command: list[str], folder: Path, cases: int) -> None:
 
 def _facts(exercise: Exercise, case: Case) -> dict[str, Any]:
     """Return what a test of one case needs: the module's weights and input, and what must come out."""
-    build = case.build()
+    build = case.build
     assert build is not None, "the benchmark's exercise is a module"
     if case.name in _refused(exercise):
         return {"dtype": case.dtype, "construct": dict(build.arguments), "refused": True}

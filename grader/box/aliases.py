@@ -278,3 +278,9 @@ def known_words(names: tuple[str, ...]) -> frozenset[str]:
     fused = [aliases for members, aliases in FUSED if set(members) <= set(names)]
     groups = (*((*weight_names(name), *bias_names(name)) for name in names), *fused, *map(fused_bias_names, fused))
     return frozenset(word for group in groups for word in group)
+
+
+@cache
+def fused_words(leaf: str) -> frozenset[str]:
+    """Return the names of all fused projections, `leaf` being `weight`, or of their biases."""
+    return frozenset(word for _, names in FUSED for word in (names if leaf == "weight" else fused_bias_names(names)))

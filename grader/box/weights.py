@@ -23,7 +23,16 @@ from collections.abc import Iterator
 from torch import nn
 
 from grader.box import layouts
-from grader.box.aliases import FUSED, LISTS, bias_names, exact_names, fused_bias_names, known_words, weight_names
+from grader.box.aliases import (
+    FUSED,
+    LISTS,
+    bias_names,
+    exact_names,
+    fused_bias_names,
+    fused_words,
+    known_words,
+    weight_names,
+)
 from grader.box.inventory import Inventory
 from grader.box.layouts import Piece, stem
 from grader.box.plan import Holding, Weight
@@ -197,6 +206,8 @@ class Finder:
 
     def _fused_at(self, weight: Weight, leaf: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
         """Yield the members of a fused projection that holds `weight`, and its paths: one, or one per head in order."""
+        if self._stems[leaf].keys().isdisjoint(fused_words(leaf)):
+            return
         for members, names in FUSED:
             if weight.name in members and all(member in self._weights for member in members):
                 paths = self._all(names if leaf == "weight" else fused_bias_names(names), leaf)

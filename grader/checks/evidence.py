@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -84,15 +85,37 @@ class Evidence:
     reruns: dict[str, Any] = field(default_factory=dict)  # by case: what `rerun` found, for all lines about it
 
     @cached_property
-    def _scales(self) -> Mapping[str, Mapping[str, float]]:
-        return {name: scales(seen) for name, seen in self.expected.calls.items()}
+    def _scales(self) -> _Scales:
+        return _Scales(self.expected.calls)
+
+    @cached_property
+    def _calls(self) -> Mapping[str, Call]:
+        return {call.name: call for call in self.plan.calls}
+
+    @cached_property
+    def _troubles(self) -> dict[str, Finding | None]:
+        return {}
+
+    @cached_property
+    def _bounds(self) -> dict[tuple[str, str], float]:
+        return {}
+
+    @cached_property
+    def movements(self) -> dict[Item, tuple[Tensor, Tensor, float]]:
+        """What `masking.influence` found, for the verdict and for the pictures of it."""
+        return {}
 
     def call(self, item: Item, variant: str) -> Call:
         """Return the planned call `variant` of the item's case."""
-        return self.plan.call(f"{item.case.name}/{variant}")
+        return self._calls[f"{item.case.name}/{variant}"]
 
     def trouble(self, call: Call) -> Finding | None:
         """Return why `call` cannot be judged at all: it raised, was never reached, or gave wrong shapes."""
+        if call.name not in self._troubles:
+            self._troubles[call.name] = self._trouble(call)
+        return self._troubles[call.name]
+
+    def _trouble(self, call: Call) -> Finding | None:
         seen = self.observed.calls.get(call.name)
         built = self.observed.builds.get(call.build) if call.build else None
         raised: Raised | None = built.raised if built is not None else None
@@ -135,6 +158,11 @@ class Evidence:
 
     def bound(self, call: Call, key: str) -> float:
         """Return by how much an element may differ, in absolute terms."""
+        if (call.name, key) not in self._bounds:
+            self._bounds[call.name, key] = self._bound(call, key)
+        return self._bounds[call.name, key]
+
+    def _bound(self, call: Call, key: str) -> float:
         truth = self.truth(call, key)
         if truth is None or not truth.numel():
             return 0.0
@@ -148,7 +176,7 @@ class Evidence:
 
 def base_call(case: Case, *, backward: bool = False) -> Call:
     """Return the plain call of a case, in evaluation mode; with `backward`, gradients are sent back too."""
-    build = case.build()
+    build = case.build
     return Call(
         name=f"{case.name}/base",
         build=build.name if build else None,
@@ -163,13 +191,40 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
 
 def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] | None = None) -> Call:
     """Return a further call of a case, without gradients; `arguments` replaces some of its arguments."""
-    return replace(base_call(case), name=f"{case.name}/{variant}", arguments={**case.arguments, **(arguments or {})})
+    build = case.build
+    return Call(
+        name=f"{case.name}/{variant}",
+        build=build.name if build else None,
+        arguments={**case.arguments, **(arguments or {})},
+        outputs=case.outputs,
+        dtype=case.dtype,
+        part=case.part,
+    )
 
 
 def scale_of(tensor: Tensor) -> float:
     """Return the largest finite magnitude, 0 where there is none."""
+    if tensor.is_floating_point() and math.isfinite(largest := _largest(tensor)):
+        return largest
     finite = tensor[torch.isfinite(tensor)].double().abs()
     return float(finite.max()) if finite.numel() else 0.0
+
+
+def _largest(tensor: Tensor) -> float:
+    """Return the largest magnitude; infinite or NaN where an element is."""
+    return float(torch.linalg.vector_norm(tensor, math.inf)) if tensor.numel() else 0.0
+
+
+class _Scales(dict[str, dict[str, float]]):
+    """The scales of each expected call, found when somebody asks for them."""
+
+    def __init__(self, calls: Mapping[str, CallSeen]) -> None:
+        super().__init__()
+        self._calls = calls
+
+    def __missing__(self, name: str) -> dict[str, float]:
+        self[name] = found = scales(self._calls[name])
+        return found
 
 
 def scales(seen: CallSeen) -> dict[str, float]:
@@ -188,6 +243,8 @@ def scales(seen: CallSeen) -> dict[str, float]:
 def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     """Return in what way an output is not the tensor that the contract wants; empty if it is."""
     found = seen.slots.get(slot.key)
+    if found is not None and found.presence is Presence.TENSOR and found.shape == slot.shape:
+        return ""
     wanted = f"`{slot.name}` must be a tensor of shape {named(slot.axes, slot.shape)}"
     if found is None or found.presence is Presence.OTHER:
         what = found.what if found else "nothing"

@@ -179,25 +179,28 @@ def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
 
     Also returns the scale of the expected output. The calls had no trouble.
     """
+    if item not in evidence.movements:
+        evidence.movements[item] = _influence(item, evidence)
+    return evidence.movements[item]
+
+
+def _influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
     base = evidence.call(item, "base")
     slot = base.output(item.spec.output)
     keep = slot.axes.index(item.spec.rows) - len(slot.axes) + 1  # axes behind the rows, as a negative count
     own, truth = evidence.output(base, slot), evidence.truth(base, slot.key)
     assert truth is not None
-    seen, expected = [], []
-    for variant in _variants(item):
-        call = evidence.call(item, variant)
-        moved_truth = evidence.truth(call, slot.key)
-        assert moved_truth is not None
-        seen.append(_movement(evidence.output(call, slot), own, keep))
-        expected.append(_movement(moved_truth, truth, keep))
-    return torch.stack(seen, dim=-1), torch.stack(expected, dim=-1), scale_of(truth) or 1.0
+    calls = [evidence.call(item, variant) for variant in _variants(item)]
+    seen = [evidence.output(call, slot) for call in calls]
+    expected = [tensor for call in calls if (tensor := evidence.truth(call, slot.key)) is not None]
+    return _movements(seen, own, keep), _movements(expected, truth, keep), scale_of(truth) or 1.0
 
 
-def _movement(after: Tensor, before: Tensor, keep: int) -> Tensor:
+def _movements(after: list[Tensor], before: Tensor, keep: int) -> Tensor:
     """Return the largest change of each position, over the last `-keep` axes; equal infinities have not moved."""
-    change = torch.where(after == before, 0.0, (after - before).abs())
-    return change.flatten(keep).amax(dim=-1) if keep < 0 else change
+    moved = torch.stack(after)
+    change = torch.where(moved == before, 0.0, (moved - before).abs())
+    return (change.flatten(keep).amax(dim=-1) if keep < 0 else change).movedim(0, -1)
 
 
 def _variants(item: Item) -> list[str]:

@@ -25,7 +25,7 @@ class Half:
     def work(self, item: Item) -> Work:
         """Call once, with everything in float16."""
         halved = _halved(item.case)
-        build = halved.build()
+        build = halved.build
         call = replace(base_call(halved), name=f"{item.case.name}/half")
         return Work((call,), (build,) if build is not None else ())
 

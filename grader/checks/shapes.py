@@ -70,6 +70,6 @@ class Refusal:
 
 
 def _refused(item: Item) -> Build:
-    build = item.case.build()
+    build = item.case.build
     assert build is not None, "only a module's constructor can refuse"
     return replace(build, name=f"refused: {build.name}", weights=(), refused=True)

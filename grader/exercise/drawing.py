@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -32,10 +33,17 @@ def shape_of(axes: tuple[str, ...], sizes: Sizes) -> tuple[int, ...]:
         if axis == "...":
             leading = sizes.get("...", [])
             shape += leading if isinstance(leading, list) else [leading]
+        elif type(size := sizes.get(axis)) is int:  # a plain name, as nearly all are
+            shape.append(size)
         else:
-            terms = ([size_of(name.strip(), sizes) for name in term.split("*")] for term in axis.split("+"))
-            shape.append(sum(math.prod(factors) for factors in terms))
+            shape.append(sum(math.prod([size_of(name, sizes) for name in term]) for term in _terms(axis)))
     return tuple(shape)
+
+
+@cache
+def _terms(axis: str) -> tuple[tuple[str, ...], ...]:
+    """Return the names of the factors in each term of a sum."""
+    return tuple(tuple(name.strip() for name in term.split("*")) for term in axis.split("+"))
 
 
 def size_of(name: str, sizes: Sizes) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -22,7 +23,7 @@ from grader.exercise.spec import CaseSpec, InputSpec, PartSpec, Sizes, Spec
 from grader.exercise.weights import draw_weights
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: its construction is kept in the instance
 class Case:
     """One case with its tensors.
 
@@ -62,8 +63,9 @@ class Case:
             for w in self.weights
         )
 
+    @cached_property
     def build(self) -> Build | None:
-        """Return the construction that the case runs on, None for a function."""
+        """The construction that the case runs on, None for a function."""
         if not self.construct:
             return None
         name = f"{self.part}: " if self.part else ""

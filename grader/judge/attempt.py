@@ -74,16 +74,29 @@ class Outcome:
         return scoring.score(self.judged)
 
 
-def attempt(sheet: Sheet, text: str, run: Runner, truth: Truth, *, known: Known | None = None) -> Outcome:
+def attempt(
+    sheet: Sheet,
+    text: str,
+    run: Runner,
+    truth: Truth,
+    *,
+    known: Known | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
+) -> Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that.
 
-    `known` is what `Evidence` has of it.
+    `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
     """
 
     def in_cells(plan: Plan) -> Run:
         return _in_cells(run(plan), text)
 
-    outcome = _placed(sheet, in_cells, truth, known)
+    def at_leisure(plan: Plan) -> tuple[Observations, Observations]:
+        found = truth(plan)
+        meanwhile()
+        return found
+
+    outcome = _placed(sheet, in_cells, at_leisure, known)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
         single = replace(_placed(sheet.in_dtype("float32"), in_cells, truth, known), single=True)
         outcome = single if single.score > outcome.score else replace(outcome, coarse=single.evidence)

@@ -23,6 +23,7 @@ from grader.judge.diagnosis import diagnose
 from grader.judge.extras import Extras
 from grader.judge.locating import locate
 from grader.judge.panels import Place, Runner, panels
+from grader.judge.preview import Preview
 from grader.judge.report import Diagnosis, Figures, Location, Panel, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
@@ -58,9 +59,10 @@ def grade(
     except Rejected as refusal:
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
     limits = Limits(**exercise.spec.limits.model_dump())
-    run = partial(box.run, source=text, limits=limits, progress=progress, leash=leash)
-    truth = partial(observe_reference, exercise)
-    outcome = attempt(draw_up(exercise, seed), text, run, truth, known=exercise.attempts)
+    preview = Preview(partial(box.run, source=text, limits=limits, leash=leash), progress)
+    sheet, truth = draw_up(exercise, seed), partial(observe_reference, exercise)
+    reading = partial(preview.read, text, sheet.plan)
+    outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=reading)
     report = tell(blank, outcome)
     if report.checks:
         again = partial(_run_in, text=text, limits=limits, leash=leash, places=outcome.places)

@@ -71,7 +71,7 @@ def _builds(wanted: Iterable[tuple[Item, Work]], calls: tuple[Call, ...]) -> tup
     used = {call.build for call in calls}
     builds: dict[str, Build] = {}
     for item, work in wanted:
-        own = item.case.build()
+        own = item.case.build
         needed = [own] if own is not None and own.name in used else []
         for build in (*needed, *work.builds):
             builds.setdefault(build.name, build)

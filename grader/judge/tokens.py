@@ -27,6 +27,9 @@ _TOKEN = re.compile(
 )
 
 
+_MAGIC = re.compile(r"^[^\S\n]*+[%!]", re.MULTILINE)  # where there is none of these there is no command
+
+
 def tokens(text: str) -> Iterator[str]:
     """Yield the names, numbers, strings with their prefix, comments and single signs of a source text."""
     # Python ends a line, and so a comment, at a carriage return as well.
@@ -39,6 +42,8 @@ def magic(text: str) -> Iterator[tuple[int, int]]:
 
     It ends with its line, or a later one where lines end in a backslash.
     """
+    if _MAGIC.search(text) is None:
+        return
     depth, end, joined = 0, 0, False
     while (found := _TOKEN.search(text, end)) is not None:
         token, start = found[0], found.start()

@@ -24,7 +24,7 @@ _DECODE = "(decode)"  # kept among the arguments, of which none can be called so
 
 def write_cases(cases: Mapping[str, Case], plan: Plan) -> bytes:
     """Return the tensors of `cases`, as the job that calls each of them once; `plan` is their sheet's."""
-    builds = {build.name: build for case in cases.values() if (build := case.build()) is not None}
+    builds = {build.name: build for case in cases.values() if (build := case.build) is not None}
     calls = tuple(_call_out(case) for case in cases.values())
     return encode_job(replace(plan, builds=tuple(builds.values()), calls=calls), source="")
 

@@ -56,7 +56,7 @@ def test_cases_of_one_construction_share_their_weights(name: str, catalog: Catal
     """One instance serves them all, so they must agree on what it holds."""
     held: dict[str, Case] = {}
     for case in catalog[name].cases(0).values():
-        build = case.build()
+        build = case.build
         if build is not None and (first := held.setdefault(build.name, case)) is not case:
             pairs = zip(first.weights, case.weights, strict=True)
             assert all(torch.equal(a.matrix, b.matrix) for a, b in pairs), (first.name, case.name)

@@ -58,7 +58,7 @@ def _whole(source: str) -> str:
 @pytest.mark.parametrize("source", _CERTAIN.values(), ids=_CERTAIN.keys())
 def test_a_forbidden_operation_is_named_with_its_line(source: str) -> None:
     """However it is imported, and wherever it is kept."""
-    clues = read(_whole(source), ("attention",), ["attend"])
+    clues = read(_whole(source), ("attention",), ("attend",))
 
     assert {clue.sight for clue in clues} == {Sight.READ}
     assert 3 in {clue.line for clue in clues}
@@ -68,7 +68,7 @@ def test_a_forbidden_operation_is_named_with_its_line(source: str) -> None:
 @pytest.mark.parametrize("source", _HONEST.values(), ids=_HONEST.keys())
 def test_honest_code_has_no_clue(source: str) -> None:
     """To mention, to compare and to name one's own things is no reaching."""
-    assert read(_whole(source), ("attention",), ["attend"]) == ()
+    assert read(_whole(source), ("attention",), ("attend",)) == ()
 
 
 def test_no_example_has_a_clue(catalog: Catalog) -> None:
@@ -76,7 +76,7 @@ def test_no_example_has_a_clue(catalog: Catalog) -> None:
     accused = []
     for name, exercise in catalog.items():
         spec = exercise.spec
-        entries = [spec.entry.name, *(part.entry.name for part in spec.parts.values())]
+        entries = (spec.entry.name, *(part.entry.name for part in spec.parts.values()))
         answers = sorted((ROOT / "tests" / "submissions" / name).glob("*.py"))
         for path in [*answers, ROOT / "reference" / f"{name}.py", ROOT / "exercises" / name / "starter.py"]:
             if clues := read(path.read_text(encoding="utf-8"), spec.forbidden, entries):
@@ -90,19 +90,19 @@ def test_softmax_is_a_tensors_method_unless_it_is_ones_own() -> None:
     torchs = "def softmax(x):\n    return x.softmax(-1)"
     own = "class A:\n    def softmax(self, x): return x\ndef softmax(x):\n    return A().softmax(x)"
 
-    assert read(torchs, ("softmax",), ["softmax"]) == (Clue(Sight.READ, "torch.Tensor.softmax", 2, "softmax"),)
-    assert read(own, ("softmax",), ["softmax"]) == ()
+    assert read(torchs, ("softmax",), ("softmax",)) == (Clue(Sight.READ, "torch.Tensor.softmax", 2, "softmax"),)
+    assert read(own, ("softmax",), ("softmax",)) == ()
 
 
 def test_nothing_is_read_where_nothing_is_forbidden() -> None:
     """An exercise that allows everything has no clues."""
-    assert read(_whole(_CERTAIN["plain"]), (), ["attend"]) == ()
+    assert read(_whole(_CERTAIN["plain"]), (), ("attend",)) == ()
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = " + "(" * 300, "\0"])
 def test_a_text_that_is_no_program_is_passed_over(text: str) -> None:
     """Whatever a parser says of it."""
-    assert read(f"import ctypes\n{text}", ("attention",), ["attend"]) == ()
+    assert read(f"import ctypes\n{text}", ("attention",), ("attend",)) == ()
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_text_that_is_no_program_is_passed_over(text: str) -> None:
 )
 def test_what_is_not_read_to_its_end_is_said(text: str, why: str) -> None:
     """Padding that Python's parser or we would take long for hides nothing: a person is asked to look."""
-    clues = read(f"import ctypes\n{text}", ("attention",), ["attend"])
+    clues = read(f"import ctypes\n{text}", ("attention",), ("attend",))
 
     assert [why in clue.what for clue in clues if clue.line is None] == [True]
 
@@ -128,7 +128,7 @@ def test_wide_letters_are_read_as_python_reads_them() -> None:
     source = "import torch.nn.functional as F\ndef attend(q):\n    return F.SDPA(q, q, q)"
     wide = _whole(source).replace("scaled", "\uff53caled")
 
-    assert [clue.what for clue in read(wide, ("attention",), ["attend"])] == [
+    assert [clue.what for clue in read(wide, ("attention",), ("attend",))] == [
         "torch.nn.functional.scaled_dot_product_attention"
     ]
 
@@ -154,7 +154,7 @@ def test_a_file_of_too_many_expressions_says_so() -> None:
     """To go through all of them would keep others waiting; what was found before counts."""
     source = "import ctypes\ndef attend(q):\n" + ("    q" + "--q" * 30 + "\n") * 130
 
-    assert [clue.what for clue in read(source, ("attention",), ["attend"])] == [
+    assert [clue.what for clue in read(source, ("attention",), ("attend",))] == [
         "a file that is too long to be read",
         "ctypes",
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from grader.box.observations import Observations, Touch
 from grader.box.plan import Plan
@@ -40,8 +41,7 @@ def find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...
     The source is read only if the box could compile it: no parser is to meet here what it has not survived there.
     """
     trapped = [_trapped(touch) for touch in observed.touches]
-    entries = [plan.entry.name, *(entry.name for entry in plan.parts.values())]
-    stands = read(text, plan.forbidden, entries) if _was_compiled(observed) else ()
+    stands = read(text, plan.forbidden, plan.entries) if _was_compiled(observed) else ()
     lines = {clue.line for clue in trapped}
     clues = dict.fromkeys([*trapped, *(clue for clue in stands if clue.line is None or clue.line not in lines)])
     return tuple(clues)[:MOST]
@@ -57,7 +57,8 @@ def _was_compiled(observed: Observations) -> bool:
     return bool(observed.calls or observed.builds or observed.touches)
 
 
-def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue, ...]:
+@lru_cache(maxsize=8)  # whoever waits for a run may have it read by then
+def read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple[Clue, ...]:
     """Return what stands in `text` that an exercise which forbids `groups` has no use for.
 
     Args:

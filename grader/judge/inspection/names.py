@@ -46,12 +46,13 @@ class Names:
         nodes: list[ast.AST] = [tree]  # all of them, once: walking takes longer than whatever is looked for
         for node in nodes:
             nodes += children(node)
-        paths = {name: path for node in nodes for name, path in _imported(node)}
-        own = _own(tree, nodes)
+        imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+        paths = {name: path for node in imports for name, path in _imported(node)}
+        own = _own(tree, imports)
         bound = own | {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         names = cls(
             {name: path for name, path in paths.items() if name not in own and len(path) <= _LONGEST},
-            tuple(path for node in nodes for path in _stars(node)),
+            tuple(path for node in imports for path in _stars(node)),
             own,
             frozenset(_methods(nodes)),
             frozenset(bound),
@@ -143,7 +144,7 @@ def text_of(node: ast.AST) -> str:
     return value if isinstance(value, str) and len(value) <= _LONGEST else ""
 
 
-def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
+def _imported(node: ast.stmt) -> Iterator[tuple[str, str]]:
     """Yield the names that a statement imports, with what they stand for."""
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -154,7 +155,7 @@ def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
             yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
-def _stars(node: ast.AST) -> Iterator[str]:
+def _stars(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
         yield from (node.module or "" for alias in node.names if alias.name == "*")
 
@@ -170,13 +171,13 @@ def _given(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
             yield from ((name, default) for name, default in parameters_of(node) if default is not None)
 
 
-def _own(tree: ast.Module, nodes: Iterable[ast.AST]) -> frozenset[str]:
+def _own(tree: ast.Module, imports: Iterable[ast.stmt]) -> frozenset[str]:
     """Return the functions and classes of a file whose name is imported neither further down nor inside of one."""
     last: dict[str, float] = {}
     outside = {id(node) for node in tree.body}
-    for node in nodes:
+    for node in imports:
         for name, _ in _imported(node):
-            line = node.lineno if id(node) in outside else float("inf")  # type: ignore[attr-defined]  # of statements
+            line = node.lineno if id(node) in outside else float("inf")
             last[name] = max(last.get(name, 0), line)
     defined = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
     return frozenset(node.name for node in defined if node.lineno > last.get(node.name, 0))

@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Named = _Function | ast.ClassDef
+_RUN = (ast.expr, ast.Import, ast.ImportFrom)
 
 
 def reached(tree: ast.Module, entries: Sequence[str]) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
@@ -32,7 +33,8 @@ def reached(tree: ast.Module, entries: Sequence[str]) -> Iterator[tuple[ast.expr
         if waiting:
             node, inside = waiting.popleft()
             for found, function in _parts(node, inside, methods, seen):
-                fresh |= _mentions(found) - seen
+                if (name := _mentioned(found)) and name not in seen:
+                    fresh.add(name)
                 yield found, function
 
 
@@ -60,20 +62,23 @@ def _expressions(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
     waiting = [node]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ast.expr | ast.Import | ast.ImportFrom):
+        if isinstance(node, _RUN):
             yield node
         for name in node._fields:
             if name not in ("annotation", "returns"):
                 value = getattr(node, name, None)
-                waiting += [child for child in (value if isinstance(value, list) else (value,)) if _is_read(child)]
+                if type(value) is list:
+                    waiting += [child for child in value if _is_read(child)]
+                elif isinstance(value, ast.AST) and value._fields:
+                    waiting.append(value)
 
 
-def _mentions(node: ast.AST) -> set[str]:
+def _mentioned(node: ast.AST) -> str:
     if isinstance(node, ast.Name):
-        return {node.id}
+        return node.id
     if isinstance(node, ast.Attribute):
-        return {node.attr}
-    return {node.value} if isinstance(node, ast.Constant) and isinstance(node.value, str) else set()
+        return node.attr
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _is_special(name: str) -> bool:
@@ -86,7 +91,7 @@ def _is_demonstration(node: ast.AST) -> bool:
 
 
 def _is_read(value: object) -> TypeGuard[ast.AST]:
-    """Return whether a field's value holds code to be read; what has no fields itself, as the operators, holds none."""
+    """Return whether an item of a list is code to be read; what has no fields itself, as the operators, is none."""
     return isinstance(value, ast.AST) and bool(value._fields) and not _is_demonstration(value) and not _is_text(value)
 
 
