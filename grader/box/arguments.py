@@ -59,6 +59,8 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
             return _of_method(inner.__func__)
         if type(function) is type:
             return _of_class(function)
+        if type(function) is FunctionType and inner is None:
+            return _of_function(function)
         return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature
         return None
@@ -71,14 +73,21 @@ def _of_method(function: FunctionType) -> tuple[Parameter, ...]:
 
 
 @lru_cache(maxsize=64)
+def _of_function(function: FunctionType) -> tuple[Parameter, ...]:
+    """Return the parameters of a function that stands for itself."""
+    return tuple(inspect.signature(function).parameters.values())
+
+
+@lru_cache(maxsize=64)
 def _of_class(kind: type) -> tuple[Parameter, ...]:
     """Return the parameters of a class; a plan makes a dozen modules of the same few classes."""
     return tuple(inspect.signature(kind).parameters.values())
 
 
 def forget() -> None:
-    """Forget the methods and classes that were looked at, which are kept alive with whatever they belong to."""
+    """Forget the functions and classes that were looked at, which are kept alive with whatever they belong to."""
     _of_method.cache_clear()
+    _of_function.cache_clear()
     _of_class.cache_clear()
 
 

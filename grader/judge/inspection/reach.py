@@ -21,10 +21,10 @@ def reached(tree: ast.Module, entries: Sequence[str]) -> Iterator[tuple[ast.expr
     waiting = deque((statement, "") for statement in tree.body if not isinstance(statement, _Named))
     defined = {node.name: node for node in tree.body if isinstance(node, _Named)}
     methods: dict[str, list[tuple[_Named, str]]] = {}
-    fresh = set(entries) & set(defined) or set(defined)  # named, and not yet looked up
+    fresh = set(entries) & set(defined) or set(defined)  # named since the last look
     seen: set[str] = set()
     while waiting or fresh:
-        for name in sorted(fresh):
+        for name in sorted(fresh - seen):
             seen.add(name)
             waiting += methods.pop(name, [])
             if name in defined:
@@ -33,8 +33,7 @@ def reached(tree: ast.Module, entries: Sequence[str]) -> Iterator[tuple[ast.expr
         if waiting:
             node, inside = waiting.popleft()
             for found, function in _parts(node, inside, methods, seen):
-                if (name := _mentioned(found)) and name not in seen:
-                    fresh.add(name)
+                fresh.add(_mentioned(found))
                 yield found, function
 
 
@@ -64,13 +63,12 @@ def _expressions(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
         node = waiting.pop()
         if isinstance(node, _RUN):
             yield node
-        for name in node._fields:
-            if name not in ("annotation", "returns"):
-                value = getattr(node, name, None)
-                if type(value) is list:
-                    waiting += [child for child in value if _is_read(child)]
-                elif isinstance(value, ast.AST) and value._fields:
-                    waiting.append(value)
+        values = [getattr(node, name, None) for name in node._fields if name not in ("annotation", "returns")]
+        for value in values:
+            if type(value) is list:
+                waiting += [child for child in value if _is_read(child)]
+            elif isinstance(value, ast.AST) and value._fields:
+                waiting.append(value)
 
 
 def _mentioned(node: ast.AST) -> str:
