@@ -44,7 +44,7 @@ class Trip:
         self._meter: Meter | None = None
         self._kills = oom.kills()
         self._started = 0.0
-        self._deadline = 0.0
+        self._deadline = self._look_at = 0.0
         self._granted = 0.0
 
     def watch(self, child: Started, *, result: int, output: int) -> Run:
@@ -113,11 +113,14 @@ class Trip:
                 time.sleep(_BREATH)
 
     def _patience(self, child: Started) -> float:
-        """Return in how many seconds to look at the latest; it takes note of what the child has used."""
-        left = max(0.0, self._deadline - time.monotonic())
+        """Return in how many seconds to look at the latest; where it is time, take note of what the child has used."""
+        now = time.monotonic()
+        left = max(0.0, self._deadline - now)
         if self._meter is None or self._killed:
             return left
-        return min(left, self._meter.look(child.used()))
+        if now >= self._look_at:
+            self._look_at = now + self._meter.look(child.used())
+        return min(left, max(0.0, self._look_at - now))
 
     def _enforce(self, child: Started) -> None:
         """Kill the child where it is done, broke a rule or ran out of time."""
