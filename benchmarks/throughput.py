@@ -25,7 +25,7 @@ import typer
 from benchmarks.latency import EXERCISE
 from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
-from grader.jobs.crew import SLOTS_EACH
+from grader.jobs.supervisor import SLOTS_EACH
 from grader.judge.grade import grade
 from grader.sandbox.choice import choose_box
 

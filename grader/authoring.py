@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from grader.desk import WrongUse
 from grader.exercise.catalog import ROOT
+from grader.local import WrongUse
 
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 

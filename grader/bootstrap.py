@@ -1,4 +1,4 @@
-"""Puts the service together from the settings; for serving only, since the desk needs neither store nor engine."""
+"""Puts the service together from the settings; for serving only, since local grading needs neither store nor engine."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from grader.box.plan import Plan
 from grader.box.run import Box, Limits, Progress, Run
 from grader.errors import GraderFault, Killed, SandboxUnavailable
 from grader.exercise.catalog import ROOT, Catalog
-from grader.jobs.crew import SLOTS_EACH, Crew
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Grade, Tracker
-from grader.jobs.relay import Relay, obey, send, settle_in
-from grader.jobs.slot import Retries
+from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
 from grader.jobs.watching import Watching
+from grader.jobs.worker import Retries
+from grader.jobs.worker_protocol import RemoteProgress, lower_priority, send, serve_commands
 from grader.judge.grade import grade
 from grader.judge.panels import PANEL_DTYPE, Place
 from grader.judge.report import Report
@@ -62,7 +62,7 @@ def build(settings: Settings) -> Service:
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
     cgroup.settle()
-    crew = Crew(database, partial(start_grading, settings), settings.slots)
+    crew = WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
     hello = crew.wait()
     return Service(
         database,
@@ -126,7 +126,7 @@ def start_grading(settings: Settings, connection: socket.socket, place: int) -> 
 
 def work(descriptor: int) -> None:
     """Be a grading process, up to the end of the conversation on `descriptor`; the first one has the GPU."""
-    settle_in()
+    lower_priority()
     oom.stand_at(oom.GRADER)
     connection = socket.socket(fileno=descriptor)
     chosen, place = json.loads(sys.stdin.buffer.read())
@@ -139,7 +139,7 @@ def work(descriptor: int) -> None:
         send(connection, {"unavailable": str(reason)})
         return
     gpu = choose_gpu(settings) if place == 0 else None
-    relay = Relay(connection)
+    relay = RemoteProgress(connection)
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     database = Database(settings.database_url or settings.file_url)
     engine = EmbeddedEngine(database, grade_with(catalog, box, gpu), workers=settings.data / "workers", live=relay)
@@ -147,7 +147,7 @@ def work(descriptor: int) -> None:
     gc.freeze()  # no need to look at torch's objects again and again
     send(connection, {"ready": _name(box, gpu), "gpu": gpu is not None})
     try:
-        obey(connection, engine)
+        serve_commands(connection, engine)
     finally:
         _close(box, gpu)
 
@@ -240,8 +240,8 @@ class Checking:
         """Run `plan` in the box.
 
         Raises:
-            Withdrawn: the submission was cancelled meanwhile.
-            Overtaken: it has to let others go first.
+            Cancelled: the submission was cancelled meanwhile.
+            Preempted: it has to let others go first.
             Killed: the kernel ended it, and it was not the only one that ran.
         """
         done = self._box.run(plan, source, limits, progress, leash=leash)

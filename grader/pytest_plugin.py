@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from grader import desk
+from grader import local
 from grader.checks.finding import Verdict
 from grader.errors import AuthorError, GraderError, GraderFault
 from grader.exercise.catalog import Exercise
@@ -31,20 +31,20 @@ class DidNotPass(Exception):
 
 
 class Session:
-    """What lasts for one run of pytest: the desk, taken when first needed, and the reports."""
+    """What lasts for one run of pytest: the local grader, made when first needed, and the reports."""
 
     def __init__(self) -> None:
         self.reports: dict[str, Report] = {}
 
     @cached_property
-    def desk(self) -> desk.Desk:
-        """The desk with its box, which takes a while to come."""
-        return desk.Desk()
+    def grader(self) -> local.LocalGrader:
+        """The local grader with its box, which takes a while to warm up."""
+        return local.LocalGrader()
 
     def close(self) -> None:
-        """Leave the desk if it was taken."""
-        if "desk" in self.__dict__:
-            self.desk.close()
+        """Close the local grader if it was used."""
+        if "grader" in self.__dict__:
+            self.grader.close()
             gc.freeze()  # pytest's and Python's last searches for garbage would walk through all of torch
 
 
@@ -67,11 +67,11 @@ class Submission(pytest.File):
         try:
             exercise = self._exercise
             if not self.config.getoption("collectonly"):
-                _ = self._session.desk  # it warms up from here on, while the import below does
+                _ = self._session.grader  # it warms up from here on, while the import below does
             from grader.judge.sheet import draw_up
 
             items = draw_up(exercise, self._seed).items
-        except desk.WrongUse as error:
+        except local.WrongUse as error:
             raise self.CollectError(f"{error}; to name it yourself: pytest --exercise ID {self.path.name}") from error
         except AuthorError as error:
             raise self.CollectError(str(error)) from error
@@ -84,9 +84,9 @@ class Submission(pytest.File):
         from grader.judge.grade import grade  # here: it brings torch
 
         try:
-            box = self._session.desk.box
-            report = grade(self._exercise, desk.read_file(self.path), seed=self._seed, box=box)
-        except (GraderFault, desk.WrongUse) as error:
+            box = self._session.grader.box
+            report = grade(self._exercise, local.read_file(self.path), seed=self._seed, box=box)
+        except (GraderFault, local.WrongUse) as error:
             return error
         self._session.reports[self.nodeid] = report
         return report
@@ -118,7 +118,7 @@ class Submission(pytest.File):
 
     @cached_property
     def _exercise(self) -> Exercise:
-        return desk.find_exercise(self._name)
+        return local.find_exercise(self._name)
 
     @property
     def _session(self) -> Session:
@@ -148,7 +148,7 @@ class Check(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the message alone; a traceback through the grader would help nobody."""
-        if isinstance(excinfo.value, (DidNotPass, desk.WrongUse)):
+        if isinstance(excinfo.value, (DidNotPass, local.WrongUse)):
             return str(excinfo.value)
         if isinstance(excinfo.value, GraderFault):
             return f"Sorry, this is our fault and not your code's: {excinfo.value}"
@@ -164,7 +164,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("attention exercises")
     group.addoption("--exercise", metavar="ID", help="grade the given file as an answer to this exercise")
     group.addoption(
-        "--exercise-seed", metavar="N", type=int, default=desk.SEED, help="what the tensors are drawn from, 0 or more"
+        "--exercise-seed", metavar="N", type=int, default=local.SEED, help="what the tensors are drawn from, 0 or more"
     )
 
 
@@ -173,10 +173,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_SESSION] = Session()
     name = config.getoption("exercise")
     try:
-        desk.check_seed(config.getoption("exercise_seed"))
+        local.check_seed(config.getoption("exercise_seed"))
         if name is not None:
-            desk.find_exercise(name)
-    except (desk.WrongUse, AuthorError) as refusal:
+            local.find_exercise(name)
+    except (local.WrongUse, AuthorError) as refusal:
         raise pytest.UsageError(str(refusal)) from refusal
     if name is not None and config.args_source is not pytest.Config.ArgsSource.ARGS:
         raise pytest.UsageError(f"--exercise needs the file to grade: pytest --exercise {name} FILE")
@@ -194,14 +194,14 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     if not parent.session.isinitpath(module_path):
         return None
     chosen: str | None = parent.config.getoption("exercise")
-    if chosen is not None or module_path.stem in desk.exercise_ids() or _is_solution(module_path, parent.config):
+    if chosen is not None or module_path.stem in local.exercise_ids() or _is_solution(module_path, parent.config):
         return Submission.from_parent(parent, path=module_path, exercise=chosen or module_path.stem)
     return None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Submission | None:
     """Take the submissions in a folder of solutions; one that is named on the command line is taken above."""
-    found = file_path.stem in desk.exercise_ids() and _is_solution(file_path, parent.config)
+    found = file_path.stem in local.exercise_ids() and _is_solution(file_path, parent.config)
     if found and not parent.session.isinitpath(file_path):
         return Submission.from_parent(parent, path=file_path, exercise=file_path.stem)
     return None
@@ -234,7 +234,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def _is_solution(path: Path, config: pytest.Config) -> bool:
     """Return whether a file lies where students keep their answers, and is no test of their own."""
     tests: list[str] = [*config.getini("python_files"), "conftest.py", "__init__.py"]
-    return path.parent.name == desk.FOLDER and not any(fnmatch(path.name, pattern) for pattern in tests)
+    return path.parent.name == local.FOLDER and not any(fnmatch(path.name, pattern) for pattern in tests)
 
 
 def _summary(report: Report) -> Iterator[str]:

@@ -44,12 +44,12 @@ _ALLOWED = {
     "service": _ENGINE | {"jobs"},
     "bootstrap": _SERVICE,
     "pages": _SERVICE | {"bootstrap"},
-    "desk": _JUDGING | {"sandbox"},
+    "local": _JUDGING | {"sandbox"},
     "pack": _JUDGING | {"sandbox"},
-    "authoring": _CORE | {"desk"},
-    "cli": _SERVICE | {"bootstrap", "gate", "pages", "desk", "authoring", "pack"},
+    "authoring": _CORE | {"local"},
+    "cli": _SERVICE | {"bootstrap", "gate", "pages", "local", "authoring", "pack"},
     "__main__": {"cli"},
-    "pytest_plugin": _JUDGING | {"desk"},
+    "pytest_plugin": _JUDGING | {"local"},
 }
 
 

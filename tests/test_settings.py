@@ -151,7 +151,7 @@ def test_no_representation_shows_a_secret() -> None:
         if field.repr and SECRET.search(field.name)
     }
 
-    assert {"Settings", "Submission", "Marks", "Rules", "Credentials"} <= {kind.__name__ for kind in kinds}
+    assert {"Settings", "Submission", "BrowserTokens", "Rules", "Credentials"} <= {kind.__name__ for kind in kinds}
     assert shown == set()
 
 

@@ -20,7 +20,7 @@ def describe(error: BaseException, stage: Stage) -> Raised:
     """Return the facts of `error`.
 
     Raises:
-        KeyboardInterrupt: `error` is one; at a desk that is the person, not the code.
+        KeyboardInterrupt: `error` is one; on one's own machine that is the person, not the code.
     """
     if isinstance(error, KeyboardInterrupt):
         raise error

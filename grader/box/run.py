@@ -1,4 +1,4 @@
-"""The port to whatever runs a plan: the sandbox, a plain subprocess at a desk, or this very process.
+"""The port to whatever runs a plan: the sandbox, a plain subprocess on one's own machine, or this very process.
 
 Nothing is implemented here. `grader.sandbox` has the walls; `grader.box.inline` runs trusted code in place.
 """

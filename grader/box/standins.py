@@ -129,7 +129,8 @@ class StandIns:
     """The finder of this process that gives stand-ins for chosen modules, and for all that is below them.
 
     What draws and shows progress is always stood in for, and what is foreign is not here, installed or not: a file
-    gets the same at a desk as in the service, no window opens, and no real package meets the stand-in of another one.
+    gets the same on its author's machine as in the service, no window opens, and no real package meets the stand-in of
+    another one.
     """
 
     def __init__(self) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader import authoring, desk
+from grader import authoring, local
 from grader.cli.gate_table import GateTable
-from grader.desk import Desk, WrongUse
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import Catalog
+from grader.local import LocalGrader, WrongUse
 
 if TYPE_CHECKING:  # it brings torch, which listing and starting do without
     from grader.gate import Outcome
@@ -46,8 +46,8 @@ def list_all() -> None:
 
 def start(exercise: Annotated[str, typer.Argument(help="The exercise's id.")]) -> None:
     """Write the starter to solutions/<exercise>.py; a file that is there stays as it is."""
-    starter = desk.find_exercise(exercise).starter
-    path = Path(desk.FOLDER, f"{exercise}.py")
+    starter = local.find_exercise(exercise).starter
+    path = Path(local.FOLDER, f"{exercise}.py")
     try:
         path.parent.mkdir(exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -72,15 +72,15 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(help="Ids; --all for every exercise.")] = None,
     all: Annotated[bool, typer.Option("--all", help="Prove every exercise.")] = False,
-    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
+    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = local.SEED,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as README has it.")] = False,
 ) -> None:
     """Prove exercises right; exits with 1 and says what is wrong in plain sentences if they are not."""
-    desk.check_seed(seed)
+    local.check_seed(seed)
     names = _chosen(exercises or [], all)
     table = GateTable(max(len(name) for name in (*names, "all together")), markdown=markdown)
     typer.echo(table.head())
-    with Desk() as own:
+    with LocalGrader() as own:
         outcomes = [_prove(name, seed, own, table) for name in names]
     if len(outcomes) > 1:
         typer.echo(table.total(outcomes))
@@ -90,13 +90,13 @@ def check(
 
 def pack(
     exercise: Annotated[str, typer.Argument(help="The exercise's id.")],
-    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
+    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = local.SEED,
     out: Annotated[Path, typer.Option(help="The folder that the pack is written into.")] = Path("packs"),
     zip: Annotated[bool, typer.Option("--zip", help="Write one zip file in place of a folder.")] = False,
 ) -> None:
     """Write a pack for a student: an exercise that checks itself with pytest, without its reference."""
-    desk.check_seed(seed)
-    chosen = desk.find_exercise(exercise)
+    local.check_seed(seed)
+    chosen = local.find_exercise(exercise)
     from grader.pack import write  # here: it brings torch
 
     path = out / (f"{exercise}.zip" if zip else exercise)
@@ -111,20 +111,20 @@ def pack(
 
 
 def _chosen(named: Sequence[str], all_of_them: bool) -> Sequence[str]:
-    known = desk.exercise_ids()
+    known = local.exercise_ids()
     if not named and not all_of_them:
         raise WrongUse("name the exercises to check, or say --all")
     for name in named:
         if name not in known:
-            desk.find_exercise(name)  # says which names are alike
+            local.find_exercise(name)  # says which names are alike
     return known if all_of_them else named
 
 
-def _prove(name: str, seed: int, own: Desk, table: GateTable) -> Outcome:
+def _prove(name: str, seed: int, own: LocalGrader, table: GateTable) -> Outcome:
     from grader import gate  # here: it brings torch, and the box imports it at the same time
 
     try:
-        outcome = gate.check_exercise(desk.find_exercise(name), seed=seed, box=own.box)
+        outcome = gate.check_exercise(local.find_exercise(name), seed=seed, box=own.box)
     except AuthorError as error:
         outcome = gate.Outcome(name, (str(error),))
     except GraderFault:

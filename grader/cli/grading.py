@@ -1,4 +1,4 @@
-"""`python -m grader grade`: grade files at one's own desk."""
+"""`python -m grader grade`: grade files on one's own machine."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from grader import desk
+from grader import local
 from grader.box.run import Box
 from grader.cli import as_json, as_text
-from grader.desk import Desk, WrongUse
 from grader.exercise.spec import Device
 from grader.judge.text import clean
+from grader.local import LocalGrader, WrongUse
 
 if TYPE_CHECKING:
     from grader.judge.report import Report
@@ -35,18 +35,18 @@ def add_to(app: typer.Typer) -> None:
 def grade_files(
     exercise: Annotated[str, typer.Argument(help="The exercise's id, such as causal_attention.")],
     files: Annotated[list[Path], typer.Argument(help="One or more .py files with your answer.")],
-    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = desk.SEED,
+    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = local.SEED,
     device: Annotated[Device, typer.Option(help="Where your code runs too, beside the verdict on the CPU.")] = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Write one JSON object per file and line.")] = False,
     plots: Annotated[Path | None, typer.Option(help="Write the pictures of each report into this folder.")] = None,
 ) -> None:
     """Grade files, each by itself; exits with 0 whatever the scores are."""
-    found = desk.find_exercise(exercise)
-    desk.check_seed(seed)
-    desk.check_device(device, found)
-    sources = [(path, desk.read_file(path)) for path in files]
+    found = local.find_exercise(exercise)
+    local.check_seed(seed)
+    local.check_device(device, found)
+    sources = [(path, local.read_file(path)) for path in files]
     tell = as_json.tell if json else as_text.tell
-    with Desk(device) as own:
+    with LocalGrader(device) as own:
         # Here and not above: the judge brings torch, and the box imports it at the same time.
         from grader.judge.grade import grade
 
@@ -79,5 +79,5 @@ def _draw(report: Report, folder: Path, path: Path, said: TextIO) -> None:
 
 def warn_without_walls(*boxes: Box) -> None:
     """Write a banner to standard error if the code about to run can do what its owner can do in any of the boxes."""
-    if not all(desk.has_walls(box) for box in boxes):
+    if not all(local.has_walls(box) for box in boxes):
         sys.stderr.write(BANNER)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import typer
 
 from grader.cli import exercises, grading, operations
-from grader.desk import WrongUse
 from grader.errors import GraderFault, NotAllowed, SandboxUnavailable, SettingsError
+from grader.local import WrongUse
 
 WRONG, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -22,7 +22,7 @@ def make_app() -> typer.Typer:
     """Return the whole command line."""
     app = typer.Typer(
         name="grader",
-        help="Grade attention exercises in PyTorch, at your desk or for a class.",
+        help="Grade attention exercises in PyTorch, on your own machine or for a class.",
         add_completion=False,
         pretty_exceptions_enable=False,
     )

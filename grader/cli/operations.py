@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from grader.desk import WrongUse
 from grader.exercise.catalog import Catalog
+from grader.local import WrongUse
 from grader.sandbox import doctor
 from grader.settings import PREFIX, Settings
 
@@ -47,7 +47,7 @@ def examine() -> None:
     if found.tier == "C" and settings.allow_one_wall:
         typer.echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall")
     elif found.tier not in ("A", "B"):
-        typer.echo("the service would refuse to start; grading at the desk works, without a sandbox")
+        typer.echo("the service would refuse to start; grading your own files works, without a sandbox")
         if found.tier == "C":
             typer.echo(f"{PREFIX}ALLOW_ONE_WALL=yes would start it all the same, with one wall around strangers' code")
         raise typer.Exit(1)

@@ -1,1 +1,1 @@
-"""The job engine: hands every stored submission to a grading slot, whatever is killed and whenever."""
+"""The job engine: hands every stored submission to a grading worker, whatever is killed and whenever."""

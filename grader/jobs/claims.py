@@ -145,7 +145,7 @@ def step_back(session: Session, claim: Claim, *, priority: int) -> bool:
     return _change(session, _held(claim).values(state=QUEUED, worker=None, claim=None, priority=priority)) == 1
 
 
-def withdraw(session: Session, id: SubmissionId, *, now: float) -> bool:
+def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
     """Cancel an unfinished job; a try under way keeps running but finds its claim gone."""
     open_row = update(SubmissionRow).where(SubmissionRow.id == id, SubmissionRow.state.in_(UNFINISHED))
     return _change(session, open_row.values(state=State.CANCELLED.value, finished=now, worker=None, claim=None)) == 1
@@ -170,7 +170,7 @@ def adopt(session: Session) -> int:
     return _change(session, lost.values(queue=row.device, priority=row.created * 1000))
 
 
-def bring_home(session: Session, served: Collection[str]) -> int:
+def requeue_unserved(session: Session, served: Collection[str]) -> int:
     """Move what waits in a queue that is no longer served to the CPU's: a GPU may be gone after a restart."""
     row = SubmissionRow
     stray = update(row).where(row.state == QUEUED, row.queue.is_not(None), row.queue.not_in(served))

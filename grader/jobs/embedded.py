@@ -1,7 +1,7 @@
-"""The engine that needs no server: the submission table is the queue, threads of this process are the slots.
+"""The engine that needs no server: the submission table is the queue, threads of this process are the workers.
 
-A job starts as soon as its transaction is committed, because the commit rings a bell. Every half second a keeper looks
-after what no bell tells: workers of other processes that died, jobs that had to wait before the next try, and jobs
+A job starts as soon as its transaction is committed, because its commit wakes a worker. Every half second a keeper
+looks after what wakes nobody: other processes that died, jobs that had to wait before the next try, and jobs
 that another process has stored.
 """
 
@@ -16,13 +16,13 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.jobs.bell import Bell
 from grader.jobs.engine import Grade
 from grader.jobs.live import Live
-from grader.jobs.presence import Presence
 from grader.jobs.run_lock import RunLock
-from grader.jobs.slot import Retries, Slot
 from grader.jobs.table import TableEngine
+from grader.jobs.wake_up import WakeUp
+from grader.jobs.worker import Retries, Worker
+from grader.jobs.worker_lock import WorkerLock
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
@@ -58,34 +58,36 @@ class EmbeddedEngine(TableEngine):
         self._grade = grade
         self._workers = workers
         self._retries = retries or Retries()
-        self._bells: dict[str, Bell] = {}
+        self._wake_ups: dict[str, WakeUp] = {}
         self._stop = threading.Event()
-        self._presence: Presence | None = None
-        self._slots: list[Slot] = []
+        self._lock: WorkerLock | None = None
+        self._running: list[Worker] = []
         self._threads: list[threading.Thread] = []
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
-        self._stop = threading.Event()  # its own for each run: a slot that outlived a drain must not wake up again
-        self._presence = Presence(self._workers)
+        self._stop = threading.Event()  # its own for each run: a worker that outlived a drain must not wake up again
+        self._lock = WorkerLock(self._workers)
         self.live.slots = sum(slots.values())
         try:
             self.reconcile()
         except StoreUnavailable as fault:  # the keeper looks again, twice a second
             LOG.warning("what was left behind could not be handed over yet: %s", fault)
-        self._slots = [self._slot(queue, self._presence) for queue, number in slots.items() for _ in range(number)]
-        self._threads = [threading.Thread(target=slot.serve, daemon=True, name="grading slot") for slot in self._slots]
+        self._running = [self._worker(queue, self._lock) for queue, number in slots.items() for _ in range(number)]
+        self._threads = [
+            threading.Thread(target=worker.serve, daemon=True, name="grading worker") for worker in self._running
+        ]
         self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
         for thread in self._threads:
             thread.start()
 
-    def ring(self, queue: str) -> None:
-        """Wake a slot: something has been put into the queue, here or by another process."""
-        self._bell(queue).ring()
+    def wake(self, queue: str) -> None:
+        """Wake a worker: something has been put into the queue, here or by another process."""
+        self._wake_up(queue).wake()
 
-    def withdraw(self, id: SubmissionId) -> None:
+    def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, if it is made here."""
-        self.live.withdraw(id)
+        self.live.interrupt(id)
 
     def reconcile(self) -> int:
         """Hand over again what is open and in nobody's hands; return how many those were."""
@@ -99,52 +101,52 @@ class EmbeddedEngine(TableEngine):
 
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
-        presence, self._presence = self._presence, None
-        if presence is None:
+        lock, self._lock = self._lock, None
+        if lock is None:
             return True
         self._stop.set()
-        for bell in self._bells.values():
-            bell.ring_all()
+        for wake_up in self._wake_ups.values():
+            wake_up.wake_all()
         try:
-            self._await_claims(presence, time.monotonic() + seconds)
+            self._await_claims(lock, time.monotonic() + seconds)
             with self._database.write() as session:
-                return claims.release(session, presence.id, forgive=True) == 0
+                return claims.release(session, lock.id, forgive=True) == 0
         except StoreUnavailable as fault:  # the next start finds what we held: whoever signs out counts as dead
             LOG.warning("what is being graded could not be handed back: %s", fault)
             return False
         finally:
-            presence.close()
+            lock.close()
 
     def _release(self, session: Session, worker: str) -> int:
-        own = self._presence is not None and worker == self._presence.id
+        own = self._lock is not None and worker == self._lock.id
         return claims.release(session, worker, keep=self._held(worker), forgive=own)
 
-    def _await_claims(self, presence: Presence, end: float) -> None:
+    def _await_claims(self, lock: WorkerLock, end: float) -> None:
         alive = self._threads
         while alive and time.monotonic() < end:
             alive[0].join(DRAIN_LOOK_SECONDS)
             alive = [thread for thread in alive if thread.is_alive()]
             with self._database.read() as session:
-                # A slot that still runs what was cancelled meanwhile holds nothing that anybody waits for.
-                if presence.id not in claims.holders(session):
+                # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
+                if lock.id not in claims.holders(session):
                     return
 
-    def _slot(self, queue: str, presence: Presence) -> Slot:
-        return Slot(
+    def _worker(self, queue: str, lock: WorkerLock) -> Worker:
+        return Worker(
             queue=queue,
             database=self._database,
             grade=self._grade,
             live=self.live,
-            bell=self._bell(queue),
+            wake_up=self._wake_up(queue),
             lock=RunLock(self._workers),
-            worker=presence.id,
+            process=lock.id,
             stop=self._stop,
             retries=self._retries,
             clock=self._clock,
         )
 
-    def _bell(self, queue: str) -> Bell:
-        return self._bells.setdefault(queue, Bell())
+    def _wake_up(self, queue: str) -> WakeUp:
+        return self._wake_ups.setdefault(queue, WakeUp())
 
     def _keep(self, stop: threading.Event) -> None:
         failing = False
@@ -165,20 +167,20 @@ class EmbeddedEngine(TableEngine):
         if any(self._lost(worker, tokens) for worker, tokens in held.items()):
             self.reconcile()
         for queue, number in ready.items():
-            self._bell(queue).ring(number)
-        for slot in self._slots:
-            if slot.queue in newcomers:
-                slot.give_way()
+            self._wake_up(queue).wake(number)
+        for worker in self._running:
+            if worker.queue in newcomers:
+                worker.yield_turn()
 
     def _lost(self, worker: str, tokens: set[str]) -> bool:
-        presence = self._presence
-        if presence is None:
+        lock = self._lock
+        if lock is None:
             return False
-        if worker == presence.id:
+        if worker == lock.id:
             return not tokens <= self._held(worker)
-        return presence.dead(worker)
+        return lock.dead(worker)
 
     def _held(self, worker: str) -> set[str]:
-        if self._presence is None or worker != self._presence.id:
+        if self._lock is None or worker != self._lock.id:
             return set()
-        return {slot.token for slot in self._slots}
+        return {worker.token for worker in self._running}

@@ -20,11 +20,11 @@ from grader.store.records import Submission, SubmissionId
 TURN_SECONDS = 20.0  # how far each further unfinished submission of the same person stands behind
 
 
-class Withdrawn(GraderFault):
+class Cancelled(GraderFault):
     """The submission was cancelled while it was being graded; nobody waits for its result."""
 
 
-class Overtaken(GraderFault):
+class Preempted(GraderFault):
     """The submission has run for long while others wait; it is put behind them and begun anew."""
 
 
@@ -35,8 +35,8 @@ class Tracker(Protocol):
     graded on this machine meanwhile.
 
     Raises:
-        Withdrawn: at any call after the submission was cancelled.
-        Overtaken: at any call after others were let go first.
+        Cancelled: at any call after the submission was cancelled.
+        Preempted: at any call after others were let go first.
     """
 
     leash: Leash

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen
-from grader.jobs.engine import Overtaken, Withdrawn
+from grader.jobs.engine import Cancelled, Preempted
 from grader.store.records import SubmissionId
 
 RECENT = 50  # gradings whose median length foretells the next one's
@@ -38,14 +38,14 @@ class Steps:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Ear:
+class Subscriber:
     """One watcher: an event of its loop, to be set from any thread."""
 
     id: SubmissionId
     loop: asyncio.AbstractEventLoop
     event: asyncio.Event
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Wake the watcher."""
         try:
             self.loop.call_soon_threadsafe(self.event.set)
@@ -61,8 +61,8 @@ class LiveTracker:
         self._live = live
         self._id = id
         self.steps = Steps()
-        self.withdrawn = False
-        self.overtaken = False
+        self.cancelled = False
+        self.preempted = False
         self.alone = False
         self.leash = Leash()
 
@@ -70,8 +70,8 @@ class LiveTracker:
         """Note that a call is done, and what its training lost on the way.
 
         Raises:
-            Withdrawn: the submission was cancelled meanwhile.
-            Overtaken: it has to let others go first.
+            Cancelled: the submission was cancelled meanwhile.
+            Preempted: it has to let others go first.
         """
         self.check()
         done = self.steps.done + 1
@@ -83,17 +83,17 @@ class LiveTracker:
         """Go on, unless nobody waits for this try any more.
 
         Raises:
-            Withdrawn: the submission was cancelled meanwhile.
-            Overtaken: it has to let others go first.
+            Cancelled: the submission was cancelled meanwhile.
+            Preempted: it has to let others go first.
         """
-        if self.withdrawn:
-            raise Withdrawn(f"submission {self._id} was cancelled while it was being graded")
-        if self.overtaken:
-            raise Overtaken(f"submission {self._id} lets others go first")
+        if self.cancelled:
+            raise Cancelled(f"submission {self._id} was cancelled while it was being graded")
+        if self.preempted:
+            raise Preempted(f"submission {self._id} lets others go first")
 
-    def overtake(self) -> None:
+    def preempt(self) -> None:
         """End this try, so that others can go first."""
-        self.overtaken = True
+        self.preempted = True
         self.leash.pull()
 
     def expect(self, total: int) -> None:
@@ -117,7 +117,7 @@ class Live:
         self._lock = threading.Lock()
         self._trackers: dict[SubmissionId, LiveTracker] = {}
         self._far: dict[SubmissionId, Steps] = {}  # of gradings in other processes
-        self._ears: set[Ear] = set()
+        self._subscribers: set[Subscriber] = set()
         self._lengths: deque[float] = deque(maxlen=RECENT)
         self.slots = 1  # how many gradings this process runs at once
 
@@ -134,7 +134,7 @@ class Live:
                 # A second try may have taken the place already, after this one was cancelled or released.
                 if self._trackers.get(id) is tracker:
                     del self._trackers[id]
-            if not tracker.withdrawn:
+            if not tracker.cancelled:
                 self.took(time.monotonic() - start)
 
     def took(self, seconds: float) -> None:
@@ -157,7 +157,7 @@ class Live:
     @property
     def pace(self) -> float:
         """In how many seconds one who waits should look again: seldom when many wait."""
-        return max(CALM, len(self._ears) / LOOKS)
+        return max(CALM, len(self._subscribers) / LOOKS)
 
     def steps(self, id: SubmissionId) -> Steps:
         """Return how far a grading is."""
@@ -175,20 +175,20 @@ class Live:
             self._far[id] = steps
         self.changed(id)
 
-    def withdraw(self, id: SubmissionId) -> None:
+    def interrupt(self, id: SubmissionId) -> None:
         """End a grading under way."""
         with self._lock:
             tracker = self._trackers.get(id)
         if tracker:
-            tracker.withdrawn = True
+            tracker.cancelled = True
             tracker.leash.pull()
 
     def changed(self, id: SubmissionId) -> None:
         """Wake those who watch this submission."""
         with self._lock:
-            ears = [ear for ear in self._ears if ear.id == id]
-        for ear in ears:
-            ear.ring()
+            subscribers = [subscriber for subscriber in self._subscribers if subscriber.id == id]
+        for subscriber in subscribers:
+            subscriber.wake()
 
     def moved(self, id: SubmissionId) -> None:
         """Say that this submission entered, left or ended its wait."""
@@ -199,11 +199,11 @@ class Live:
     @contextmanager
     def listening(self, id: SubmissionId) -> Iterator[asyncio.Event]:
         """Give an event of the running loop that is set whenever the submission may have changed."""
-        ear = Ear(id, asyncio.get_running_loop(), asyncio.Event())
+        subscriber = Subscriber(id, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
-            self._ears.add(ear)
+            self._subscribers.add(subscriber)
         try:
-            yield ear.event
+            yield subscriber.event
         finally:
             with self._lock:
-                self._ears.discard(ear)
+                self._subscribers.discard(subscriber)

@@ -30,11 +30,11 @@ class TableEngine(ABC):
         self._clock = clock
 
     @abstractmethod
-    def ring(self, queue: str) -> None:
-        """Wake a slot: something has been put into the queue."""
+    def wake(self, queue: str) -> None:
+        """Wake a worker: something has been put into the queue."""
 
     @abstractmethod
-    def withdraw(self, id: SubmissionId) -> None:
+    def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, where there is one."""
 
     def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
@@ -43,18 +43,18 @@ class TableEngine(ABC):
 
         def announce(_session: Session) -> None:
             self.live.moved(id)
-            self.ring(queue)
+            self.wake(queue)
 
         event.listen(session, "after_commit", announce, once=True)
 
     def cancel(self, id: SubmissionId) -> bool:
         """Take an unfinished submission back; False if it is finished already."""
         with self._database.write() as session:
-            withdrawn = claims.withdraw(session, id, now=self._clock())
-        if withdrawn:
-            self.withdraw(id)
+            cancelled = claims.cancel(session, id, now=self._clock())
+        if cancelled:
+            self.interrupt(id)
             self.live.moved(id)
-        return withdrawn
+        return cancelled
 
     def depth(self) -> dict[str, int]:
         """Count the waiting submissions of each queue."""

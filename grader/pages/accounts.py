@@ -14,9 +14,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, Template
 
 from grader.errors import GraderFault, NotAllowed, record
-from grader.pages.crowd import Who
 from grader.pages.identity import Identity
 from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Busy, Gone, Guest, Passwords
+from grader.pages.request_limits import Who
 from grader.pages.wording import clean
 
 LOG = logging.getLogger(__name__)

@@ -14,16 +14,16 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from grader.pages.accounts import build_accounts
-from grader.pages.crowd import Crowd
-from grader.pages.csp import Shield
-from grader.pages.desk import Desk
+from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.guard import Guard
-from grader.pages.identity import Faces, Identity
+from grader.pages.identity import CallerCache, Identity
 from grader.pages.mounts import Who, mount
 from grader.pages.parts import ASSETS, head
+from grader.pages.request_limits import RequestLimiter
 from grader.pages.runs import build_runs
+from grader.pages.security_headers import SecurityHeaders
 from grader.pages.student import build_student
-from grader.pages.teach import Doorway, build_exports, build_teach
+from grader.pages.teach import InstructorOnly, build_exports, build_teach
 from grader.service import Service
 from grader.settings import Settings
 
@@ -37,28 +37,28 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app.include_router(build_accounts(identity, int(settings.session_hours * 3600)))
     app.include_router(build_exports(identity))
     app.add_api_route("/health", _health, methods=["GET"])
-    desk = Desk(identity)
-    app.include_router(build_runs(desk))
+    handlers = ExerciseHandlers(identity)
+    app.include_router(build_runs(handlers))
     app.mount("/gym", StaticFiles(directory=ASSETS))
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
-        "": mount(app, build_student(desk), "/", _everybody),
+        "": mount(app, build_student(handlers), "/", _everybody),
     }
     # Gradio answers every origin, with credentials, unless the application has rules of its own: here, none may.
     app.add_middleware(CORSMiddleware, allow_origins=())
-    app.add_middleware(Doorway, identity=identity)
+    app.add_middleware(InstructorOnly, identity=identity)
     app.add_middleware(
         Guard,
         body_limit=(2 * settings.source_kib + 64) << 10,
         events=events,
-        crowd=Crowd(at_once=settings.connections_each),
-        recognise=Faces(identity).recognise,
+        crowd=RequestLimiter(at_once=settings.connections_each),
+        recognise=CallerCache(identity).recognise,
         secure=settings.cookie_secure,
         cookies=(identity.cookie, identity.mark_cookie),
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)
-    app.add_middleware(Shield, head=head(service.box_name))
+    app.add_middleware(SecurityHeaders, head=head(service.box_name))
     return app
 
 

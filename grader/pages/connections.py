@@ -16,7 +16,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from grader.pages.crowd import Who
+from grader.pages.request_limits import Who
 
 HEAD_SECONDS = 15.0
 PARALLEL = 6  # connections over which a browser reads a page at once; they share what its line carries
@@ -34,7 +34,7 @@ ALIVE = {
 
 
 @dataclass(slots=True)
-class Doors:
+class ConnectionLimits:
     """Counts the open connections, of each address and in all.
 
     Attributes:
@@ -67,7 +67,7 @@ class Doors:
             del self._open[network]
 
 
-class Impatient(H11Protocol):
+class HeaderTimeout(H11Protocol):
     """HTTP as the server speaks it, with a limit on the time for the head of a request and for reading an answer."""
 
     patience = HEAD_SECONDS
@@ -77,10 +77,10 @@ class Impatient(H11Protocol):
     _address: str | None = None  # while this connection is counted
     _read: int | None = None  # bytes, at the last look; None if all that was sent had been taken
 
-    def __init__(self, *given: Any, doors: Doors | None = None, **named: Any) -> None:
+    def __init__(self, *given: Any, doors: ConnectionLimits | None = None, **named: Any) -> None:
         """Speak on one connection, which is counted at `doors`; the others are what the server gives a protocol."""
         super().__init__(*given, **named)
-        self._doors = doors or Doors()
+        self._doors = doors or ConnectionLimits()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""

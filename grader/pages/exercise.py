@@ -1,4 +1,4 @@
-"""The layout of the exercise page, and which event fills what; what the events do is in `desk`."""
+"""The layout of the exercise page, and which event fills what; what the events do is in `exercise_handlers`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from grader.pages.desk import Desk
+from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.panel import idle_view, not_sent_view, sending_view
 from grader.pages.parts import FORMULAS, on, part
 from grader.pages.wording import pack
@@ -61,18 +61,18 @@ class Hidden:
     paper: gr.HTML
 
 
-def lay_out_exercise(blocks: gr.Blocks, desk: Desk) -> None:
+def lay_out_exercise(blocks: gr.Blocks, handlers: ExerciseHandlers) -> None:
     """Build the page inside the current route of `blocks`."""
     header, title = part("header"), part("title")
     with gr.Row(elem_id="desk", equal_height=False):
         with gr.Column(scale=5, elem_id="left"):
             left = _left()
         with gr.Column(scale=7, elem_id="right"):
-            right = _right(desk.service.devices)
+            right = _right(handlers.service.devices)
     part("bottom", value="{}")
     hidden = _hidden()
-    _connect_opening(blocks, desk, header=header, title=title, left=left, right=right, hidden=hidden)
-    _connect_running(desk, title=title, left=left, right=right, hidden=hidden)
+    _connect_opening(blocks, handlers, header=header, title=title, left=left, right=right, hidden=hidden)
+    _connect_running(handlers, title=title, left=left, right=right, hidden=hidden)
 
 
 def _left() -> Left:
@@ -128,26 +128,33 @@ def _hidden() -> Hidden:
 
 
 def _connect_opening(
-    blocks: gr.Blocks, desk: Desk, *, header: gr.HTML, title: gr.HTML, left: Left, right: Right, hidden: Hidden
+    blocks: gr.Blocks,
+    handlers: ExerciseHandlers,
+    *,
+    header: gr.HTML,
+    title: gr.HTML,
+    left: Left,
+    right: Right,
+    hidden: Hidden,
 ) -> None:
     texts = [header, title, left.statement, left.hints]
     state = [hidden.paper, hidden.exercise, hidden.submission]
     filled = [*texts, *state, left.attempts, left.board]
-    fill, parts = (desk.open_with_devices, [*filled, right.device]) if right.device else (desk.open, filled)
+    fill, parts = (handlers.open_with_devices, [*filled, right.device]) if right.device else (handlers.open, filled)
     opened = on(blocks.load, fill, None, parts, name="open")
     # A submission that was on its way when the page was closed is followed again.
     opened.success(None, hidden.submission, None, js=FOLLOW, api_visibility="private")
-    on(left.attempts.select, desk.restore, None, [hidden.paper, right.panel, right.report], name="restore")
+    on(left.attempts.select, handlers.restore, None, [hidden.paper, right.panel, right.report], name="restore")
 
 
-def _connect_running(desk: Desk, *, title: gr.HTML, left: Left, right: Right, hidden: Hidden) -> None:
+def _connect_running(handlers: ExerciseHandlers, *, title: gr.HTML, left: Left, right: Right, hidden: Hidden) -> None:
     send: Callable[..., Any]
-    send, fields, js = desk.submit, [hidden.exercise, right.editor], SOURCE
+    send, fields, js = handlers.submit, [hidden.exercise, right.editor], SOURCE
     if right.device:
-        send, fields, js = desk.submit_to, [*fields, right.device], SOURCE_FOR
+        send, fields, js = handlers.submit_to, [*fields, right.device], SOURCE_FOR
     submitted = on(right.run.click, send, fields, [hidden.submission, right.panel], name="submit", js=js)
     submitted.success(None, hidden.submission, None, js=FOLLOW, api_visibility="private")
     submitted.failure(None, None, None, js=NOT_SENT, api_visibility="private")
     moving = [right.panel, right.report, title, left.attempts, left.board]
     right.panel.input(None, None, moving, js=NEWS, trigger_mode="multiple", api_visibility="private")
-    on(right.cancel.click, desk.cancel, hidden.submission, None, name="cancel")
+    on(right.cancel.click, handlers.cancel, hidden.submission, None, name="cancel")

@@ -17,11 +17,11 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from grader.pages.crowd import Crowd, Who
 from grader.pages.envelope import Events, check_event, parse, remade
 from grader.pages.origin import check_origin
 from grader.pages.rebuild import client_of, form_of, rebuilt, with_body
 from grader.pages.refusal import Refusal
+from grader.pages.request_limits import RequestLimiter, Who
 from grader.pages.routes import Body, Route, Routes, split
 
 BODY_SECONDS = 30.0
@@ -52,7 +52,7 @@ class Guard:
         *,
         body_limit: int,
         events: Mapping[str, Events],
-        crowd: Crowd,
+        crowd: RequestLimiter,
         recognise: Callable[[Scope], Awaitable[Who]],
         secure: bool = False,
         cookies: Collection[str] = (),

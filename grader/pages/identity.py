@@ -10,7 +10,7 @@ from typing import Protocol
 from fastapi import Request, Response
 from starlette.types import Scope
 
-from grader.pages.crowd import Who
+from grader.pages.request_limits import Who
 from grader.pages.wording import clean
 from grader.service import Service
 from grader.store.records import Role, User
@@ -77,7 +77,7 @@ class Identity:
         response.delete_cookie(self.cookie, httponly=True, secure=self.secure, samesite="lax", path="/")
 
 
-class Faces:
+class CallerCache:
     """Knows people again for a while without asking the store; for counting them, never for what they may see."""
 
     def __init__(self, identity: Identity) -> None:

@@ -16,9 +16,9 @@ from fastapi.responses import StreamingResponse
 
 from grader.errors import GraderFault, NotAllowed, record
 from grader.pages import panel
-from grader.pages.crowd import Seats
-from grader.pages.desk import Desk, Part
+from grader.pages.exercise_handlers import ExerciseHandlers, Part
 from grader.pages.render import report_view
+from grader.pages.request_limits import StreamLimiter
 from grader.pages.wording import pack
 from grader.service import Service
 from grader.store.records import SubmissionId, User, Watch
@@ -27,10 +27,10 @@ LOG = logging.getLogger(__name__)
 HEADERS = {"X-Accel-Buffering": "no"}  # a proxy in front passes each line on as it comes
 
 
-def build_runs(desk: Desk) -> APIRouter:
+def build_runs(handlers: ExerciseHandlers) -> APIRouter:
     """Return the route of the stream."""
     router = APIRouter(include_in_schema=False)
-    router.add_api_route("/runs/{submission}", Runs(desk).follow, methods=["GET"])
+    router.add_api_route("/runs/{submission}", Runs(handlers).follow, methods=["GET"])
     return router
 
 
@@ -38,13 +38,13 @@ def build_runs(desk: Desk) -> APIRouter:
 class Runs:
     """Lets people follow their own submissions."""
 
-    desk: Desk
-    seats: Seats = field(default_factory=Seats)
+    handlers: ExerciseHandlers
+    seats: StreamLimiter = field(default_factory=StreamLimiter)
 
     @property
     def service(self) -> Service:
         """The service behind the page."""
-        return self.desk.service
+        return self.handlers.service
 
     async def follow(self, request: Request, submission: str) -> StreamingResponse:
         """Send each part of the page under its name whenever it changes, and `end` after the last."""
@@ -76,10 +76,10 @@ class Runs:
             yield part
 
     def _begun(self, request: Request, id: SubmissionId) -> tuple[User, AsyncIterator[Watch]] | None:
-        user = self.desk.identity.user(request)
+        user = self.handlers.identity.user(request)
         return (user, self.service.watch(user, id)) if user else None
 
     def _ending(self, user: User, watch: Watch) -> list[Part]:
         best = self.service.best(user)
         report = report_view(watch.report, number_of_attempt=watch.number, best=best.get(watch.exercise))
-        return [("report", report), *self.desk.changed(user, watch.exercise, best)]
+        return [("report", report), *self.handlers.changed(user, watch.exercise, best)]

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 from grader.bootstrap import build
 from grader.pages.application import create_app
-from grader.pages.connections import RESERVE, Doors, Impatient, raise_limit
+from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout, raise_limit
 from grader.pages.log import set_up_log
 from grader.settings import Settings
 
@@ -63,7 +63,7 @@ def configured(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Co
         settings: how many connections there may be, and where.
         descriptors: how many this process may have.
     """
-    doors = Doors(
+    doors = ConnectionLimits(
         most=min(settings.connections, (descriptors - RESERVE) // 2),  # a file that is sent is open as well
         each=settings.connections_each,
         pace=settings.slowest_reader,
@@ -71,7 +71,7 @@ def configured(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Co
     )
     return uvicorn.Config(
         app,
-        http=cast("Any", partial(Impatient, doors=doors)),
+        http=cast("Any", partial(HeaderTimeout, doors=doors)),
         ws="none",
         host=settings.host,
         port=settings.port,

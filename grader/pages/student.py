@@ -9,8 +9,8 @@ import gradio as gr
 from gradio.components.navbar import Navbar
 
 from grader.pages import catalogue, lists
-from grader.pages.desk import Desk
 from grader.pages.exercise import lay_out_exercise
+from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.identity import Identity
 from grader.pages.parts import on, part
 from grader.pages.wording import View, pack
@@ -18,15 +18,15 @@ from grader.pages.wording import View, pack
 GUEST_WORK = "Sign in to see what you have handed in."
 
 
-def build_student(desk: Desk) -> gr.Blocks:
+def build_student(handlers: ExerciseHandlers) -> gr.Blocks:
     """Return the site for students and guests."""
-    shelves = Shelves(desk.identity)
+    shelves = ListHandlers(handlers.identity)
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         _navigation()
         on(blocks.load, shelves.exercises, None, [part("header"), part("exercises")], name="exercises")
     with blocks.route("Exercise", "exercise"):
         _navigation()
-        lay_out_exercise(blocks, desk)
+        lay_out_exercise(blocks, handlers)
     with blocks.route("Leaderboard", "leaderboard"):
         _navigation()
         on(blocks.load, shelves.board, None, [part("header"), part("board")], name="board")
@@ -41,7 +41,7 @@ def _navigation() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelves:
+class ListHandlers:
     """What the pages of lists show; each method returns a header and a body."""
 
     identity: Identity

@@ -26,19 +26,19 @@ def build_teach(identity: Identity) -> gr.Blocks:
     """Return the site for instructors."""
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         outputs = [part(name) for name in ("header", "gradebook", "attempts", "source", "report")]
-        on(blocks.load, Desk(identity).open, None, outputs, name="open")
+        on(blocks.load, InstructorHandlers(identity).open, None, outputs, name="open")
     return cast("gr.Blocks", blocks)
 
 
 def build_exports(identity: Identity) -> APIRouter:
     """Return the route of the export; a file of Gradio's would be open to whoever knows its address."""
     router = APIRouter(include_in_schema=False)
-    router.add_api_route("/teach/export.csv", Desk(identity).export, methods=["GET"])
+    router.add_api_route("/teach/export.csv", InstructorHandlers(identity).export, methods=["GET"])
     return router
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class InstructorHandlers:
     """The handlers; each asks by itself whether an instructor is asking, and the service asks again."""
 
     identity: Identity
@@ -65,7 +65,7 @@ class Desk:
         if user is None:
             raise HTTPException(401, "This page is for instructors.")
         exercises = list(service.catalog)
-        rows = [gradebook.row_of(student, exercises) for student in service.office.students(user)]
+        rows = [gradebook.row_of(student, exercises) for student in service.instructor.students(user)]
         headers = {"Content-Disposition": 'attachment; filename="gradebook.csv"', "Cache-Control": "no-store"}
         text = gradebook.csv_of(exercises, rows)
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
@@ -78,7 +78,7 @@ class Desk:
             if student.isdecimal() and len(student) < 10:
                 return self._student(user, UserId(int(student)), flag)
             if flag in gradebook.FLAGS:
-                found = self.identity.service.office.flagged(user, gradebook.FLAGS[flag])
+                found = self.identity.service.instructor.flagged(user, gradebook.FLAGS[flag])
                 return "", pack(gradebook.flagged_view(found, self.identity.service.catalog, flag)), "", ""
         except NotAllowed as refusal:
             return "", pack(gradebook.refusal_view(str(refusal))), "", ""
@@ -86,24 +86,24 @@ class Desk:
 
     def _gradebook(self, user: User) -> Parts:
         service = self.identity.service
-        students, mistakes = service.office.students(user), service.office.common_mistakes(user)
+        students, mistakes = service.instructor.students(user), service.instructor.common_mistakes(user)
         return pack(gradebook.gradebook_view(service.catalog, students, mistakes)), "", "", ""
 
     def _student(self, user: User, id: UserId, flag: str) -> Parts:
         service = self.identity.service
-        student = service.office.student(user, id)
-        attempts = service.office.attempts(user, id)
+        student = service.instructor.student(user, id)
+        attempts = service.instructor.attempts(user, id)
         return "", pack(gradebook.student_view(student, attempts, service.catalog, flag)), "", ""
 
     def _submission(self, user: User, id: SubmissionId) -> Parts:
         service = self.identity.service
         found = service.submission(user, id)
-        student = service.office.student(user, found.user)
+        student = service.instructor.student(user, found.user)
         report = report_view(found.report, number_of_attempt=found.number)
         return "", "", pack(gradebook.source_view(student, found, service.catalog)), pack(report)
 
 
-class Doorway:
+class InstructorOnly:
     """An ASGI application that lets nobody but instructors below `/teach`; browsers are led to the sign-in form.
 
     Gradio asks as well who somebody is, but not on all of its routes.

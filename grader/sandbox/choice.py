@@ -1,4 +1,4 @@
-"""Which box to run in: the sandbox where this machine has its walls, a plain subprocess at a desk that says so."""
+"""Which box to run in: the sandbox where this machine has its walls, a plain subprocess where its user accepts that."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import sys
 from grader.box.run import Box
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
-from grader.sandbox.keeper import Zygote
+from grader.sandbox.zygote_handle import ZygoteHandle
 
-# Nothing above brings torch: at a desk the box imports it while its user does.
+# Nothing above brings torch: a local box imports it while its user does.
 
 
 class BoxToCome:
@@ -22,7 +22,7 @@ class BoxToCome:
     def __init__(self, room: int = 0) -> None:
         self._room = room
         self._examination = doctor.Examination()
-        self._zygote = Zygote(room) if sys.platform == "linux" else None
+        self._zygote = ZygoteHandle(room) if sys.platform == "linux" else None
 
     def wait(self, *, allow_plain: bool, allow_one_wall: bool = False) -> Box:
         """Return the safest box that this machine can offer.

@@ -1,4 +1,4 @@
-"""The plain subprocess: the same protocol without walls, for one's own code at a desk, on any system.
+"""The plain subprocess: the same protocol without walls, for one's own code on one's own machine, on any system.
 
 Covered: the wall clock, the cap on prints, a crash. Not covered: everything else; the code can do what its owner can.
 The job goes in by standard input, the answer comes out of standard output, prints out of standard error, because

@@ -15,10 +15,10 @@ from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.errors import GraderFault, Killed, SandboxUnavailable
-from grader.sandbox.keeper import Zygote
 from grader.sandbox.lockdown import oom
-from grader.sandbox.started import ZygoteLost
-from grader.sandbox.trip import Trip
+from grader.sandbox.process_handle import ZygoteLost
+from grader.sandbox.run_monitor import RunMonitor
+from grader.sandbox.zygote_handle import ZygoteHandle
 
 LOG = logging.getLogger(__name__)
 
@@ -35,15 +35,15 @@ class Sandbox:
     """
 
     def __init__(
-        self, zygote: Zygote | None = None, *, room: int = 0, clock: Callable[[], float] = time.monotonic
+        self, zygote: ZygoteHandle | None = None, *, room: int = 0, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._lock = threading.Lock()
         self._closed = False
         self._clock = clock
         self._renewed = clock()
         self._room = room
-        self._zygote = (zygote or Zygote(room)).wait()
-        self._leases: Counter[Zygote] = Counter()  # runs under way, by zygote
+        self._zygote = (zygote or ZygoteHandle(room)).wait()
+        self._leases: Counter[ZygoteHandle] = Counter()  # runs under way, by zygote
         self.tier = self._zygote.tier
         self.name = f"sandbox (tier {self.tier}{', one wall only' if self.tier == 'C' else ''})"
 
@@ -62,12 +62,12 @@ class Sandbox:
         job, kills = encode_job(plan, source, carried(plan)), oom.kills()
         with self._lease() as zygote:
             try:
-                return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)
+                return _attempt(zygote, job, RunMonitor(plan, limits, progress, leash), limits)
             except ZygoteLost:
                 self._replace(zygote)
         with self._lease() as zygote:
             try:
-                return _attempt(zygote, job, Trip(plan, limits, progress, leash), limits)
+                return _attempt(zygote, job, RunMonitor(plan, limits, progress, leash), limits)
             except ZygoteLost as lost:
                 if zygote.was_killed() and (kills is None or oom.kills() != kills):
                     raise Killed("the kernel ended the sandbox's zygote twice, for lack of memory") from lost
@@ -99,7 +99,7 @@ class Sandbox:
         self.close()
 
     @contextmanager
-    def _lease(self) -> Iterator[Zygote]:
+    def _lease(self) -> Iterator[ZygoteHandle]:
         """Lend the present zygote; one that was renewed meanwhile ends with its last run."""
         with self._lock:
             zygote = self._zygote
@@ -114,7 +114,7 @@ class Sandbox:
             if due:
                 threading.Thread(target=self._renew_in_the_background, daemon=True, name="zygote renewal").start()
 
-    def _give_back(self, zygote: Zygote) -> None:
+    def _give_back(self, zygote: ZygoteHandle) -> None:
         self._leases[zygote] -= 1
         if self._leases[zygote]:
             return
@@ -128,7 +128,7 @@ class Sandbox:
         except GraderFault as fault:
             LOG.warning("the sandbox keeps its old zygote for another day: %s", fault)
 
-    def _replace(self, lost: Zygote) -> None:
+    def _replace(self, lost: ZygoteHandle) -> None:
         """Put a new zygote in the place of `lost`, unless another thread has done so already."""
         with self._lock:
             if self._closed:
@@ -137,21 +137,21 @@ class Sandbox:
                 lost.close()
                 self._zygote = self._another()
 
-    def _another(self) -> Zygote:
+    def _another(self) -> ZygoteHandle:
         """Start a zygote behind walls that are as high as the first one's.
 
         Raises:
             GraderFault: it did not start.
             SandboxUnavailable: the machine has lost a wall meanwhile.
         """
-        zygote = Zygote(self._room).wait()
+        zygote = ZygoteHandle(self._room).wait()
         if zygote.tier > self.tier:  # later in the alphabet is lower
             zygote.close()
             raise SandboxUnavailable(f"a new zygote has tier {zygote.tier} only, where the sandbox had {self.tier}")
         return zygote
 
 
-def _attempt(zygote: Zygote, job: bytes, trip: Trip, limits: Limits) -> Run:
+def _attempt(zygote: ZygoteHandle, job: bytes, monitor: RunMonitor, limits: Limits) -> Run:
     with closing(zygote.start(limits)) as child:
         child.begin(job)
-        return trip.watch(child, result=child.result, output=child.output)
+        return monitor.watch(child, result=child.result, output=child.output)

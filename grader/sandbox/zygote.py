@@ -21,10 +21,10 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from grader.sandbox import hugepages
+from grader.sandbox.child import ChildLimits, send
 from grader.sandbox.lockdown import namespaces, oom, root
 from grader.sandbox.lockdown.walls import prepare
-from grader.sandbox.newborn import Allowance, send
-from grader.sandbox.nursery import Nursery
+from grader.sandbox.prefork import PreforkPool
 
 MESSAGE_BYTES = 4096
 _QUIET = 100  # milliseconds without a run before a child is made ready; runs in a row would only be slowed down by it
@@ -52,29 +52,29 @@ def main(control_descriptor: int, group_descriptor: int = -1) -> NoReturn:
     gc.freeze()
     gc.enable()
     send(control, {"tier": walls.tier, "threads": threads})
-    _serve(control, Nursery(walls, ranks), unfolded)
+    _serve(control, PreforkPool(walls, ranks), unfolded)
     os._exit(0)
 
 
-def _serve(control: socket.socket, nursery: Nursery, unfolded: list[hugepages.Piece]) -> None:
+def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.Piece]) -> None:
     while True:
-        if nursery.busy or not (unfolded or nursery.short):
+        if pool.is_busy or not (unfolded or pool.has_room):
             patience = None
         else:
             patience = 0 if unfolded else _QUIET
-        ready = _readable((control.fileno(), *nursery.descriptors), patience)
+        ready = _readable((control.fileno(), *pool.descriptors), patience)
         for pidfd in ready - {control.fileno()}:
-            nursery.bury(pidfd)
+            pool.reap(pidfd)
         if control.fileno() in ready:
             message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
             if not message:
                 return
             for descriptor in descriptors:  # none where this process had no room for it; the runner sees its line end
-                nursery.give(socket.socket(fileno=descriptor), Allowance(**json.loads(message)))
+                pool.assign(socket.socket(fileno=descriptor), ChildLimits(**json.loads(message)))
         elif not ready and unfolded:  # before any child is ready: what is folded is no longer shared with children
             hugepages.fold(unfolded.pop())
         elif not ready:
-            nursery.make_ready()
+            pool.fork_ahead()
 
 
 def _readable(descriptors: Iterable[int], patience: int | None) -> set[int]:

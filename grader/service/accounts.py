@@ -14,8 +14,8 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from grader.errors import GraderError, NotAllowed
-from grader.service.doors import Arrivals, Marks, SignIns
 from grader.service.names import fold, tidy
+from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
 from grader.service.taken import Taken
 from grader.store import accounts
 from grader.store.accounts import Visit
@@ -61,9 +61,9 @@ class Accounts:
         self._hasher = hasher or PasswordHasher(PASSES, MEMORY_KIB, LANES)
         self._clock = clock
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
-        self._marks = Marks.of(secret)
+        self._marks = BrowserTokens.of(secret)
         self._sign_ins = SignIns(self._marks, clock)
-        self._arrivals = Arrivals(clock)
+        self._arrivals = SignupLimits(clock)
         self._taken = Taken()
         self._cache: dict[str, tuple[Visit | None, float]] = {}
         self._decoy = self._hash(secrets.token_hex(16))

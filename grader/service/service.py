@@ -22,8 +22,8 @@ from grader.jobs import claims
 from grader.jobs.engine import Engine, virtual_deadline
 from grader.jobs.watching import Watching
 from grader.service.accounts import Accounts
-from grader.service.limits import Pace
-from grader.service.office import Office
+from grader.service.instructor import InstructorService
+from grader.service.limits import SubmitLimit
 from grader.store import accounts, boards, keys, submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
@@ -87,10 +87,10 @@ class Service:
         """Wire the parts."""
         self.catalog = catalog
         self.box_name = box_name
-        self.office = Office(database)
+        self.instructor = InstructorService(database)
         self._database, self._engine, self._watching = database, engine, watching
         self._rules = rules
-        self._clock, self._pace = clock, Pace(clock)
+        self._clock, self._pace = clock, SubmitLimit(clock)
         self._closing = closing
         self.accounts = Accounts(
             database,
@@ -118,7 +118,7 @@ class Service:
     def start(self) -> None:
         """Begin to grade, first of all what a former run has left behind."""
         with suppress(StoreUnavailable), self._database.write() as session:  # then the next start moves them
-            claims.bring_home(session, tuple(self._rules.slots))
+            claims.requeue_unserved(session, tuple(self._rules.slots))
         self._engine.run(self._rules.slots)
 
     def stop(self) -> None:

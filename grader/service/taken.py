@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from grader.errors import NotAllowed
-from grader.service.looks import looks
+from grader.service.confusables import skeleton
 
 Names = Callable[[int], Sequence[tuple[int, str]]]  # those with a higher id, by id
 
@@ -29,7 +29,7 @@ class Taken:
         """
         with self._lock:
             self._catch_up(names, count)
-            alike = not looks(name).isdisjoint(self._looks)
+            alike = not skeleton(name).isdisjoint(self._looks)
         if alike:
             raise NotAllowed(f"The name {name} is taken, or looks like one that is; please choose another one.")
 
@@ -40,6 +40,6 @@ class Taken:
             self._looks, self._count = set(), 0
             fresh = names(0)
         for id, name in fresh:
-            self._looks |= looks(name)
+            self._looks |= skeleton(name)
             self._last = id
         self._count += len(fresh)

@@ -16,7 +16,7 @@ from grader.errors import GraderFault
 from grader.jobs import claims
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Tracker, virtual_deadline
-from grader.jobs.slot import KILLED
+from grader.jobs.worker import KILLED
 from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
 from grader.store import boards, submissions
 from grader.store.engine import Database
@@ -297,8 +297,8 @@ def test_what_a_stop_breaks_off_is_no_fault(database: Database, engine: Make, ca
 
     assert not one.drain(0.01)
     closed.set()
-    for slot in [thread for thread in threading.enumerate() if thread.name == "grading slot"]:
-        slot.join(20)
+    for one in [thread for thread in threading.enumerate() if thread.name == "grading worker"]:
+        one.join(20)
     assert states(database) == {"s1": State.QUEUED}
     assert [entry.getMessage() for entry in caplog.records if "the box was closed" in entry.getMessage()] == []
 

@@ -12,10 +12,10 @@ from grader.jobs.live import Live
 from grader.store.records import SubmissionId
 
 
-def grade(live: Live, seconds: float, *, withdrawn: bool = False) -> None:
+def grade(live: Live, seconds: float, *, cancelled: bool = False) -> None:
     """Be busy for a while."""
     with live.grading(SubmissionId("s")) as tracker:
-        tracker.withdrawn = withdrawn
+        tracker.cancelled = cancelled
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             pass
@@ -29,7 +29,7 @@ def trained(name: str, losses: list[float]) -> CallSeen:
 def test_nothing_is_foretold_before_the_first_grading() -> None:
     """Without a grading to go by there is no number; one that was cancelled is none."""
     live = Live()
-    grade(live, 0.0, withdrawn=True)
+    grade(live, 0.0, cancelled=True)
 
     assert live.eta(3) is None
 

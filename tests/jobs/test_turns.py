@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from grader.errors import Killed
-from grader.jobs import slot
+from grader.jobs import worker
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Tracker, virtual_deadline
 from grader.judge.report import Report
@@ -23,7 +23,7 @@ Make = Callable[..., EmbeddedEngine]
 
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slot, "QUICK_SECONDS", 0.05)
+    monkeypatch.setattr(worker, "QUICK_SECONDS", 0.05)
 
 
 def test_a_long_run_lets_newcomers_go_first(database: Database, engine: Make) -> None:

@@ -11,7 +11,6 @@ from grader.box.run import Ending, Progress, Run
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge import inspection
 from grader.judge.grade import grade
-from grader.judge.inspection import read
 from grader.judge.preview import Preview
 from grader.judge.sheet import draw_up
 
@@ -24,7 +23,7 @@ def _plan() -> Plan:
 
 def test_a_source_whose_call_has_finished_is_read() -> None:
     """What is found then is kept for the report, which reads nothing a second time."""
-    inspection.read.cache_clear()
+    inspection._read.cache_clear()
     told: list[CallSeen] = []
 
     def run(plan: Plan, progress: Progress) -> Run:
@@ -35,22 +34,22 @@ def test_a_source_whose_call_has_finished_is_read() -> None:
     preview.run(plan)
     preview.read(_FUSED, plan)
     assert [call.name for call in told] == ["case/base"]
-    assert read.cache_info().currsize == 1
+    assert inspection._read.cache_info().currsize == 1
 
 
 def test_a_source_that_never_got_to_a_call_is_left_alone() -> None:
     """The run is over without one: it may be no Python at all."""
-    inspection.read.cache_clear()
+    inspection._read.cache_clear()
     preview, plan = Preview(lambda plan, progress: Run(Observations(), Ending.CRASHED), None), _plan()
     preview.run(plan)
     preview.read(_FUSED, plan)
-    assert read.cache_info().currsize == 0
+    assert inspection._read.cache_info().currsize == 0
 
 
 def test_a_grade_reads_its_source_once() -> None:
     """Its report takes what was read beside the run."""
-    inspection.read.cache_clear()
+    inspection._read.cache_clear()
     exercise = read_exercise(ROOT / "exercises" / "scaled_dot_product_attention")
     source = Path(exercise.reference_path).read_text(encoding="utf-8")
     assert grade(exercise, source, seed=3, box=InlineBox()).score == 100
-    assert (read.cache_info().misses, read.cache_info().hits) == (1, 1)
+    assert (inspection._read.cache_info().misses, inspection._read.cache_info().hits) == (1, 1)

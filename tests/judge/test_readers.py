@@ -21,14 +21,15 @@ from grader.checks.trouble import explain
 from grader.cli import as_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
-from grader.judge.inspection import likeness, read
+from grader.judge import inspection
+from grader.judge.inspection import likeness
 from grader.judge.notebook import in_cells, without_magic
 from grader.judge.source import names_single_precision, read_source
 from grader.judge.text import clean
 from grader.pages import wording
 from grader.pages.gradebook import quoted
 from grader.service import accounts
-from grader.service.looks import looks
+from grader.service.confusables import skeleton
 from grader.service.names import tidy
 from tests.judge.slow_texts import TEXTS
 
@@ -45,12 +46,12 @@ def _source(text: str) -> None:
 
 def _name(text: str) -> None:
     with contextlib.suppress(NotAllowed):
-        looks(tidy(text))
+        skeleton(tidy(text))
 
 
 READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
-    "clues": lambda text: read(f"{text}\nimport ctypes", ("attention", "softmax"), ["attend"]),
+    "clues": lambda text: inspection._read.__wrapped__(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
     "precision": names_single_precision,
     "notebook": lambda text: _source(json.dumps({"cells": [{"cell_type": "code", "source": text}] * 3})),
     "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
@@ -73,15 +74,15 @@ HANDLERS = {
     "cli/as_json": "reports",
     "cli/as_text": "READERS",
     "cli/plots": "titles of ours",
-    "desk": "the name of one's own file",
-    "jobs/relay": "reports",
+    "local": "the name of one's own file",
+    "jobs/worker_protocol": "reports",
     "exercise/steps": "our own references",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
     "judge/notebook": "READERS",
     "judge/text": "READERS",
     "judge/tokens": "READERS",
     "pack": "our own modules and files",
-    "pages/csp": "our own pages",
+    "pages/security_headers": "our own pages",
     "pages/envelope": "bodies of bounded length and depth, see tests/pages/test_guard.py",
     "pages/exercise": "our own",
     "pages/gradebook": "READERS",
@@ -93,7 +94,7 @@ HANDLERS = {
     "pages/wording": "READERS",
     "sandbox": "what our own processes tell each other",
     "service/accounts": "READERS",
-    "service/looks": "READERS",
+    "service/confusables": "READERS",
     "service/names": "READERS",
     "service/service": "ids of 24 characters",
     "settings": "the operator's",
@@ -129,7 +130,7 @@ def _grows_too_fast(reader: Callable[[str], object], text: Callable[[int], str])
 def _without_collections() -> Iterator[None]:
     """Keep the collector of garbage from running where it likes; and have torch's own source read before."""
     likeness.runs_in_common("x")
-    looks("\u0430")
+    skeleton("\u0430")
     gc.disable()
     yield
     gc.enable()

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from grader.pages.crowd import Crowd, Who
 from grader.pages.envelope import Event, Text, check_event, parse, remade
 from grader.pages.guard import AT_ONCE, HOST, Guard
 from grader.pages.refusal import Refusal
+from grader.pages.request_limits import RequestLimiter, Who
 from grader.pages.routes import Routes
 
 NEEDED = [
@@ -182,7 +182,7 @@ def test_whoever_hands_in_waits_for_a_turn_and_whoever_reads_does_not():
         async def recognise(scope) -> Who:
             return Who(1, "192.0.2.1")
 
-        guard = Guard(app, body_limit=1000, events={"": events}, crowd=Crowd(), recognise=recognise)
+        guard = Guard(app, body_limit=1000, events={"": events}, crowd=RequestLimiter(), recognise=recognise)
         sent = [asyncio.create_task(guard(*request_for(name))) for name in ["submit"] * (AT_ONCE + 3) + ["board"]]
         await asyncio.wait_for(sent[-1], 20)
         before = list(entered)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderFault
-from grader.sandbox import keeper
+from grader.sandbox import zygote_handle
 from grader.sandbox.lockdown import privileges, seccomp
 from grader.sandbox.runner import Sandbox
 from tests.sandbox import arena, docker
@@ -28,7 +28,7 @@ _ENTRY = (
 )
 _FOLDING_SECONDS = 1.0  # in which an idle zygote folds itself into huge pages; hundreds of runs after it are cheaper
 _DEADLY = "signal_by_owned_pipe"  # it takes the zygote along where it gets through, so it comes last
-_CLEAN = keeper._environment
+_CLEAN = zygote_handle._environment
 _SECRET = {"GRADER_SECRET": "the seed of all seeds"}
 
 
@@ -67,15 +67,15 @@ def _tier(mode: dict[str, Any], before: str) -> dict[str, object]:
 class _OneLife(Sandbox):
     """A sandbox whose zygote is not replaced when an attack has killed it."""
 
-    def _replace(self, lost: keeper.Zygote) -> None:
+    def _replace(self, lost: zygote_handle.ZygoteHandle) -> None:
         raise GraderFault(f"the zygote is dead: {lost}")
 
 
 def _replace_the_zygote(walls: list[str]) -> None:
-    """Have the keeper start the zygote of `arena_walls`, in an environment that is not clean unless that is asked."""
-    keeper._ENTRY = _ENTRY.format(walls=walls)
+    """Have the handle start the zygote of `arena_walls`, in an environment that is not clean unless that is asked."""
+    zygote_handle._ENTRY = _ENTRY.format(walls=walls)
     secret = {} if "clean start" in walls else _SECRET
-    keeper._environment = lambda scratch: {**_CLEAN(scratch), **secret}
+    zygote_handle._environment = lambda scratch: {**_CLEAN(scratch), **secret}
 
 
 def _move_to(place: str, *, as_root: bool) -> None:

@@ -42,7 +42,7 @@ def test_a_box_that_nobody_wants_is_ended_at_once(sandbox: Sandbox) -> None:
     assert _descriptors() == before
 
 
-@pytest.mark.parametrize("module", ["grader.desk", "grader.sandbox.choice", "grader.pytest_plugin"])
+@pytest.mark.parametrize("module", ["grader.local", "grader.sandbox.choice", "grader.pytest_plugin"])
 def test_a_box_is_begun_before_torch_is_imported(module: str) -> None:
     """Both processes import torch for a second or more; they can only do so side by side if ours has not done so."""
     program = f"import sys, {module}; print('torch' in sys.modules)"

@@ -21,9 +21,9 @@ from grader.errors import GraderFault, SandboxUnavailable
 from grader.sandbox import doctor
 from grader.sandbox.gpu.box import DeviceBox, find_meter
 from grader.sandbox.gpu.found import there_is_a_gpu
-from grader.sandbox.gpu.keeper import Worker
 from grader.sandbox.gpu.launch import environment
 from grader.sandbox.gpu.pool import Pool
+from grader.sandbox.gpu.worker_handle import Worker
 from tests.sandbox import ordinary_user
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from grader.errors import GraderFault
 from grader.sandbox.choice import choose_box
+from grader.sandbox.lockdown import oom
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 

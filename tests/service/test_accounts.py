@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from grader.errors import NotAllowed
 from grader.service import Service
-from grader.service.doors import GUESSING
+from grader.service.rate_limits import GUESSING
 from grader.store.engine import Database
 from grader.store.records import Role, User
 from tests.service.conftest import Clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import NotAllowed
-from grader.service.limits import Buckets, Pace
+from grader.service.limits import Buckets, SubmitLimit
 from tests.service.conftest import Clock
 
 
@@ -46,7 +46,7 @@ def test_more_than_a_bucket_holds_is_taken_from_a_full_one(clock: Clock) -> None
 
 def test_a_flood_of_submissions_has_to_wait(clock: Clock) -> None:
     """Whoever hands in faster than anybody reads is told to wait, by number and by length; nobody else is."""
-    pace = Pace(clock)
+    pace = SubmitLimit(clock)
     for _ in range(120):
         pace.submit(1, 100)
     with pytest.raises(NotAllowed, match="wait 3 seconds"):

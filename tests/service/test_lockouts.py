@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from grader.errors import NotAllowed
-from grader.pages.crowd import Crowd, Who
 from grader.pages.refusal import Refusal
+from grader.pages.request_limits import RequestLimiter, Who
 from grader.service import Service
 from grader.service.limits import Buckets
 from grader.store.records import User
@@ -27,7 +27,7 @@ class Place:
     """A service and a crowd, with Ada, who is honest, and Eve, who has an account too."""
 
     service: Service
-    crowd: Crowd
+    crowd: RequestLimiter
     ada: User
     eve: User
     mark: str  # of a browser in which Ada has been signed in
@@ -51,7 +51,7 @@ class Place:
 def place(service: Service, person: Callable[..., User], clock: Clock) -> Place:
     """Give the place before anything has happened."""
     ada, eve = person("Ada"), person("Eve")
-    return Place(service, Crowd(clock=clock), ada, eve, service.mark(ada))
+    return Place(service, RequestLimiter(clock=clock), ada, eve, service.mark(ada))
 
 
 def wrong_codes(place: Place) -> None:
@@ -148,7 +148,7 @@ def siege(attack: Callable[[Place], None], *limiters: str, visit: Callable[[Plac
 
 
 SIEGES = [
-    siege(wrong_codes, "Arrivals._wrong_codes", "Arrivals._warnings", visit=lambda place: place.register()),
+    siege(wrong_codes, "SignupLimits._wrong_codes", "SignupLimits._warnings", visit=lambda place: place.register()),
     siege(accounts_that_fail, visit=lambda place: place.register()),
     siege(many_names, "SignIns._by_address", visit=lambda place: place.enter()),
     siege(many_names, "SignIns._by_address", visit=lambda place: place.register()),
@@ -158,15 +158,15 @@ SIEGES = [
     siege(one_name_from_everywhere, "SignIns._by_name", visit=lambda place: place.enter(mark=place.mark)),
     siege(one_name_from_one_household, "SignIns._by_pair", visit=lambda place: place.enter()),
     siege(marks_that_are_none, "SignIns._by_pair", visit=lambda place: place.enter(mark=place.mark)),
-    siege(sessions, "Arrivals._sessions", visit=lambda place: place.enter()),
+    siege(sessions, "SignupLimits._sessions", visit=lambda place: place.enter()),
     siege(
         submissions,
-        "Pace._number",
+        "SubmitLimit._number",
         visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None,
     ),
-    siege(requests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
-    siege(requests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),
-    siege(requests_of_guests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
+    siege(requests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
+    siege(requests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),
+    siege(requests_of_guests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
 ]
 
 
@@ -198,9 +198,9 @@ KNOWN = [
     # It takes Ada's own browser.
     siege(own_browser, "SignIns._by_mark", visit=lambda place: place.enter(mark=place.mark)),
     # These are no wrong tries: somebody who knows the code makes hundreds of accounts, each with a share of the queue.
-    siege(full_of_accounts, "Arrivals._accounts", visit=lambda place: place.register()),
+    siege(full_of_accounts, "SignupLimits._accounts", visit=lambda place: place.register()),
     # A flood is refused before anything of it is read, so nothing is known of a guest but the address.
-    siege(requests_of_guests, "Crowd._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),
+    siege(requests_of_guests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),
 ]
 
 
@@ -249,8 +249,8 @@ def test_every_limiter_is_attacked(place: Place) -> None:
     found = {name for start in (place.service, place.crowd) for name, _ in limiters(start, set())}
     attacked = {name for one in (*SIEGES, *KNOWN) for name in one.limiters}
 
-    assert found - {"Pace._kib"} == attacked  # of one person's own, like `_number`, and emptied with it
-    assert "Pace._kib" in found
+    assert found - {"SubmitLimit._kib"} == attacked  # of one person's own, like `_number`, and emptied with it
+    assert "SubmitLimit._kib" in found
 
 
 def test_a_large_class_registers_from_one_room_beside_a_guesser(place: Place, clock: Clock) -> None:

@@ -25,8 +25,8 @@ def test_a_new_name_is_compared_with_what_has_come_since(
     """Once the names were read, a registration reads how its own looks, however many others there are."""
     store(database, *(f"student {n}" for n in range(2000)))
     read: list[str] = []
-    known = taken.looks
-    monkeypatch.setattr(taken, "looks", lambda name: read.append(name) or known(name))
+    known = taken.skeleton
+    monkeypatch.setattr(taken, "skeleton", lambda name: read.append(name) or known(name))
     costs = []
     for n in range(4):
         service.register(f"newcomer {n}", "correct horse", "green-tree")

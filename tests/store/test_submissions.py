@@ -37,7 +37,7 @@ def test_submissions_are_numbered_for_each_person_and_exercise(
     ada, bob = person("Ada"), person("Bob")
     with database.write() as session:
         first = submissions.add(session, draft(ada, "s1"))
-        claims.withdraw(session, SubmissionId("s1"), now=11.0)
+        claims.cancel(session, SubmissionId("s1"), now=11.0)
         second = submissions.add(session, draft(ada, "s2"))
         other = submissions.add(session, draft(ada, "s3", exercise="masking"))
         foreign = submissions.add(session, draft(bob, "s4"))
@@ -60,7 +60,7 @@ def test_attempts_come_newest_first(database: Database, person: Person, draft: D
     ada = person("Ada")
     with database.write() as session:
         submissions.add(session, draft(ada, "s1", created=1.0))
-        claims.withdraw(session, SubmissionId("s1"), now=2.0)
+        claims.cancel(session, SubmissionId("s1"), now=2.0)
         submissions.add(session, draft(ada, "s2", created=3.0))
         submissions.add(session, draft(ada, "s3", exercise="masking", created=2.0))
         every = submissions.attempts(session, ada.id)

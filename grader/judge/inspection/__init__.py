@@ -57,8 +57,7 @@ def _was_compiled(observed: Observations) -> bool:
     return bool(observed.calls or observed.builds or observed.touches)
 
 
-@lru_cache(maxsize=8)  # whoever waits for a run may have it read by then
-def read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple[Clue, ...]:
+def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue, ...]:
     """Return what stands in `text` that an exercise which forbids `groups` has no use for.
 
     Args:
@@ -66,8 +65,11 @@ def read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple[
         groups: names of groups of forbidden operations.
         entries: what the exercise asks for; only what they lead to is read.
     """
-    if not groups:
-        return ()
+    return _read(text, tuple(groups), tuple(entries)) if groups else ()
+
+
+@lru_cache(maxsize=8)  # what was read while a run was under way is not read again for its report
+def _read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple[Clue, ...]:
     if len(text) > LONGEST:
         return (Clue(Sight.UNUSUAL, _UNREAD),)
     forbidden = Forbidden.of(groups)

@@ -15,8 +15,8 @@ from grader.sandbox.gpu import nvml
 from grader.sandbox.gpu.names import NAMES
 from grader.sandbox.gpu.pool import RESERVE_BYTES, Pool
 from grader.sandbox.gpu.watch import Meter, Watch
-from grader.sandbox.started import ZygoteLost
-from grader.sandbox.trip import Trip
+from grader.sandbox.process_handle import ZygoteLost
+from grader.sandbox.run_monitor import RunMonitor
 
 
 class DeviceBox:
@@ -46,9 +46,9 @@ class DeviceBox:
             raise SandboxUnavailable(f"these workers run on {self.device} only, not on {plan.device}")
         job = encode_job(plan, source, carried(plan))
         try:
-            return self._attempt(job, Trip(plan, limits, progress, leash), limits)
+            return self._attempt(job, RunMonitor(plan, limits, progress, leash), limits)
         except ZygoteLost:
-            return self._attempt(job, Trip(plan, limits, progress, leash), limits)
+            return self._attempt(job, RunMonitor(plan, limits, progress, leash), limits)
 
     def close(self) -> None:
         """End every worker that has no job."""
@@ -60,12 +60,12 @@ class DeviceBox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _attempt(self, job: bytes, trip: Trip, limits: Limits) -> Run:
+    def _attempt(self, job: bytes, monitor: RunMonitor, limits: Limits) -> Run:
         with closing(self.pool.take()) as worker:
             watch = Watch(worker.pid, limits, worker.kill, self._meter)
             worker.hand_over(job)
             with watch:
-                run = trip.watch(worker, result=worker.result, output=worker.output)
+                run = monitor.watch(worker, result=worker.result, output=worker.output)
         if watch.why is None or run.ending is Ending.FINISHED:
             return run
         ending, detail = watch.why

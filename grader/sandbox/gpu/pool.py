@@ -9,9 +9,9 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from grader.errors import GraderFault
-from grader.sandbox.gpu.keeper import Worker
 from grader.sandbox.gpu.launch import Launched, launch
-from grader.sandbox.started import ZygoteLost
+from grader.sandbox.gpu.worker_handle import Worker
+from grader.sandbox.process_handle import ZygoteLost
 
 RESERVE_BYTES = 1 << 30  # of the device's memory, for each worker
 _TRIES = 3  # idle workers that may be found dead before something else must be wrong

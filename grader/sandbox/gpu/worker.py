@@ -20,8 +20,8 @@ import socket
 import traceback
 from typing import Any, NoReturn
 
-from grader.sandbox.gpu import doors, walls, world
-from grader.sandbox.gpu.doors import Doors
+from grader.sandbox.gpu import descriptors, walls, world
+from grader.sandbox.gpu.descriptors import WorkerDescriptors
 from grader.sandbox.lockdown import privileges, rlimits
 
 _READY, _GO = b"ready", b"go"
@@ -87,7 +87,7 @@ def _live(orders: dict[str, Any], line: int, *, guardian: int, apart: bool) -> N
     """Be the worker, to the end without any exit handler."""
     code = 1
     try:
-        files = doors.settle(**{name: orders[name] for name in ("job", "result", "report", "output")}, line=line)
+        files = descriptors.settle(**{name: orders[name] for name in ("job", "result", "report", "output")}, line=line)
         privileges.die_with(0 if apart else guardian)
         if apart:
             world.show_own_processes()
@@ -98,7 +98,7 @@ def _live(orders: dict[str, Any], line: int, *, guardian: int, apart: bool) -> N
         os._exit(code)
 
 
-def _work(files: Doors, device: str, reserve: int, *, guardian: int) -> int:
+def _work(files: WorkerDescriptors, device: str, reserve: int, *, guardian: int) -> int:
     privileges.yield_the_processor()
     gc.disable()  # nothing that is imported is ever garbage, and looking for some takes a third of the time
     # In here and not above: the guardian has no use for torch.
@@ -109,10 +109,10 @@ def _work(files: Doors, device: str, reserve: int, *, guardian: int) -> int:
     warm_up()
     walls.give_up_power(guardian)
     make_ready(device, reserve)
-    devices = doors.keep_the_drivers()
-    threads, above = len(os.listdir("/proc/self/task")), doors.highest() + 1
+    devices = descriptors.keep_the_drivers()
+    threads, above = len(os.listdir("/proc/self/task")), descriptors.highest() + 1
     _have_the_files_taken(files)
-    doors.hand_over_output(files)
+    descriptors.hand_over_output(files)
     walls.close_in(devices, above)
     _say_up(files, threads=threads, devices=len(devices), apart=guardian == 0)
     gc.freeze()
@@ -122,7 +122,7 @@ def _work(files: Doors, device: str, reserve: int, *, guardian: int) -> int:
     return interior.perform(files.job, files.result)
 
 
-def _have_the_files_taken(files: Doors) -> None:
+def _have_the_files_taken(files: WorkerDescriptors) -> None:
     """Tell the guardian that no file is needed any more, and wait until it has done its part."""
     with socket.socket(fileno=files.line) as line:
         line.send(_READY)
@@ -130,7 +130,7 @@ def _have_the_files_taken(files: Doors) -> None:
             raise OSError("the guardian could not take the files away")
 
 
-def _say_up(files: Doors, *, threads: int, devices: int, apart: bool) -> None:
+def _say_up(files: WorkerDescriptors, *, threads: int, devices: int, apart: bool) -> None:
     usage = resource.getrusage(resource.RUSAGE_SELF)
     told = {
         "up": rlimits.largest_resident(),
@@ -142,7 +142,7 @@ def _say_up(files: Doors, *, threads: int, devices: int, apart: bool) -> None:
     os.write(files.report, json.dumps(told).encode())
 
 
-def _await_the_job(files: Doors) -> None:
+def _await_the_job(files: WorkerDescriptors) -> None:
     """Wait for the first bytes of the job, and say so: who dies before that has run nothing of a student's."""
     poller = select.poll()
     poller.register(files.job, select.POLLIN)

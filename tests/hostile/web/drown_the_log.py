@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from grader.pages.connections import Impatient
+from grader.pages.connections import HeaderTimeout
 from grader.pages.log import Sparing
 from tests.pages.conftest import in_a_loop
 
@@ -64,7 +64,7 @@ def control(world):
 
 
 def attack(world):
-    written = in_a_loop(logged_by(Impatient, WAYS))
+    written = in_a_loop(logged_by(HeaderTimeout, WAYS))
     assert "Traceback" not in written
     assert len(written) <= 80 * len(WAYS)
     for way in WAYS:

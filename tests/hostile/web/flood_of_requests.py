@@ -5,7 +5,7 @@ Stopped by: rate limit (requests by person, by address for guests)
 Own: yes
 """
 
-from grader.pages.crowd import GUESTS, PERSON, Crowd, Who
+from grader.pages.request_limits import GUESTS, PERSON, RequestLimiter, Who
 from grader.pages.guard import Guard
 from grader.pages.refusal import Refusal
 from tests.pages.conftest import in_a_loop
@@ -33,7 +33,7 @@ def control(world):
 
 
 def attack(world):
-    crowd = Crowd(clock=lambda: 0.0)
+    crowd = RequestLimiter(clock=lambda: 0.0)
 
     async def recognise(scope):
         return Who(7, "192.0.2.1")

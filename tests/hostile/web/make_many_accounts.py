@@ -8,19 +8,19 @@ Own: yes
 import pytest
 
 from grader.errors import NotAllowed
-from grader.service.doors import Arrivals
+from grader.service.rate_limits import SignupLimits
 from tests.service.conftest import Clock
 
 
 def control(world):
-    arrivals = Arrivals(Clock())
+    arrivals = SignupLimits(Clock())
     for _ in range(500):
         arrivals.account("192.0.2.1")
 
 
 def attack(world):
     clock = Clock()
-    arrivals = Arrivals(clock)
+    arrivals = SignupLimits(clock)
     for _ in range(600):
         arrivals.account("192.0.2.1")
     with pytest.raises(NotAllowed, match="accounts were made at your address"):

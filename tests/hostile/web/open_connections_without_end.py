@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from grader.pages.connections import RESERVE, Doors, Impatient
-from grader.pages.crowd import Crowd
+from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout
+from grader.pages.request_limits import RequestLimiter
 from grader.pages.refusal import Refusal
 from grader.pages.server import configured
 from grader.settings import Settings
@@ -26,7 +26,7 @@ def taken(doors, addresses):
 
 
 def control(world):
-    assert taken(Doors(most=10**6, each=10**6), ["192.0.2.1"] * 9000) == 9000
+    assert taken(ConnectionLimits(most=10**6, each=10**6), ["192.0.2.1"] * 9000) == 9000
 
 
 def attack(world):
@@ -41,7 +41,7 @@ def attack(world):
     assert 2 * few.most + RESERVE <= 1024  # a file that is sent takes one more
     proxied = configured(world.site.app, Settings(cookie_secure=True), 1 << 16).http.keywords["doors"]
     assert taken(proxied, ["10.0.0.1"] * 9000) == proxied.most  # a proxy's own connections are everybody's
-    crowd, inside = Crowd(at_once=3), []
+    crowd, inside = RequestLimiter(at_once=3), []
     for _ in range(3):
         inside.append(crowd.inside("192.0.2.1"))
         inside[-1].__enter__()
@@ -63,8 +63,8 @@ async def over_the_wire(times):
 
     config = uvicorn.Config(app, lifespan="off", log_level="error")
     config.load()
-    state, doors = ServerState(), Doors(most=8, each=2)
-    server = await asyncio.get_running_loop().create_server(lambda: Impatient(config, state, {}, doors=doors), "127.0.0.1", 0)
+    state, doors = ServerState(), ConnectionLimits(most=8, each=2)
+    server = await asyncio.get_running_loop().create_server(lambda: HeaderTimeout(config, state, {}, doors=doors), "127.0.0.1", 0)
     answered, writers = [], []
     async with server:
         for _ in range(times):

@@ -14,7 +14,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from grader.pages.connections import PARALLEL, Doors, Impatient
+from grader.pages.connections import PARALLEL, ConnectionLimits, HeaderTimeout
 from tests.pages.conftest import in_a_loop
 
 PIECE, PIECES = 1 << 16, 200  # more than any kernel keeps for one connection
@@ -26,11 +26,11 @@ async def app(scope, receive, send):
         await send({"type": "http.response.body", "body": b"x" * PIECE, "more_body": n < PIECES - 1})
 
 
-class Hasty(Impatient):
+class Hasty(HeaderTimeout):
     interval = 0.1
 
 
-class Asked(Impatient):
+class Asked(HeaderTimeout):
     interval = 3000.0  # looks only when it is told to
 
 
@@ -96,6 +96,6 @@ def attack(world):
         interval = 300_000 / (3000 / 6)
 
         def __init__(self, *given, **named):
-            super().__init__(*given, **{**named, "doors": Doors()})
+            super().__init__(*given, **{**named, "doors": ConnectionLimits()})
 
     assert in_a_loop(open_at(Phone, read_on))[:3] == [True, True, True]

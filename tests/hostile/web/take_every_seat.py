@@ -7,7 +7,7 @@ Own: yes
 
 import threading
 
-from grader.pages.crowd import MOST_WATCHED
+from grader.pages.request_limits import MOST_WATCHED
 
 SLOW = "import time\ntime.sleep(4)\n"
 

@@ -7,7 +7,7 @@ Own: yes
 
 import asyncio
 
-from grader.pages.crowd import Crowd, Who
+from grader.pages.request_limits import RequestLimiter, Who
 from grader.pages.guard import Guard
 from tests.pages.conftest import in_a_loop
 
@@ -46,5 +46,5 @@ def attack(world):
     async def recognise(scope):
         return Who(None, "192.0.2.1")
 
-    guard = Guard(handler, body_limit=100, events={}, crowd=Crowd(), recognise=recognise, patience=0.05)
+    guard = Guard(handler, body_limit=100, events={}, crowd=RequestLimiter(), recognise=recognise, patience=0.05)
     assert in_a_loop(post(guard)) == 408

@@ -11,11 +11,11 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from grader.pages.connections import Impatient
+from grader.pages.connections import HeaderTimeout
 from tests.pages.conftest import in_a_loop
 
 
-class Hasty(Impatient):
+class Hasty(HeaderTimeout):
     patience = 0.05
 
 

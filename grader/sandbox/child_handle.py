@@ -1,4 +1,4 @@
-"""A child of the zygote as its runner sees it: hand it its job, kill it, close what led to it."""
+"""The runner's handle of a child: gives it its job, kills it, closes its channels."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import os
 import socket
 from typing import Any
 
-from grader.sandbox.started import MESSAGE_BYTES, Started, ZygoteLost
+from grader.sandbox.process_handle import MESSAGE_BYTES, ProcessHandle, ZygoteLost
 
-_WORD = b"!"
+_START = b"!"
 _UP_SECONDS = 10.0
 _PIPE_BYTES = 1 << 20
 _F_ADD_SEALS, _ALL_SEALS = 1033, 0b1111  # seals: no more seals, no shrinking, no growing, no writing
 
 
-class Charge(Started):
-    """A child that locks itself in and waits for its job, until `begin`.
+class ChildHandle(ProcessHandle):
+    """A child that is locked in and waits for its job, until `begin`.
 
     `result` and `output` are the ends of its pipes that are read.
 
@@ -50,7 +50,7 @@ class Charge(Started):
             self._line.settimeout(_UP_SECONDS)
             up = json.loads(self._line.recv(MESSAGE_BYTES) or "{}")
             self.before = self.used()
-            self._line.send(_WORD)
+            self._line.send(_START)
         except OSError as error:
             up = {"error": str(error)}
         if "spent" not in up:
@@ -81,16 +81,16 @@ class Charge(Started):
         return super().seconds_without_core() - self._waited
 
     def close(self) -> None:
-        """Close all that leads to it; a child that still waits for its job ends by that."""
+        """Close its channels; a child that still waits for its job exits then."""
         super().close()
         self._line.close()
         for descriptor in (self._job, self.result, self.output):
             os.close(descriptor)
 
     def _has_begun(self) -> bool:
-        """Return whether a child that is dead by now had heard the word, which it says back."""
+        """Return whether a child that is dead by now had been started, which it acknowledges."""
         with contextlib.suppress(OSError):
-            return self._line.recv(MESSAGE_BYTES) == _WORD
+            return self._line.recv(MESSAGE_BYTES) == _START
         return False
 
     def _said(self) -> str:

@@ -1,7 +1,7 @@
-"""A child of the zygote, from its fork to its last word: walls, then the wait for its job, then the job.
+"""A child of the zygote, from its fork to its exit: it locks itself in, waits for its job, and runs it.
 
-Whatever it will ever need is opened before the fork, so that a child can wait behind its walls for a job that nobody
-has thought of yet, and needs no system call for taking it but to read.
+Whatever it will ever need is opened before the fork, so that a child can wait, locked in, for a job that does not exist
+yet, and needs no system call to take it but a read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _end = os._exit  # kept here: a submission may put something else into `os`, and
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class ChildLimits:
     """What a run may use: seconds of processor time, and bytes over the child's size at rest."""
 
     cpu: float
@@ -31,18 +31,18 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class Newborn:
-    """A child that waits for its job: its process id and descriptor, and the ends of what leads to it.
+class Child:
+    """A child that waits for its job: its process id and descriptor, and our ends of its channels.
 
-    `ends` are for its runner: the memory for its job, its answer, its prints, and the line on which it hears the word.
-    A child whose line ends before that ends as well.
+    `ends` are for its runner: the memory for its job, its answer, its prints, and the line on which it is told to
+    start. A child whose line is closed before that exits.
     """
 
     pid: int
     pidfd: int
     ends: tuple[int, int, int, int]
 
-    def let_go(self) -> None:
+    def close(self) -> None:
         """Close our copy of the ends."""
         _close(self.ends)
 
@@ -53,7 +53,7 @@ class Newborn:
         return {"status": status, "cpu": usage.ru_utime + usage.ru_stime, "resident": usage.ru_maxrss * 1024}
 
 
-def bear(walls: Walls, allowance: Allowance, *, rehearsed: bool) -> Newborn:
+def fork_child(walls: Walls, limits: ChildLimits, *, rehearsed: bool) -> Child:
     """Fork a child that locks itself in and waits; `rehearsed` has it run a job of ours before.
 
     Raises:
@@ -70,9 +70,9 @@ def bear(walls: Walls, allowance: Allowance, *, rehearsed: bool) -> Newborn:
         raise
     job, result, result_end, output, output_end, line, line_end = opened
     if pid == 0:
-        _live(Openings(job, result_end, output_end, line_end), walls, allowance, rehearsed=rehearsed)
+        _run_child(Openings(job, result_end, output_end, line_end), walls, limits, rehearsed=rehearsed)
     _close((result_end, output_end, line_end))
-    return Newborn(pid, pidfd, (job, result, output, line))
+    return Child(pid, pidfd, (job, result, output, line))
 
 
 def send(channel: socket.socket, message: dict[str, object], *descriptors: int) -> None:
@@ -96,23 +96,23 @@ def _fork(walls: Walls) -> tuple[int, int]:
         raise
 
 
-def _live(openings: Openings, walls: Walls, allowance: Allowance, *, rehearsed: bool) -> NoReturn:
-    """Be the child: walls, then the job, then the end without any exit handler."""
+def _run_child(openings: Openings, walls: Walls, limits: ChildLimits, *, rehearsed: bool) -> NoReturn:
+    """Be the child: lock down, run the job, exit without any exit handler."""
     code = 1
     try:
         from grader.sandbox import interior, rehearsal  # loaded long ago; the zygote's own start wants no torch
 
-        put_up(walls, openings, cpu_seconds=allowance.cpu, memory_bytes=allowance.memory)
+        put_up(walls, openings, cpu_seconds=limits.cpu, memory_bytes=limits.memory)
         interior.furnish(output=1)
         if rehearsed:
             rehearsal.rehearse(times=1)
             gc.collect(1)  # its classes refer to themselves; the oldest generation is none of its
         up = {"up": rlimits.largest_resident(), "spent": rlimits.processor_time()}
         os.write(LINE, json.dumps(up).encode())
-        word = os.read(LINE, 1)
-        os.write(LINE, word)  # so that a child that dies waiting can be told from one that dies of its job
+        start = os.read(LINE, 1)
+        os.write(LINE, start)  # so that a child that dies waiting can be told from one that dies of its job
         os.close(LINE)
-        code = interior.perform(JOB, RESULT) if word else 0
+        code = interior.perform(JOB, RESULT) if start else 0
     except BaseException:  # noqa: BLE001  # a wall did not go up; a fork must never return into the zygote's loop
         os.write(1, traceback.format_exc().encode(errors="replace"))
     finally:

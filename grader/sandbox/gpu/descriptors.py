@@ -18,7 +18,7 @@ _HARMLESS = ("anon_inode:[eventfd]", "anon_inode:[eventpoll]", "pipe:[", "/memfd
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class WorkerDescriptors:
     """The numbers at which a worker finds its own files; `output` and `line` are gone once the walls are up."""
 
     job: int = JOB
@@ -28,19 +28,19 @@ class Doors:
     line: int = _LINE
 
 
-def settle(*, job: int, result: int, report: int, output: int, line: int) -> Doors:
+def settle(*, job: int, result: int, report: int, output: int, line: int) -> WorkerDescriptors:
     """Move a worker's own descriptors to their numbers, before a driver opens any, and close all others.
 
     Standard output and standard error stay what they are: whatever is said while warming up is for our log.
     """
-    doors = Doors()
-    places = {doors.job: job, doors.result: result, doors.report: report, doors.output: output, doors.line: line}
+    own = WorkerDescriptors()
+    places = {own.job: job, own.result: result, own.report: report, own.output: output, own.line: line}
     for place, descriptor in places.items():
         os.dup2(descriptor, _SPARE + place, inheritable=False)
     for place in places:
         os.dup2(_SPARE + place, place, inheritable=False)
     os.closerange(_FIRST_FOREIGN, _ALL)
-    return doors
+    return own
 
 
 def keep_the_drivers() -> tuple[int, ...]:
@@ -56,11 +56,11 @@ def keep_the_drivers() -> tuple[int, ...]:
     return devices
 
 
-def hand_over_output(doors: Doors) -> None:
+def hand_over_output(descriptors: WorkerDescriptors) -> None:
     """Let prints go to the runner from now on; what is said before is ours."""
     for standard in (1, 2):
-        os.dup2(doors.output, standard, inheritable=False)
-    os.close(doors.output)
+        os.dup2(descriptors.output, standard, inheritable=False)
+    os.close(descriptors.output)
 
 
 def highest() -> int:

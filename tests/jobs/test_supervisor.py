@@ -16,28 +16,28 @@ import pytest
 
 from grader.errors import GraderFault
 from grader.exercise.catalog import ROOT
-from grader.jobs.crew import Crew, shared_out
+from grader.jobs.supervisor import WorkerSupervisor, shared_out
 from grader.jobs.watching import Watching
 from grader.store.engine import Database
 from grader.store.records import State, SubmissionId, Watch
 from tests.jobs.classroom import hand_in, states, until
 
-HAND = [sys.executable, "-m", "tests.jobs.hand"]
+PROCESS = [sys.executable, "-m", "tests.jobs.grading_process"]
 
 
 @pytest.fixture
-def crew(database: Database, tmp_path: Path) -> Iterator[Crew]:
-    """Give a crew of one process with two slots, grading."""
+def supervisor(database: Database, tmp_path: Path) -> Iterator[WorkerSupervisor]:
+    """Give a supervisor of one process with two slots, grading."""
 
     def start(connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
         number = connection.fileno()
-        return subprocess.Popen([*HAND, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
+        return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
 
-    crew = Crew(database, start, 2)
-    assert crew.wait()["ready"] == "a box"
-    crew.run({"cpu": 2})
-    yield crew
-    crew.drain(5.0)
+    supervisor = WorkerSupervisor(database, start, 2)
+    assert supervisor.wait()["ready"] == "a box"
+    supervisor.run({"cpu": 2})
+    yield supervisor
+    supervisor.drain(5.0)
 
 
 def hanging(folder: Path) -> Callable[[], bool]:
@@ -45,33 +45,37 @@ def hanging(folder: Path) -> Callable[[], bool]:
     return lambda: bool((folder / "hanging").exists() and (folder / "hanging").read_text())
 
 
-def test_a_watcher_sees_what_another_process_does(crew: Crew, database: Database, tmp_path: Path) -> None:
+def test_a_watcher_sees_what_another_process_does(
+    supervisor: WorkerSupervisor, database: Database, tmp_path: Path
+) -> None:
     """The steps cross over; cancelling crosses back, ends the run and frees nobody else's."""
-    hand_in(database, crew, "s1")
+    hand_in(database, supervisor, "s1")
     seen: list[Watch] = []
 
     async def follow() -> None:
-        async for watch in Watching(database, crew.live).watch(SubmissionId("s1")):
+        async for watch in Watching(database, supervisor.live).watch(SubmissionId("s1")):
             seen.append(watch)
             if watch.step:
-                crew.cancel(SubmissionId("s1"))
+                supervisor.cancel(SubmissionId("s1"))
 
     asyncio.run(follow())
-    hand_in(database, crew, "s2")
+    hand_in(database, supervisor, "s2")
     until(lambda: states(database)["s2"] is State.DONE, "the next one is graded")
 
     assert [watch.step for watch in seen if watch.step][:1] == ["a step"]
     assert seen[-1].state is State.CANCELLED
 
 
-def test_a_grading_process_that_dies_is_replaced(crew: Crew, database: Database, tmp_path: Path) -> None:
+def test_a_grading_process_that_dies_is_replaced(
+    supervisor: WorkerSupervisor, database: Database, tmp_path: Path
+) -> None:
     """What it held is graded by its successor, once."""
-    hand_in(database, crew, "s1")
+    hand_in(database, supervisor, "s1")
     until(hanging(tmp_path), "the first process hangs")
     os.kill(int((tmp_path / "hanging").read_text()), signal.SIGKILL)
     until(lambda: states(database)["s1"] is State.DONE, "the second process has graded it")
 
-    assert crew.drain(5.0)
+    assert supervisor.drain(5.0)
 
 
 def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:
@@ -81,7 +85,7 @@ def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:
         return subprocess.Popen([sys.executable, "-c", "pass"])
 
     with pytest.raises(GraderFault, match="ended at once"):
-        Crew(database, start, 1).wait()
+        WorkerSupervisor(database, start, 1).wait()
 
 
 @pytest.mark.parametrize(
@@ -104,17 +108,17 @@ def test_nobody_who_hands_in_waits_for_a_process_that_does_not_listen(database: 
     def start(connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(deaf, pass_fds=[connection.fileno()])
 
-    crew = Crew(database, start, 2)
+    supervisor = WorkerSupervisor(database, start, 2)
 
     def call() -> None:
         for _ in range(2000):
-            crew.ring("cpu")
-            crew.withdraw(SubmissionId("s1"))
+            supervisor.wake("cpu")
+            supervisor.interrupt(SubmissionId("s1"))
 
     caller = threading.Thread(target=call, daemon=True)
     caller.start()
     caller.join(20.0)
     waits = caller.is_alive()
-    crew._hands[0].end(0.0)
+    supervisor._processes[0].end(0.0)
 
     assert not waits

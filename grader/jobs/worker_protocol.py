@@ -1,7 +1,7 @@
-"""A grading process as seen from inside: it obeys the pages' process, and tells it what happens.
+"""The protocol between the pages' process and its grading processes, and the loop that serves it.
 
-Both talk in JSON over a pair of sockets that keeps messages apart. When one of them dies, the other reads the end of
-the conversation: a grading process without its pages stops at once, and what it held is graded again by the next.
+Both sides send JSON over a pair of sockets that keeps messages apart. When one of them dies, the other reads the end of
+the stream: a grading process without its pages exits at once, and what it held is graded again by the next.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ def received(connection: socket.socket) -> Iterator[Message]:
             yield json.loads(line)
 
 
-class Relay(Live):
-    """What is going on in a grading process, told to the pages' process; of the steps only every tenth of a second."""
+class RemoteProgress(Live):
+    """The progress of a grading process, reported to the pages' process; steps only every tenth of a second."""
 
     def __init__(self, connection: socket.socket) -> None:
-        """Tell it over `connection`."""
+        """Report over `connection`."""
         super().__init__()
         self._connection = connection
         self._telling = threading.Lock()
@@ -76,30 +76,30 @@ class Relay(Live):
                     send(self._connection, {"at": id, **asdict(self.steps(id))})
 
     def keep_telling(self) -> None:
-        """Say so again and again; for a thread of its own."""
+        """Do so every tenth of a second; for a thread of its own."""
         pause = threading.Event()
         while not pause.wait(TELL_SECONDS):
             self.tell()
 
 
-def obey(connection: socket.socket, engine: EmbeddedEngine) -> None:
-    """Do what the pages' process says, up to its word to drain; end this process if it is gone."""
+def serve_commands(connection: socket.socket, engine: EmbeddedEngine) -> None:
+    """Carry out the commands of the pages' process until it says drain; exit if it is gone."""
     for message in received(connection):
         match message:
             case {"run": slots}:
                 engine.run(slots)
-            case {"ring": queue}:
-                engine.ring(queue)
-            case {"withdraw": id}:
-                engine.withdraw(SubmissionId(id))
+            case {"wake": queue}:
+                engine.wake(queue)
+            case {"interrupt": id}:
+                engine.interrupt(SubmissionId(id))
             case {"drain": seconds}:
                 send(connection, {"drained": engine.drain(seconds)})
                 return
     os._exit(1)  # nobody waits for what is being graded; the next start finds it
 
 
-def settle_in() -> None:
-    """Make this process the pages' servant: it comes after them, and is stopped by them alone."""
+def lower_priority() -> None:
+    """Give the pages' process the first claim on the cores, and leave it to that process to stop this one."""
     os.nice(NICENESS)
     with suppress(OSError):
         GROUP.write_text(str(NICENESS))

@@ -53,7 +53,7 @@ class Who:
         return GUESTS if self.user is None else PERSON
 
 
-class Seats:
+class StreamLimiter:
     """Counts who watches how many runs."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ class Seats:
                 del self._taken[user]
 
 
-class Crowd:
+class RequestLimiter:
     """Counts requests, and refuses those that are too many: in a while, and of one address at once."""
 
     def __init__(self, *, at_once: int = 2048, clock: Callable[[], float] = time.monotonic) -> None:

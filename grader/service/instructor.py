@@ -15,7 +15,7 @@ INSTRUCTORS_ONLY = "This is for instructors only."
 MOST_FLAGGED = 300
 
 
-class Office:
+class InstructorService:
     """The instructors' part of the service; nothing in it changes anything."""
 
     def __init__(self, database: Database) -> None:

@@ -1,6 +1,6 @@
-"""The engine whose grading slots are in processes of their own, so that pages never wait for a grading.
+"""Supervises grading processes, so that pages never wait for a grading.
 
-Python runs one thread of a process at a time. With the slots in the pages' process, a page event waits for the
+Python runs one thread of a process at a time. With the workers in the pages' process, a page event waits for the
 references, the judging and the diagnoses of everybody else; here it waits for other page events only. Each grading
 process is an `EmbeddedEngine` on the same database. One that dies is replaced, and what it held is graded again.
 """
@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.jobs import claims
 from grader.jobs.live import Live, Steps
-from grader.jobs.relay import Message, received, send
 from grader.jobs.table import TableEngine
+from grader.jobs.worker_protocol import Message, received, send
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
@@ -29,11 +29,11 @@ START_SECONDS = 120.0
 PAUSE_SECONDS = 1.0  # before a grading process that died is replaced
 GRACE_SECONDS = 10.0  # for closing down after a drain
 
-Start = Callable[[socket.socket, int], subprocess.Popen[bytes]]  # its end of the conversation, and its place
+Start = Callable[[socket.socket, int], subprocess.Popen[bytes]]  # its end of the connection, and its number
 
 
-class Hand:
-    """One grading process."""
+class WorkerProcess:
+    """The handle of one grading process."""
 
     def __init__(self, start: Start, place: int) -> None:
         """Start it; it warms up until `wait` returns."""
@@ -76,7 +76,7 @@ class Hand:
         self._ours.close()
 
 
-class Crew(TableEngine):
+class WorkerSupervisor(TableEngine):
     """Delivers the jobs of one database file to grading processes; they warm up from now on.
 
     Args:
@@ -92,7 +92,7 @@ class Crew(TableEngine):
         self._start = start
         self._leaving = threading.Event()
         self._shares: list[dict[str, int]] = []
-        self._hands = [Hand(start, place) for place in range(math.ceil(slots / SLOTS_EACH))]
+        self._processes = [WorkerProcess(start, place) for place in range(math.ceil(slots / SLOTS_EACH))]
         self._threads: list[threading.Thread] = []
 
     def wait(self) -> Message:
@@ -103,29 +103,29 @@ class Crew(TableEngine):
             GraderFault: a process did not start.
         """
         try:
-            hellos = [hand.wait() for hand in self._hands]
+            hellos = [process.wait() for process in self._processes]
         except GraderFault:
-            for hand in self._hands:
-                hand.end(0.0)
+            for process in self._processes:
+                process.end(0.0)
             raise
         return hellos[0]
 
-    def ring(self, queue: str) -> None:
-        """Wake a slot in one of the processes; each looks twice a second anyway."""
-        self._tell({"ring": queue}, hint=True)
+    def wake(self, queue: str) -> None:
+        """Wake a worker in one of the processes; each looks twice a second anyway."""
+        self._tell({"wake": queue}, hint=True)
 
-    def withdraw(self, id: SubmissionId) -> None:
+    def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, wherever it is made; one that goes on has lost its claim."""
-        self._tell({"withdraw": id}, hint=True)
+        self._tell({"interrupt": id}, hint=True)
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
         self._leaving.clear()
-        self._shares = shared_out(slots, len(self._hands))
+        self._shares = shared_out(slots, len(self._processes))
         self.live.slots = sum(slots.values())
         self._threads = [
             threading.Thread(target=self._follow, args=(place,), daemon=True, name="grading process")
-            for place in range(len(self._hands))
+            for place in range(len(self._processes))
         ]
         for thread in self._threads:
             thread.start()
@@ -140,8 +140,8 @@ class Crew(TableEngine):
         self._leaving.set()
         self._tell({"drain": seconds})
         end = time.monotonic() + seconds + GRACE_SECONDS
-        for hand in self._hands:
-            hand.end(end - time.monotonic())
+        for process in self._processes:
+            process.end(end - time.monotonic())
         for thread in self._threads:
             thread.join()
         try:
@@ -152,23 +152,23 @@ class Crew(TableEngine):
             return False
 
     def _tell(self, message: Message, *, hint: bool = False) -> None:
-        for hand in self._hands:
-            hand.tell(message, hint=hint)
+        for process in self._processes:
+            process.tell(message, hint=hint)
 
     def _follow(self, place: int) -> None:
         """Heed one process, and its successor when it dies, as long as this engine runs."""
         while not self._leaving.is_set():
-            hand = self._hands[place]
-            hand.tell({"run": self._shares[place]})
-            hand.listen(self._heed)
+            process = self._processes[place]
+            process.tell({"run": self._shares[place]})
+            process.listen(self._heed)
             if not self._leaving.wait(PAUSE_SECONDS):
                 LOG.error("a grading process ended; another one takes over what it held")
                 self._replace(place)
 
     def _replace(self, place: int) -> None:
-        self._hands[place].end(0.0)
+        self._processes[place].end(0.0)
         try:
-            self._hands[place] = fresh = Hand(self._start, place)
+            self._processes[place] = fresh = WorkerProcess(self._start, place)
             fresh.wait()
         except (GraderFault, OSError) as fault:  # no process or descriptor to be had; tried again after a pause
             LOG.error("it did not start either: %s", fault)

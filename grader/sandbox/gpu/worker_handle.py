@@ -9,7 +9,7 @@ import select
 from typing import Any
 
 from grader.sandbox.gpu.launch import Launched
-from grader.sandbox.started import Started, ZygoteLost
+from grader.sandbox.process_handle import ProcessHandle, ZygoteLost
 
 _GREETING_SECONDS = 60.0
 _WARM_SECONDS = 240.0  # a driver that loads all of its kernels, from a cold disk
@@ -17,7 +17,7 @@ _BEGIN_SECONDS = 10.0
 _PIPE_BYTES = 1 << 20
 
 
-class Worker(Started):
+class Worker(ProcessHandle):
     """A worker that was launched; `wait` returns once it is warm and closed in.
 
     `facts` is what it said of itself then; `pid` is its number out here.

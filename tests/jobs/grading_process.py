@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.box.observations import CallSeen
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import Tracker
-from grader.jobs.relay import Relay, obey, send
+from grader.jobs.worker_protocol import RemoteProgress, send, serve_commands
 from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs.classroom import full_marks, open_database
@@ -20,12 +20,12 @@ HANGS_SECONDS = 15.0
 
 
 def work(folder: Path, connection: socket.socket) -> None:
-    """Obey, up to the end of the conversation; the file `hanging` says in which process a first job hangs."""
+    """Serve until the connection ends; the file `hanging` says in which process a first job hangs."""
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
         if not (folder / "hanging").exists():
             tracker(CallSeen("a step"))
-            relay.tell()
+            progress.tell()
             (folder / "hanging").write_text(str(os.getpid()))
             end = time.monotonic() + HANGS_SECONDS
             while time.monotonic() < end and not tracker.leash.pulled:
@@ -33,10 +33,10 @@ def work(folder: Path, connection: socket.socket) -> None:
             tracker.check()
         return full_marks(submission, tracker)
 
-    relay = Relay(connection)
-    engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers", live=relay)
+    progress = RemoteProgress(connection)
+    engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers", live=progress)
     send(connection, {"ready": "a box"})
-    obey(connection, engine)
+    serve_commands(connection, engine)
 
 
 if __name__ == "__main__":

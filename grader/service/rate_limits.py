@@ -36,13 +36,13 @@ GUESSING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class BrowserTokens:
     """Makes and reads the marks of browsers; nothing is stored."""
 
     key: bytes = field(repr=False)
 
     @classmethod
-    def of(cls, secret: bytes) -> Marks:
+    def of(cls, secret: bytes) -> BrowserTokens:
         """Return the marks of an installation with that secret."""
         return cls(hmac.digest(secret, b"marks of browsers", hashlib.sha256))
 
@@ -65,7 +65,7 @@ class Marks:
 class SignIns:
     """Counts the tries to sign in."""
 
-    def __init__(self, marks: Marks, clock: Callable[[], float]) -> None:
+    def __init__(self, marks: BrowserTokens, clock: Callable[[], float]) -> None:
         """Start with nobody slowed down."""
         self._marks = marks
         self._by_mark = Buckets(8, 30.0, clock=clock)
@@ -119,7 +119,7 @@ def _taken(*buckets: tuple[Buckets, str, str]) -> Try:
     return Try(tuple(taken))
 
 
-class Arrivals:
+class SignupLimits:
     """Counts what makes accounts and sessions, which cost disk and processor even when all is right."""
 
     def __init__(self, clock: Callable[[], float]) -> None:

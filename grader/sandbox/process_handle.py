@@ -1,4 +1,4 @@
-"""A process that was started for one run, as its runner sees it."""
+"""The runner's handle of a process that serves one run."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class NotStarted(GraderFault):
     """The zygote can fork no child now, for lack of processes or memory; it lives on, and later it may."""
 
 
-class Started:
-    """One child: its process descriptor, and the line on which its zygote tells how it fares.
+class ProcessHandle:
+    """One child: its process descriptor, and the socket on which its zygote reports on it.
 
     `resident` is its resident set in bytes when its walls were up, 0 before: until then nothing of the student's runs.
     `before` is what it had used by then, None where nobody reads it.

@@ -21,7 +21,7 @@ _REMEMBERED = 1 << 16  # names
 
 
 @functools.lru_cache(_REMEMBERED)
-def looks(name: str) -> frozenset[str]:
+def skeleton(name: str) -> frozenset[str]:
     """Return the ways in which a name may be read; they are only ever compared, and never stored or shown."""
     by_value = name if name.isascii() else "".join(str(unicodedata.decimal(c, c)) for c in name)
     return frozenset(look for spelled in {name, by_value} for look in _read(spelled))

@@ -1,4 +1,4 @@
-"""One run as the runner sees it: reads the answer and the prints, minds the clock, and ends the child."""
+"""Monitors one run: reads the answer and the prints, enforces the limits, and kills the child."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.errors import BadAnswer
 from grader.sandbox import outcome
 from grader.sandbox.lockdown import oom
 from grader.sandbox.meter import Meter
-from grader.sandbox.started import Started, ZygoteLost
+from grader.sandbox.process_handle import ProcessHandle, ZygoteLost
 
 _CHUNK = 1 << 18
 _DYING_SECONDS = 5.0
@@ -29,7 +29,7 @@ _BREATH = 0.002
 _STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than this many times its wall limit
 
 
-class Trip:
+class RunMonitor:
     """Watches one child until it is dead; `watch` returns the run."""
 
     def __init__(self, plan: Plan, limits: Limits, progress: Progress | None, leash: Leash | None) -> None:
@@ -47,7 +47,7 @@ class Trip:
         self._deadline = self._look_at = 0.0
         self._granted = 0.0
 
-    def watch(self, child: Started, *, result: int, output: int) -> Run:
+    def watch(self, child: ProcessHandle, *, result: int, output: int) -> Run:
         """Watch `child` to its end, whatever ends it.
 
         Args:
@@ -77,7 +77,7 @@ class Trip:
             killed=ending is Ending.MEMORY and not outcome.explained(facts, self._limits),
         )
 
-    def _facts(self, child: Started, end: dict[str, Any]) -> outcome.Facts:
+    def _facts(self, child: ProcessHandle, end: dict[str, Any]) -> outcome.Facts:
         return outcome.Facts(
             finished=self._reader.finished,
             broken=self._broken,
@@ -93,7 +93,7 @@ class Trip:
             short=self._kills is None or oom.kills() != self._kills,
         )
 
-    def _until_dead(self, child: Started, result: int, output: int) -> dict[str, Any]:
+    def _until_dead(self, child: ProcessHandle, result: int, output: int) -> dict[str, Any]:
         takers = {output: self._take_output, result: self._take_result}  # in this order, so that a flood is a flood
         poller = select.poll()
         for descriptor in (*takers, child.report.fileno()):
@@ -112,7 +112,7 @@ class Trip:
             if not self._killed:
                 time.sleep(_BREATH)
 
-    def _patience(self, child: Started) -> float:
+    def _patience(self, child: ProcessHandle) -> float:
         """Return in how many seconds to look at the latest; where it is time, take note of what the child has used."""
         now = time.monotonic()
         left = max(0.0, self._deadline - now)
@@ -122,7 +122,7 @@ class Trip:
             self._look_at = now + self._meter.look(child.used())
         return min(left, max(0.0, self._look_at - now))
 
-    def _enforce(self, child: Started) -> None:
+    def _enforce(self, child: ProcessHandle) -> None:
         """Kill the child where it is done, broke a rule or ran out of time."""
         if self._killed:
             if time.monotonic() > self._deadline:
@@ -138,7 +138,7 @@ class Trip:
         self._deadline = time.monotonic() + _DYING_SECONDS
         child.kill()
 
-    def _starved(self, child: Started) -> bool:
+    def _starved(self, child: ProcessHandle) -> bool:
         """Extend the deadline by the time in which other programs had the cores: that is our load, not their code."""
         allowed = min(child.seconds_without_core(), (_STARVED_FACTOR - 1) * self._limits.wall_seconds)
         missing = allowed - self._granted

@@ -1,9 +1,9 @@
-"""One slot: takes a job, has it graded, stores the verdict, takes the next.
+"""One worker: takes a job, has it graded, stores the verdict, takes the next.
 
 A fault of ours never ends as the student's. What fails while it is graded is tried again after a pause, and stored as
 broken, under an incident, where it stays. A verdict that the database does not take is kept and offered again; where
 that stays too, the job goes back into the queue as if nobody had taken it. What takes no notes at all, a full disk,
-ends no slot: it rests, longer each time, and looks again.
+ends no worker: it pauses, longer each time, and looks again.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 
 from grader.errors import Killed, Stopped, record
 from grader.jobs import claims
-from grader.jobs.bell import Bell
 from grader.jobs.claims import Claim
-from grader.jobs.engine import Grade, Overtaken, Withdrawn, virtual_deadline
+from grader.jobs.engine import Cancelled, Grade, Preempted, virtual_deadline
 from grader.jobs.live import Live, LiveTracker
 from grader.jobs.run_lock import RunLock
+from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
 from grader.store import submissions
 from grader.store.engine import Database, StoreUnavailable
@@ -52,7 +52,7 @@ class Retries:
         tries: how often a job may be taken in all; more, and it is what kills its workers.
         kills: how often what runs a job may be killed, its sandbox, its grading process or the whole service, before it
             is told as out of memory.
-        rests: seconds that a slot stands back after its first, second, … failure in a row to reach the database; the
+        rests: seconds that a worker pauses after its first, second, … failure in a row to reach the database; the
             last for all that follow.
     """
 
@@ -63,16 +63,19 @@ class Retries:
 
 
 @dataclass(slots=True, kw_only=True)
-class Slot:
-    """A loop for a thread of its own; `token` names the claim in its hands, or the one it is about to make."""
+class Worker:
+    """A loop for a thread of its own.
+
+    `process` is the id of its process; `token` names the claim that it holds, or is about to make.
+    """
 
     queue: str
     database: Database
     grade: Grade
     live: Live
-    bell: Bell
+    wake_up: WakeUp
     lock: RunLock
-    worker: str
+    process: str
     stop: threading.Event
     retries: Retries
     clock: Callable[[], float]
@@ -87,30 +90,30 @@ class Slot:
     def _serve_all(self) -> None:
         stumbles = 0
         while not self.stop.is_set():
-            rings = self.bell.rings
+            calls = self.wake_up.calls
             try:
                 idle = not self._serve_one()
                 stumbles = 0
-            except Exception as fault:  # noqa: BLE001 - nothing may end the slot; the keeper finds what it was holding
+            except Exception as fault:  # noqa: BLE001 - nothing may end the worker; the keeper finds what it was holding
                 self.token = ""
                 self._rest(fault, stumbles)
                 stumbles += 1
                 continue
             if idle and not self.stop.is_set():
                 self.token = ""
-                self.bell.wait(rings)
+                self.wake_up.wait(calls)
 
-    def give_way(self) -> None:
-        """End the try in hand if it has had its time; it is put behind those who wait, and begun anew."""
+    def yield_turn(self) -> None:
+        """Stop the current try if it has had its time; it is queued again behind those who wait."""
         if self.held is not None:
             claim, tracker = self.held
             if self.clock() - claim.started > QUICK_SECONDS * 2.0 ** (claim.tries - 1):
-                tracker.overtake()
+                tracker.preempt()
 
     def _rest(self, fault: Exception, stumbles: int) -> None:
         seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
         with suppress(Exception):  # there may be no memory left to say it with
-            LOG.error("a slot could not reach the queue, next look in %s s: %r", seconds, fault, exc_info=fault)
+            LOG.error("a worker could not reach the queue, next look in %s s: %r", seconds, fault, exc_info=fault)
         self.stop.wait(seconds)
 
     def _serve_one(self) -> bool:
@@ -134,7 +137,7 @@ class Slot:
             if alone and not claims.next_was_killed(session, self.queue, now=self.clock()):
                 return None
             return claims.take(
-                session, self.queue, worker=self.worker, token=self.token, now=self.clock(), killed=alone
+                session, self.queue, worker=self.process, token=self.token, now=self.clock(), killed=alone
             )
 
     def _work(self, claim: Claim) -> None:
@@ -150,16 +153,16 @@ class Slot:
             self.held = (claim, tracker)
             try:
                 self._settle(claim, self._graded(claim, tracker))
-            except Withdrawn:
+            except Cancelled:
                 LOG.info("submission %s was cancelled while it ran", claim.id)
-            except Overtaken:
+            except Preempted:
                 self._step_back(claim)
             except Killed as fault:
                 self._put_aside(claim, fault)
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                if not tracker.withdrawn and not self.stop.is_set():  # whoever stops us hands the job back
+                if not tracker.cancelled and not self.stop.is_set():  # whoever stops us hands the job back
                     self._excuse(claim, fault)
             finally:
                 self.held = None

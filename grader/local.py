@@ -1,4 +1,4 @@
-"""Grading at one's own desk: what the command line and the pytest plugin share.
+"""Grading on one's own machine: what the command line and the pytest plugin share.
 
 It needs neither the service nor the store nor the pages, so it works wherever torch does. Nothing here brings torch
 before it must: the box takes as long to import it as its user, and the two do so side by side.
@@ -18,7 +18,7 @@ from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.exercise.spec import Device
 from grader.sandbox.choice import BoxToCome
 
-SEED = 0  # public: at every desk the same tensors
+SEED = 0  # public: the same tensors on every machine
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
 
 if TYPE_CHECKING:  # they bring torch
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # they bring torch
 
 
 class WrongUse(SubmissionFault):
-    """Somebody at a desk asked for what cannot be done; the text says what can."""
+    """A local user asked for what cannot be done; the text says what can."""
 
 
 def exercise_ids(root: Path = ROOT) -> tuple[str, ...]:
@@ -92,8 +92,8 @@ def check_device(device: Device, exercise: Exercise) -> Device:
     return device
 
 
-class Desk:
-    """A desk with a box that is on its way from now on; `box` waits for it, and leaving the desk closes it."""
+class LocalGrader:
+    """Grades local files in a box that warms up from now on; `box` waits for it, and the end of the block closes it."""
 
     def __init__(self, device: Device = "cpu") -> None:
         self._device = device

@@ -12,10 +12,10 @@ from grader.store.records import Role, User, UserId
 
 Person = Callable[..., User]
 QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
-    "students": lambda service, user, id: service.office.students(user),
-    "student": lambda service, user, id: service.office.student(user, id),
-    "attempts": lambda service, user, id: service.office.attempts(user, id),
-    "common mistakes": lambda service, user, id: service.office.common_mistakes(user),
+    "students": lambda service, user, id: service.instructor.students(user),
+    "student": lambda service, user, id: service.instructor.student(user, id),
+    "attempts": lambda service, user, id: service.instructor.attempts(user, id),
+    "common mistakes": lambda service, user, id: service.instructor.common_mistakes(user),
 }
 
 
@@ -34,11 +34,11 @@ def test_an_instructor_sees_what_a_student_has_handed_in(service: Service, perso
     ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
     service.submit(ada, "softmax", "x = 1")
 
-    assert service.office.attempts(prof, ada.id) == service.attempts(ada)
-    assert [one.user for one in service.office.students(prof)] == [ada]
+    assert service.instructor.attempts(prof, ada.id) == service.attempts(ada)
+    assert [one.user for one in service.instructor.students(prof)] == [ada]
 
 
 def test_there_is_no_such_student(service: Service, person: Person) -> None:
     """An instructor who asks for somebody unknown is told so."""
     with pytest.raises(NotAllowed, match="no such student"):
-        service.office.student(person("Prof", Role.INSTRUCTOR), UserId(99))
+        service.instructor.student(person("Prof", Role.INSTRUCTOR), UserId(99))

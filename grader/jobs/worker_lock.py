@@ -1,4 +1,4 @@
-"""Which workers are alive: each holds a file locked, and the kernel lets go of the lock when its process dies.
+"""Which grading processes are alive: each holds a file locked, and the kernel releases the lock when it dies.
 
 Covered: any death of a process on this machine, SIGKILL included. Not covered: other machines.
 """
@@ -11,18 +11,18 @@ import secrets
 from pathlib import Path
 
 
-class Presence:
-    """This worker's sign of life, and the look at the others'."""
+class WorkerLock:
+    """The lock of this process, and a way to test those of others."""
 
     def __init__(self, directory: Path) -> None:
-        """Sign in under a fresh id, and sweep the files of the dead."""
+        """Take a lock under a fresh id, and remove the files of dead processes."""
         directory.mkdir(0o700, parents=True, exist_ok=True)
         self._directory = directory
         self.id = secrets.token_hex(8)
         draft = directory / f"{self.id}.draft"
         self._handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
-        # Named only once it is locked: nobody can find it unlocked and take this worker for dead.
+        # Named only once it is locked: nobody can find it unlocked and take this process for dead.
         draft.rename(self._file(self.id))
         for file in directory.glob("*.lock"):
             if self.dead(file.stem):
@@ -46,7 +46,7 @@ class Presence:
             os.close(handle)
 
     def close(self) -> None:
-        """Sign out."""
+        """Release the lock."""
         self._file(self.id).unlink(missing_ok=True)
         os.close(self._handle)
 

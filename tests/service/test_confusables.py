@@ -14,7 +14,7 @@ from confusable_homoglyphs.confusables import confusables_data  # type: ignore[i
 
 from grader.errors import NotAllowed
 from grader.service import Service
-from grader.service.looks import looks
+from grader.service.confusables import skeleton
 from grader.service.names import fold, tidy
 from grader.store import accounts
 from grader.store.engine import Database
@@ -35,7 +35,7 @@ _DRESSED = re.compile(
 
 
 def _alike(first: str, second: str) -> bool:
-    return not looks(first).isdisjoint(looks(second))
+    return not skeleton(first).isdisjoint(skeleton(second))
 
 
 def _with(letter: str) -> str:
@@ -153,7 +153,7 @@ def test_each_name_is_looked_at_once(person: Callable[..., User]) -> None:
     """Another account in a large class costs a look at one name, and not at all of them anew."""
     for number in range(5):
         person(f"Person {number + 2}0")
-    before = looks.cache_info().misses
+    before = skeleton.cache_info().misses
     person("Somebody else")
 
-    assert looks.cache_info().misses - before <= 1
+    assert skeleton.cache_info().misses - before <= 1

@@ -30,7 +30,7 @@ HEADERS = {
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
 
 
-class Shield:
+class SecurityHeaders:
     """An ASGI application that adds the headers, and dresses HTML pages with `head` and the nonce."""
 
     def __init__(self, app: ASGIApp, head: str) -> None:

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 import pytest
 
 from grader.errors import NotAllowed
-from grader.pages.crowd import GUESTS, MOST_WATCHED, PERSON, Crowd, Seats, Who
 from grader.pages.refusal import Refusal
+from grader.pages.request_limits import GUESTS, MOST_WATCHED, PERSON, RequestLimiter, StreamLimiter, Who
 from tests.service.conftest import Clock
 
 ADA, EVE = Who(1, "192.0.2.1"), Who(2, "192.0.2.1")
@@ -21,12 +21,12 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def crowd(clock: Clock) -> Crowd:
+def crowd(clock: Clock) -> RequestLimiter:
     """Give a crowd."""
-    return Crowd(clock=clock)
+    return RequestLimiter(clock=clock)
 
 
-def test_a_flood_is_slowed_down_and_nobody_else(crowd: Crowd, clock: Clock) -> None:
+def test_a_flood_is_slowed_down_and_nobody_else(crowd: RequestLimiter, clock: Clock) -> None:
     """A person's requests are counted for them alone, and come again with time."""
     for _ in range(PERSON.burst):
         crowd.admit(ADA)
@@ -47,7 +47,7 @@ def test_guests_are_counted_by_network() -> None:
 
 def test_nobody_takes_all_the_seats() -> None:
     """A person watches so many runs at once; another person's are not counted with them, and seats come free."""
-    seats = Seats()
+    seats = StreamLimiter()
     with ExitStack() as watched:
         for _ in range(MOST_WATCHED):
             watched.enter_context(seats.taken(1))

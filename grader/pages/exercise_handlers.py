@@ -29,7 +29,7 @@ Part = tuple[str, View]  # the name of a part of the page, and what it is to sho
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ExerciseHandlers:
     """The event handlers; Gradio runs them in threads."""
 
     identity: Identity

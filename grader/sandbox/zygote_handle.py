@@ -1,4 +1,4 @@
-"""Keeps a zygote: starts it, hands it runs, ends it."""
+"""The handle of a zygote: starts it, asks it for children, ends it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any, Self
 from grader.box.run import Limits
 from grader.errors import GraderFault
 from grader.sandbox import cgroup
-from grader.sandbox.charge import Charge
-from grader.sandbox.started import MESSAGE_BYTES, REPLY_SECONDS, ZygoteLost
+from grader.sandbox.child_handle import ChildHandle
+from grader.sandbox.process_handle import MESSAGE_BYTES, REPLY_SECONDS, ZygoteLost
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.zygote import main; main({descriptor}, {group})"
@@ -25,7 +25,7 @@ _GONE_SECONDS = 1.0
 _KILLED = (-9, 0xFF & -9)  # itself, or the process for which it waits, see `namespaces`
 
 
-class Zygote:
+class ZygoteHandle:
     """A zygote that warms up from now on, and takes runs once `wait` has returned.
 
     `tier` says how high its walls are, `A`, `B` or `C`; empty as long as it warms up. With `room`, in bytes, it and its
@@ -77,7 +77,7 @@ class Zygote:
         self.tier = hello["tier"]
         return self
 
-    def start(self, limits: Limits) -> Charge:
+    def start(self, limits: Limits) -> ChildHandle:
         """Have a locked-in child that waits for its job; safe to call from several threads.
 
         Raises:
@@ -92,7 +92,7 @@ class Zygote:
             except OSError as error:
                 near.close()
                 raise ZygoteLost(f"the sandbox's zygote takes no run: {error}") from error
-        return Charge(near)
+        return ChildHandle(near)
 
     def was_killed(self) -> bool:
         """Return whether it was killed, and not by us; it is given a moment to have ended."""
