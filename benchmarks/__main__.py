@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from benchmarks.calls import calls
+from benchmarks.cost import cost
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
@@ -22,6 +23,7 @@ app.command()(latency)
 app.command()(throughput)
 app.command()(scale)
 app.command()(grades)
+app.command()(cost)
 app.command()(fuzz)
 app.command()(gpu)
 app.command()(walls)

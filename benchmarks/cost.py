@@ -1,0 +1,128 @@
+"""What one grade of a right answer costs in processor time, stage by stage, in both processes.
+
+Processor time is the figure that a noisy machine touches least. With `--against` another checkout of the project does
+the same work in turn, in a process of its own, so that both meet the same noise; the ratios are this tree's time over
+the other's.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+
+from grader.box.run import Limits
+from grader.checks.evidence import Evidence
+from grader.exercise.catalog import ROOT, Catalog
+from grader.judge.grade import grade, observe_reference
+from grader.judge.sheet import draw_up
+from grader.judge.verdicts import judge
+from grader.sandbox.choice import choose_box
+
+STAGES = ("draw", "reference", "child", "judge", "parent", "total", "wall")
+_WARM_UP = 4
+_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0)
+_AGAINST = typer.Option("--against", help="Another checkout of the project, to be measured in turn with this one.")
+
+
+def cost(
+    exercises: Annotated[list[str] | None, typer.Argument(help="All of them, if none is named.")] = None,
+    rounds: int = 9,
+    against: Annotated[Path | None, _AGAINST] = None,
+) -> None:
+    """Print the median milliseconds of each stage: `parent` is a whole grade here, `total` that and the child's."""
+    workers = [_Worker(ROOT), *([_Worker(against.resolve())] if against else [])]
+    typer.echo(f"{'exercise':<30}" + "".join(f"{stage:>10}" for stage in STAGES))
+    ratios = []
+    for name in exercises or Catalog.load():
+        taken = _in_turn(workers, name, rounds)
+        medians = [statistics.median(column) for column in zip(*taken[0], strict=True)]
+        typer.echo(f"{name:<30}" + "".join(f"{one:>10.1f}" for one in medians))
+        if against:
+            ratios.append([_ratio(*columns) for columns in zip(*map(_columns, taken), strict=True)])
+            typer.echo(f"{'  over the other tree':<30}" + "".join(f"{one:>10.2f}" for one in ratios[-1]))
+    if ratios:
+        overall = [statistics.median(column) for column in zip(*ratios, strict=True)]
+        typer.echo(f"{'median ratio':<30}" + "".join(f"{one:>10.2f}" for one in overall))
+
+
+class _Worker:
+    """A process that grades in one checkout, and tells what each grade took."""
+
+    def __init__(self, tree: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(tree)}
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).resolve())],
+            cwd=tree,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, name: str, seed: int) -> list[float]:
+        """Return the milliseconds of one grade, by stage."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(name, seed, file=self._process.stdin, flush=True)
+        return [float(one) for one in self._process.stdout.readline().split()]
+
+
+def _in_turn(workers: list[_Worker], name: str, rounds: int) -> list[list[list[float]]]:
+    taken: list[list[list[float]]] = [[] for _ in workers]
+    for seed in range(_WARM_UP + rounds):
+        for worker, times in zip(workers, taken, strict=True):
+            told = worker.ask(name, seed)
+            if seed >= _WARM_UP:
+                times.append(told)
+    return taken
+
+
+def _columns(rows: list[list[float]]) -> list[tuple[float, ...]]:
+    return list(zip(*rows, strict=True))
+
+
+def _ratio(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float:
+    return statistics.median(one / max(other, 1e-9) for one, other in zip(ours, theirs, strict=True))
+
+
+def _work() -> None:
+    """Grade what is asked for on the input, a line each."""
+    torch.set_num_threads(1)
+    box, catalog = choose_box(allow_plain=False), Catalog.load()
+    for line in sys.stdin:
+        name, seed = line.split()
+        print(*_stages(catalog[name], int(seed), box), flush=True)
+
+
+def _stages(exercise: Any, seed: int, box: Any) -> list[float]:
+    source = exercise.reference_path.read_text(encoding="utf-8")
+    draw, sheet = _spent(lambda: draw_up(exercise, seed))
+    reference, (expected, rounded) = _spent(lambda: observe_reference(exercise, sheet.plan))
+    run = box.run(sheet.plan, source, _LIMITS)
+    evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
+    judging, _ = _spent(lambda: judge(sheet.items, evidence))
+    start = time.perf_counter()
+    parent, report = _spent(lambda: grade(exercise, source, seed=seed, box=box))
+    wall = time.perf_counter() - start
+    if report.score != 100:
+        raise SystemExit(f"the reference of {exercise.id} earned {report.score}: {report.reason}")
+    return [1000 * one for one in (draw, reference, run.cpu_seconds, judging, parent, parent + run.cpu_seconds, wall)]
+
+
+def _spent(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+if __name__ == "__main__":
+    _work()
