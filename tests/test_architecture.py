@@ -47,7 +47,7 @@ _ALLOWED = {
     "local": _JUDGING | {"sandbox"},
     "pack": _JUDGING | {"sandbox"},
     "authoring": _CORE | {"local"},
-    "cli": _SERVICE | {"bootstrap", "gate", "pages", "local", "authoring", "pack"},
+    "cli": _SERVICE | {"bootstrap", "examples", "gate", "pages", "local", "authoring", "pack"},
     "__main__": {"cli"},
     "pytest_plugin": _JUDGING | {"local"},
 }

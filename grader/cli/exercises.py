@@ -1,4 +1,4 @@
-"""`python -m grader exercise`: list, start, write, prove and pack exercises."""
+"""`python -m grader exercise`: list, start, write, prove, pack and tabulate exercises."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ FAILED = 1
 
 def make_app() -> typer.Typer:
     """Return the commands on exercises."""
-    app = typer.Typer(help="The exercises: list, start, write, prove and pack them.")
+    app = typer.Typer(help="The exercises: list, start, write, prove, pack and tabulate them.")
     app.command("list")(list_all)
     app.command("start")(start)
     app.command("new")(begin)
     app.command("check")(check)
     app.command("pack")(pack)
+    app.command("table")(table)
     return app
 
 
@@ -64,7 +65,7 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
     for path in authoring.begin(exercise):
         typer.echo(f"wrote {path}")
     typer.echo(
-        f"fill them in as docs/authoring.md says, and put right and wrong answers in tests/submissions/{exercise}/;"
+        f"fill them in as docs/authors.md says, and put right and wrong answers in tests/submissions/{exercise}/;"
     )
     typer.echo(f"then run: python -m grader exercise check {exercise}")
 
@@ -73,7 +74,7 @@ def check(
     exercises: Annotated[list[str] | None, typer.Argument(help="Ids; --all for every exercise.")] = None,
     all: Annotated[bool, typer.Option("--all", help="Prove every exercise.")] = False,
     seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = local.SEED,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as README has it.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown, without times.")] = False,
 ) -> None:
     """Prove exercises right; exits with 1 and says what is wrong in plain sentences if they are not."""
     local.check_seed(seed)
@@ -86,6 +87,23 @@ def check(
         typer.echo(table.total(outcomes))
     if any(not outcome.passed for outcome in outcomes):
         raise typer.Exit(FAILED)
+
+
+def table(
+    write: Annotated[Path | None, typer.Option(help="Write the page into this file instead of the terminal.")] = None,
+) -> None:
+    """Print the page of all exercises with the numbers of their known mistakes and examples, as Markdown."""
+    from grader.cli.exercise_page import exercise_page  # here: it brings the checks, and so torch
+
+    page = exercise_page(Catalog.load())
+    if write is None:
+        typer.echo(page, nl=False)
+        return
+    try:
+        write.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise WrongUse(f"`{write}` cannot be written: {error.strerror}") from error
+    typer.echo(f"wrote {write}")
 
 
 def pack(

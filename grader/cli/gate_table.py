@@ -1,4 +1,4 @@
-"""The gate's figures as a table: for the terminal, or as the README has it."""
+"""The gate's figures as a table: for the terminal, or as Markdown."""
 
 from __future__ import annotations
 

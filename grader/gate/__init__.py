@@ -2,7 +2,7 @@
 
 An exercise passes when its reference earns full marks and its starter none, trivial answers do not get through,
 every known mistake costs points where it says and is diagnosed as itself, and every submission kept as an example
-gets the verdict written at its top. `docs/authoring.md` says what to do about each sentence.
+gets the verdict written at its top. `docs/authors.md` says what to do about each sentence.
 """
 
 from grader.gate.outcome import Outcome as Outcome
