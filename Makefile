@@ -2,7 +2,9 @@
 #   make run                       serve the pages on http://127.0.0.1:7860
 #   make test                      run all tests and linters
 #   make check                     prove every exercise right
-#   make bench                     measure the figures of the README
+#   make bench                     measure the first figures of docs/performance.md
+#   make tables                    write docs/exercises.md anew
+#   make screenshots               take the pictures of the docs from the running application
 #   make lock                      write requirements.txt and constraints.txt anew (LOCK=--upgrade: newest versions)
 #   make setup PYTHON=python3.12   choose the interpreter (3.11 or newer)
 
@@ -22,7 +24,7 @@ CUDA := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cup
 	nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
 	nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton
 
-.PHONY: setup run test lint check bench lock
+.PHONY: setup run test lint check bench tables screenshots lock
 
 setup: $(VENV)/.ready
 
@@ -54,6 +56,12 @@ check: setup
 
 bench: $(VENV)/.ready-dev
 	$(PY) -m benchmarks latency
+
+tables: setup
+	$(PY) -m grader exercise table --write docs/exercises.md
+
+screenshots: $(VENV)/.ready-dev
+	$(PY) -m docs.screenshots
 
 # No hashes: one version of torch is another file for CPUs, for CUDA and on each system.
 lock: setup
