@@ -1,1 +1,4 @@
-"""Where README's figures come from. Each benchmark prints ratios measured in one run: machines differ and are noisy."""
+"""Where the figures of docs/performance.md come from.
+
+Each benchmark prints ratios measured in one run: machines differ and are noisy.
+"""

@@ -1,8 +1,9 @@
-"""What README, CONTRIBUTING and the authors' guide say is so: paths, commands, settings, tables, an example."""
+"""What the docs say is so: sizes, links, paths, commands, settings, tables, generated pages, an example."""
 
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 import tomllib
 from collections.abc import Iterator
@@ -13,23 +14,26 @@ import pytest
 from pydantic import BaseModel
 from typer.main import get_command
 
+from benchmarks.__main__ import app as benchmarks
+from grader.bootstrap import budget_of
 from grader.checks.registry import CHECKS
+from grader.cli.exercise_page import COMMAND, exercise_page
 from grader.cli.main import make_app
 from grader.errors import SettingsError
-from grader.examples import read_examples
 from grader.exercise import spec
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
-from grader.exercise.spec import Dimension
 from grader.gate import check_exercise
-from grader.gate.outcome import Share
-from grader.gate.trivial import TRIVIAL
 from grader.settings import PREFIX, Settings
 
 _DOCUMENTS = (
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
-    *("docs/authoring.md", "docs/sandbox.md", "docs/cheating.md", "docs/gpu.md"),
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")),
 )
-_GUIDE = "docs/authoring.md"
+_LONGEST = {"README.md": 5000, "CONTRIBUTING.md": 9000}  # bytes
+_LONGEST_DECISION = 6000  # bytes: one page
+_GUIDE = "docs/authors.md"
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 _IMPORTS = """\
 from dataclasses import replace
 import torch
@@ -57,29 +61,79 @@ def _rows(document: str, heading: str) -> list[list[str]]:
 
 
 def _blocks(document: str, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", _read(document), re.DOTALL)
+    return [text for name, text in _FENCE.findall(_read(document)) if name == language]
+
+
+@pytest.mark.parametrize(("document", "limit"), _LONGEST.items())
+def test_the_first_pages_are_short(document: str, limit: int) -> None:
+    """What everybody reads first stays short; details have pages of their own below `docs/`."""
+    assert len(_read(document).encode()) <= limit, f"move a part of {document} to a page in docs/"
 
 
 @pytest.mark.parametrize("document", _DOCUMENTS)
 def test_paths_exist(document: str) -> None:
-    """Every path that a document quotes or links to is there."""
-    text = _read(document)
-    quoted = re.findall(r"`([\w.-]+(?:/[\w.-]+)+/?)`", text)
-    linked = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    """Every path that a document quotes is there, but for those with a part to fill in."""
+    quoted = re.findall(r"`([\w.-]+(?:/[\w.-]+)+/?)`", _read(document))
     ours = {entry.name for entry in ROOT.iterdir()}
 
     assert [path for path in quoted if path.split("/")[0] in ours and not (ROOT / path).exists()] == []
-    assert [path for path in linked if not (ROOT / document).parent.joinpath(path).exists()] == []
+
+
+def _targets(document: str) -> Iterator[tuple[str, Path, str]]:
+    """Yield each link within the docs: as it is written, the file that it leads to, and the heading."""
+    for path, heading in _LINK.findall(_FENCE.sub("", _read(document))):
+        target = (ROOT / document).parent / path if path else ROOT / document
+        yield f"{path}#{heading}" if heading else path, target.resolve(), heading
+
+
+def _headings(path: Path) -> set[str]:
+    """Return the anchors of a page as GitHub makes them."""
+    titles = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", _DOCUMENTS)
+def test_links_lead_somewhere(document: str) -> None:
+    """Every link leads to a file that is there, and to a heading that it has."""
+    dead = [
+        written
+        for written, target, heading in _targets(document)
+        if not target.exists() or (heading and heading not in _headings(target))
+    ]
+
+    assert dead == []
+
+
+def test_every_page_and_picture_is_linked() -> None:
+    """A reader who begins at the README finds each page of the docs, and each picture is shown on one of them."""
+    found, left = set(), [ROOT / "README.md"]
+    while left:
+        page = left.pop()
+        linked = {target for _, target, _ in _targets(str(page.relative_to(ROOT)))} - found
+        found |= linked
+        left += [target for target in linked if target.suffix == ".md" and target.is_relative_to(ROOT / "docs")]
+    there = {path for path in (ROOT / "docs").rglob("*") if path.suffix in (".md", ".png")}
+
+    assert {str(path.relative_to(ROOT)) for path in there - found} == set()
 
 
 @pytest.mark.parametrize("document", _DOCUMENTS)
 def test_commands_exist(document: str) -> None:
-    """Every `python -m grader …` and `make …` that a document shows is a command and a target."""
+    """Every `python -m …` and `make …` that a document shows is a command, a module or a target, with its options."""
     text = _read(document)
     targets = re.findall(r"^(\w+):", _read("Makefile"), re.MULTILINE)
+    modules = set(re.findall(r"python -m ([\w.]+)", text)) - {"grader"}
 
     assert [words for words in re.findall(r"-m grader ([\w -]+)", text) if not _is_command(words.split())] == []
     assert [name for name in re.findall(r"(?:^|`)make (\w+)", text, re.MULTILINE) if name not in targets] == []
+    assert [name for name in modules if importlib.util.find_spec(name) is None] == []
+    assert set(re.findall(r"-m benchmarks (\w+)", text)) <= set(get_command(benchmarks).commands)
+
+
+def test_the_readme_names_the_command_of_the_tests() -> None:
+    """Whoever clones the project, a machine too, finds in the first page how to test it."""
+    assert "make test" in _blocks("README.md", "")[0]
+    assert "make test" in _read(".ci/run").splitlines()
 
 
 def _is_command(words: list[str]) -> bool:
@@ -93,21 +147,32 @@ def _is_command(words: list[str]) -> bool:
     return not hasattr(command, "commands") and {word for word in rest if word.startswith("--")} <= options
 
 
+def _variables() -> set[str]:
+    with pytest.raises(SettingsError) as caught:
+        Settings.from_environment({f"{PREFIX}NONSENSE": "1"})
+    return set(re.findall(rf"{PREFIX}\w+", str(caught.value))) - {f"{PREFIX}NONSENSE"}
+
+
 @pytest.mark.parametrize("document", _DOCUMENTS)
 def test_settings_exist(document: str) -> None:
     """Every variable that a document names is read."""
-    with pytest.raises(SettingsError) as caught:
-        Settings.from_environment({f"{PREFIX}NONSENSE": "1"})
-    known = set(re.findall(rf"{PREFIX}\w+", str(caught.value))) - {f"{PREFIX}NONSENSE"}
-
-    assert set(re.findall(rf"{PREFIX}\w+", _read(document))) - {PREFIX} <= known
+    assert set(re.findall(rf"{PREFIX}\w+", _read(document))) - {PREFIX} <= _variables()
 
 
 def test_every_setting_is_described() -> None:
-    """README sends its readers to the settings' docstring, so each has its words there."""
+    """Operators have a table of all variables, and contributors the docstring of all fields."""
     described = set(re.findall(r"\w+", (Settings.__doc__ or "").partition("Attributes:")[2]))
 
+    assert {row[0] for row in _rows("docs/operators.md", "variable")} == _variables()
     assert {field.name for field in fields(Settings)} - described == set()
+
+
+def test_the_least_memory_is_as_operators_read_it(catalog: Catalog) -> None:
+    """The docs say how much memory one submission at a time needs, and two."""
+    one, two = (budget_of(Settings(), catalog).needed(slots) >> 20 for slots in (1, 2))
+
+    assert f"needs {one} MiB of memory, two need {two} MiB" in _read("docs/operators.md")
+    assert f"{one} MiB with the limit of 1 GiB" in _read("docs/sandbox.md")
 
 
 def test_a_space_gets_the_gradio_that_is_pinned() -> None:
@@ -119,17 +184,22 @@ def test_a_space_gets_the_gradio_that_is_pinned() -> None:
     assert (ROOT / front["app_file"]).is_file()
 
 
-def test_the_readme_has_the_gates_table(catalog: Catalog) -> None:
-    """What `exercise check --all --markdown` prints: the gate passes nothing but all of all, so counts are enough."""
-    actual = []
-    for name, exercise in catalog.items():
-        paid = {CHECKS[check.check].dimension for check in exercise.spec.checks if check.points}
-        right = [example.loses is None for example in read_examples(name)]
-        counts = (len(exercise.mistakes), len(exercise.mistakes), right.count(True), right.count(False), len(TRIVIAL))
-        graded = ", ".join(dimension for dimension in Dimension if dimension in paid)
-        actual.append([name, graded, *(str(Share(count, count)) for count in counts)])
+def test_the_page_of_exercises_is_up_to_date(catalog: Catalog) -> None:
+    """It is generated; the gate passes nothing but complete sets, so counting is enough."""
+    assert _read("docs/exercises.md") == exercise_page(catalog), f"run `make tables`, which is `{COMMAND}`"
 
-    assert _rows("README.md", "exercise | graded on")[:-1] == actual
+
+def test_every_decision_is_one_page_and_in_the_index() -> None:
+    """The index has the number, the title and the date of each file, in order and without a gap."""
+    rows = []
+    for number, path in enumerate(sorted((ROOT / "docs" / "decisions").glob("0*.md")), 1):
+        text = path.read_text(encoding="utf-8")
+        title, dates = re.match(r"# (.+)\n\nDate: ([\d, -]+)\. Status: \S", text).groups()
+        rows.append([f"[{number:04}]({path.name})", title.removeprefix(f"{number}. "), dates])
+        assert path.name.startswith(f"{number:04}-"), f"{path.name} has no number of its own; the next is {number:04}"
+        assert len(text.encode()) <= _LONGEST_DECISION, path.name
+
+    assert _rows("docs/decisions/README.md", "number") == rows
 
 
 def test_every_dependency_has_its_reason() -> None:
@@ -141,12 +211,12 @@ def test_every_dependency_has_its_reason() -> None:
     assert named == {name.lower() for name in re.findall(r"^([\w-]+)==", lines, re.MULTILINE)}
 
 
-def test_every_part_of_the_house_is_on_the_map() -> None:
-    """CONTRIBUTING's map names each module and folder of `grader/`."""
+def test_every_part_of_the_grader_is_in_the_architecture() -> None:
+    """The list of modules names each module and folder of `grader/`."""
     parts = {
         path.stem for path in (ROOT / "grader").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
     }
-    shown = set(re.findall(r"\w+", _blocks("CONTRIBUTING.md", "")[0]))
+    shown = set(re.findall(r"\w+", _blocks("docs/architecture.md", "")[0]))
 
     assert parts - {"__init__", "__main__"} - shown == set()
 
