@@ -68,7 +68,7 @@ def _cells(student: Student, exercises: list[str]) -> list[View]:
 
 
 def _mistakes_view(catalog: Catalog, mistakes: Sequence[CommonMistake]) -> View:
-    columns: list[View] = [{"name": "Exercise"}, {"name": "Mistake"}]
+    columns: list[View] = [{"name": "Exercise"}, {"name": "Mistake", "kind": "rich"}]
     columns += [{"name": "Students", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
     rows: list[View] = []
     for id, exercise in catalog.items():

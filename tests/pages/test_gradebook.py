@@ -2,7 +2,9 @@
 
 import csv
 
-from grader.pages.gradebook import Row, csv_of, mean
+from grader.exercise.catalog import Catalog
+from grader.pages.gradebook import Row, csv_of, gradebook_view, mean
+from grader.store.roster import CommonMistake
 
 
 def test_exported_names_are_never_formulas():
@@ -19,3 +21,13 @@ def test_exported_names_are_never_formulas():
 def test_the_mean_counts_what_was_not_tried_as_zero():
     """One exercise solved of four is a quarter."""
     assert mean(Row("Ada", (100.0, None, None, None), 1)) == 25.0
+
+
+def test_code_in_the_title_of_a_mistake_is_drawn_as_code():
+    """The page is told that the column has backticks to be read."""
+    catalog = Catalog.load()
+    wrong = next(one for one in catalog["softmax"].mistakes if "`" in one.title)
+    common = CommonMistake(exercise="softmax", mistake=wrong.name, title=wrong.title, students=2, times=3)
+    table = gradebook_view(catalog, [], [common])["mistakes"]
+    (kind,) = [column["kind"] for column in table["columns"] if column["name"] == "Mistake"]
+    assert (kind, table["rows"][0]["cells"][1]) == ("rich", wrong.title)

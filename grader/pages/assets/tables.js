@@ -54,6 +54,7 @@
   const cell = (column, value) => {
     const kind = column.kind || "text";
     if (kind === "text") return h("td", {}, value);
+    if (kind === "rich") return h("td", {}, gym.rich(value));
     if (kind === "score") {
       const tone = value === null ? "none" : value >= 99.995 ? "good" : value >= 50 ? "fair" : "poor";
       return h("td", { class: "gym-number" }, h("span", { class: "gym-pill gym-" + tone }, value === null ? "–" : gym.points(value)));
