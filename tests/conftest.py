@@ -1,17 +1,50 @@
-"""What many tests share: the catalogue, and one warm box for submissions."""
+"""What many tests share: the catalogue, one warm box for submissions, and trials; and who runs which test."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
 
 import pytest
 import torch
 
 from grader.box.run import Box
 from grader.exercise.catalog import Catalog
+from grader.gate.trial import Trial, open_trial
 from grader.sandbox.choice import choose_box
 
 torch.set_num_threads(1)  # as the service and the desk do: the tensors are small
+
+_SEED = 20_260  # the gate has another
+# Tests about one exercise, which may share a trial: `…[softmax]`, `…[softmax/right_plain]`.
+_ABOUT_AN_EXERCISE = re.compile(r"tests/(?:test_examples|test_gate|judge/test_strange_answers)\.py::\w+\[(\w+)")
+
+
+def _group(nodeid: str) -> str:
+    """Return what a test is run together with: its exercise, or its file."""
+    found = _ABOUT_AN_EXERCISE.match(nodeid)
+    return found[1] if found else nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests about an exercise last, exercise by exercise: many small groups fill up the workers evenly."""
+    items.sort(key=lambda item: "" if (group := _group(item.nodeid)).endswith(".py") else group)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Give each group of tests to one worker, in the order above, whatever `--dist` says."""
+    from xdist.scheduler import LoadScopeScheduling  # here: without xdist, tests run in one process
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _group(nodeid)
+
+    config.option.loadscopereorder = False
+    return Groups(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +60,9 @@ def box() -> Iterator[Box]:
     yield chosen
     if (close := getattr(chosen, "close", None)) is not None:
         close()
+
+
+@pytest.fixture(scope="session")
+def trial_of(catalog: Catalog, box: Box) -> Callable[[str], Trial]:
+    """Return a function that gives an exercise's trial, in which each example is graded once, through the real box."""
+    return lru_cache(maxsize=2)(lambda exercise: open_trial(catalog[exercise], _SEED, box))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from grader.box.run import Box
 from grader.errors import AuthorError
 from grader.examples import SUBMISSIONS, Example, read_examples
 from grader.exercise.catalog import Catalog
-from grader.gate.trial import Trial, open_trial
+from grader.gate.trial import Trial
 from grader.judge.report import Report, Status
 
-_SEED = 20_260  # the gate has another
 _EXAMPLES = {
     f"{folder.name}/{example.path.stem}": (folder.name, example)
     for folder in sorted(SUBMISSIONS.iterdir())
@@ -41,17 +38,11 @@ def _wanted(example: Example) -> tuple[str, ...]:
     return ("loses", example.loses, *sorted(example.diagnosis))
 
 
-@pytest.fixture(scope="module")
-def trial_of(catalog: Catalog, box: Box) -> Callable[[str], Trial]:
-    """Return a function that gives an exercise with the reference's observations, made once."""
-    return cache(lambda exercise: open_trial(catalog[exercise], _SEED, box))
-
-
 @pytest.mark.parametrize(("exercise", "example"), _EXAMPLES.values(), ids=_EXAMPLES.keys())
 def test_an_example_gets_its_verdict(exercise: str, example: Example, trial_of: Callable[[str], Trial]) -> None:
     """Right ones earn full marks; wrong ones lose where they say, and the mistake is named where they name it.
 
-    The mistake is searched for as for a student; the gate compares with observations that it has made before.
+    The mistake is searched for as for a student; of known mistakes the gate compares what it has observed before.
     """
     report = trial_of(exercise).judge(example)
 

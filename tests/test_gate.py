@@ -12,6 +12,7 @@ import pytest
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.gate import check_exercise
 from grader.gate.outcome import Share
+from grader.gate.trial import Trial
 
 _ID = "self_attention_linear"  # small and quick; any other would do
 _REFERENCE = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
@@ -20,9 +21,9 @@ _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/ex
 
 @pytest.mark.filterwarnings("default")  # students' code may be warned, of a dropout between layers of one, say
 @pytest.mark.parametrize("name", _EXERCISES)
-def test_an_exercise_passes_the_gate(name: str, catalog: Catalog) -> None:
-    """Its reference, starter, mistakes and examples all do what they must."""
-    outcome = check_exercise(catalog[name])
+def test_an_exercise_passes_the_gate(name: str, catalog: Catalog, trial_of: Callable[[str], Trial]) -> None:
+    """Its reference, starter, mistakes and examples all do what they must; examples are graded once for all tests."""
+    outcome = check_exercise(catalog[name], examples=trial_of(name), rounds=0)
 
     assert outcome.complaints == ()
     assert outcome.caught == outcome.named == Share(outcome.caught.all, outcome.caught.all)
@@ -52,7 +53,7 @@ def broken(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
         after = change(before)
         assert after != before, f"the change does not apply to {file}"
         path.write_text(after, encoding="utf-8")
-        return check_exercise(read_exercise(renamed, tmp_path)).complaints
+        return check_exercise(read_exercise(renamed, tmp_path), rounds=0).complaints
 
     return complain
 

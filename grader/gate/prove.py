@@ -43,17 +43,29 @@ class _Proof:
     named: bool = False
 
 
-def check_exercise(exercise: Exercise, *, seed: int = 0, box: Box | None = None) -> Outcome:
-    """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`."""
+def check_exercise(
+    exercise: Exercise,
+    *,
+    seed: int = 0,
+    box: Box | None = None,
+    examples: Trial | None = None,
+    rounds: int = _ROUNDS,
+) -> Outcome:
+    """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`.
+
+    Whoever grades the examples anyway hands over the trial that does so as `examples`. The reference is graded once,
+    and `rounds` times more for its time.
+    """
     try:
-        return _outcome(open_trial(exercise, seed, box or InlineBox()).with_mistakes())
+        trial = open_trial(exercise, seed, box or InlineBox()).with_mistakes()
+        return _outcome(trial, examples or trial, rounds)
     except AuthorError as error:
         return Outcome(exercise.id, (str(error),))
 
 
-def _outcome(trial: Trial) -> Outcome:
+def _outcome(trial: Trial, graded: Trial, rounds: int) -> Outcome:
     exercise = trial.exercise
-    reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()))
+    reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()), rounds)
     unnoticed = unseen(trial.sheet, trial.truth)
     written = (*texts(exercise), *sizes(exercise), *unvaried(exercise.spec))
     first = (*written, *_reference(reference, trial.truth), *unnoticed)
@@ -62,7 +74,7 @@ def _outcome(trial: Trial) -> Outcome:
     # Where nobody has gone through what is offered, some of it may mean nothing; it does no harm there.
     known = [wrong for wrong in exercise.mistakes if exercise.declined is not None or not wrong.offered]
     mistakes = [_mistake(trial, wrong) for wrong in known]
-    examples = [(example.loses is None, _example(trial, example)) for example in trial.examples]
+    examples = [(example.loses is None, _example(trial, example, graded.judge(example))) for example in trial.examples]
     proofs = (*trivial, *mistakes, *(proof for _, proof in examples))
     return Outcome(
         exercise=exercise.id,
@@ -77,10 +89,10 @@ def _outcome(trial: Trial) -> Outcome:
     )
 
 
-def _timed(grade: Callable[[], Report]) -> tuple[Report, float]:
+def _timed(grade: Callable[[], Report], rounds: int) -> tuple[Report, float]:
     """Return a report, and the median of the seconds that it takes to get one."""
     report = grade()
-    rounds = _ROUNDS if report.seconds < _PATIENCE_SECONDS else 0
+    rounds = rounds if report.seconds < _PATIENCE_SECONDS else 0
     return report, statistics.median([grade().seconds for _ in range(rounds)] or [report.seconds])
 
 
@@ -168,8 +180,7 @@ def _kinds(trial: Trial) -> Iterator[str]:
         yield f"{folder} has no example that must lose points; write one"
 
 
-def _example(trial: Trial, example: Example) -> _Proof:
-    report = trial.judge(example)
+def _example(trial: Trial, example: Example, report: Report) -> _Proof:
     misjudged = tuple(_misjudged(example, report))
     return _Proof((*misjudged, *_misnamed(example, report, trial.known)), good=not misjudged)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from grader.box.inline import observe_all
 from grader.box.observations import Observations
@@ -15,6 +16,7 @@ from grader.examples import Example, read_examples
 from grader.exercise.catalog import Exercise
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.grade import causes, grade, observe_reference
+from grader.judge.pairs import Memory
 from grader.judge.report import Diagnosis, Report, Status
 from grader.judge.sheet import Sheet, draw_up
 from grader.judge.source import read_source
@@ -27,6 +29,8 @@ class Trial:
     Attributes:
         truth: the reference's observations, held against themselves.
         known: by mistake, what it gives on the whole plan; empty until `with_mistakes`.
+        memory: what the searches for mistakes have found so far.
+        graded: the reports on examples so far, by path.
     """
 
     exercise: Exercise
@@ -36,6 +40,8 @@ class Trial:
     truth: Evidence
     examples: Sequence[Example]
     known: Mapping[str, Observations] = field(default_factory=dict)
+    memory: Memory = field(default_factory=dict)
+    graded: dict[Path, Report] = field(default_factory=dict)
 
     def with_mistakes(self) -> Trial:
         """Return this trial with every known mistake observed; a diagnosis then compares, and runs none of them."""
@@ -49,9 +55,14 @@ class Trial:
     def judge(self, example: Example) -> Report:
         """Return the report on `example` without its pictures, and diagnosed only where its header names a mistake.
 
-        All examples share the reference's observations, and the search for mistakes that nobody asks for is left out:
-        that is most of what a report costs.
+        All examples share the reference's observations and what searches find, and the search for mistakes that nobody
+        asks for is left out: that is most of what a report costs. An example is graded once, whoever asks.
         """
+        if example.path not in self.graded:
+            self.graded[example.path] = self._judge(example)
+        return self.graded[example.path]
+
+    def _judge(self, example: Example) -> Report:
         limits = Limits(**self.exercise.spec.limits.model_dump())
         source = read_source(example.path.read_bytes(), limit_bytes=limits.source_bytes)
         outcome = attempt(self.sheet, source, partial(self.box.run, source=source, limits=limits), self._observed)
@@ -59,7 +70,7 @@ class Trial:
         return replace(report, diagnosis=self._diagnosis(report, outcome) if example.diagnosis else ())
 
     def _diagnosis(self, report: Report, outcome: Outcome) -> tuple[Diagnosis, ...]:
-        return causes(self.exercise, outcome, report.lost, self.known)
+        return causes(self.exercise, outcome, report.lost, self.known, memory=self.memory)
 
     def _observed(self, plan: Plan) -> tuple[Observations, Observations]:
         """Return the reference's observations of the sheet's plan, or of the same plan in another dtype."""

@@ -25,7 +25,7 @@ from grader.checks.masking import says_nothing
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
-from grader.judge.pairs import Lineup, Probe
+from grader.judge.pairs import Lineup, Memory, Probe
 from grader.judge.report import Diagnosis
 
 # Relative to a tensor's scale, by the precision that the verdict was reached in.
@@ -44,6 +44,7 @@ class _Scene:
         known: what some mistakes give, from before.
         begun: the weights whose initial values are checked.
         leash: asked before each mistake, and each two, that are tried.
+        memory: what earlier searches found, with the same exercise and seed.
         slack: by call and tensor, how far rounding alone may lead beyond the usual; nothing in float64.
     """
 
@@ -54,6 +55,7 @@ class _Scene:
     known: Mapping[str, Observations]
     begun: frozenset[str]
     leash: Leash
+    memory: Memory | None
     slack: Mapping[str, Mapping[str, float]]
 
 
@@ -64,6 +66,7 @@ def diagnose(
     lost: Collection[Dimension] = tuple(Dimension),
     *,
     leash: Leash | None = None,
+    memory: Memory | None = None,
     among: Collection[str] = (),
 ) -> tuple[Diagnosis, ...]:
     """Return the known mistake that explains what was seen, or the two; none where none does, or where several would.
@@ -74,12 +77,13 @@ def diagnose(
         known: by mistake, what it gives on the whole plan, where that was observed before.
         lost: the dimensions that lost points; a mistake always loses in its own.
         leash: pulling it ends the search, which may take seconds where there are thousands of two.
+        memory: what searches with the same exercise and seed have found so far; this one adds to it.
         among: the names of the mistakes that are tried; all of them if empty.
 
     Raises:
         Stopped: the leash was pulled.
     """
-    scene = _set(exercise, evidence, known or {}, leash)
+    scene = replace(_set(exercise, evidence, known or {}, leash), memory=memory)
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
     found = _explanations(exercise, scene, suspects)
     if len(found) != 1:
@@ -121,7 +125,7 @@ def _set(
     refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
     begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
-    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash or Leash(), slack)
+    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash or Leash(), None, slack)
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:
@@ -143,7 +147,7 @@ def _explanations(exercise: Exercise, scene: _Scene, suspects: Sequence[Mistake]
         alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
         if alone or not probes:
             return tuple(found for found in alone if not found[0].offered) or alone
-    lineup = Lineup(exercise, suspects, probes)
+    lineup = Lineup(exercise, suspects, probes, scene.memory)
     ways = (lineup.alone(offered=False), lineup.alone(offered=True), lineup.together())
     return next((found for likely in ways if (found := _confirmed(exercise, scene, likely))), ())
 
@@ -243,8 +247,9 @@ def _events(exercise: Exercise, wrong: Mistake, scene: _Scene) -> Iterator[Event
     if (before := scene.known.get(wrong.name)) is None:
         yield from observe(scene.plan, exercise.reference(wrong))
         return
-    yield from (before.builds[build.name] for build in scene.plan.builds if build.name in before.builds)
+    # Calls first: nearly all mistakes differ in one of them, and few in what is seen of a construction.
     yield from (before.calls[call.name] for call in scene.plan.calls if call.name in before.calls)
+    yield from (before.builds[build.name] for build in scene.plan.builds if build.name in before.builds)
 
 
 def _built_alike(one: BuildSeen, other: BuildSeen, scene: _Scene) -> bool:
@@ -275,14 +280,19 @@ def _too_large(call: Call, seen: CallSeen) -> bool:
 def _agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float]) -> bool:
     if _kind(one.raised) != _kind(other.raised) or one.slots.keys() != other.slots.keys():
         return False
-    scale = scales(other)
-    outputs = [slot.key for slot in call.outputs]
+    exact = _AGREEMENT[call.dtype]
+    outputs = [slot.key for slot in call.outputs if slot.key in one.slots]
+    # Most mistakes show in the outputs: what the gradients are relative to is worked out only where they do not.
+    scale = scales(replace(other, slots={key: other.slots[key] for key in outputs}))
+    if not all(_same(one.slots[key], other.slots[key], exact * scale[key] + slack.get(key, 0.0)) for key in outputs):
+        return False
     # How NaN spreads on the way back depends on how a right thing is written: a product keeps it, a fill does not.
-    tensors = [one.slots[key].tensor for key in outputs if key in one.slots]
-    broken = any(bool(tensor.isnan().any()) for tensor in tensors if tensor is not None)
-    keys = outputs if broken else one.slots
-    allowed = {key: _AGREEMENT[call.dtype] * scale[key] + slack.get(key, 0.0) for key in keys}
-    return all(_same(one.slots[key], other.slots[key], allowed[key]) for key in keys)
+    tensors = [one.slots[key].tensor for key in outputs]
+    if any(bool(tensor.isnan().any()) for tensor in tensors if tensor is not None):
+        return True
+    rest = [key for key in one.slots if key not in outputs]
+    scale = scales(other) if rest else {}
+    return all(_same(one.slots[key], other.slots[key], exact * scale[key] + slack.get(key, 0.0)) for key in rest)
 
 
 def _kind(raised: Raised | None) -> tuple[str, str] | None:

@@ -22,6 +22,7 @@ from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.diagnosis import diagnose
 from grader.judge.extras import Extras
 from grader.judge.locating import locate
+from grader.judge.pairs import Memory
 from grader.judge.panels import Place, Runner, panels
 from grader.judge.preview import Preview
 from grader.judge.report import Diagnosis, Figures, Location, Panel, Report, Status
@@ -103,13 +104,16 @@ def causes(
     known: Mapping[str, Observations] | None = None,
     *,
     leash: Leash | None = None,
+    memory: Memory | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the mistakes that explain an outcome; pulling `leash` ends the search with `Stopped`.
+
+    Searches with the same exercise and seed may share one `memory`.
 
     Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
     rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
     """
-    look = partial(diagnose, exercise, lost=lost, leash=leash)
+    look = partial(diagnose, exercise, lost=lost, leash=leash, memory=memory)
     if outcome.coarse is not None and (found := look(outcome.coarse)):
         return look(outcome.evidence, known, among={one.mistake for one in found}) or found
     return look(outcome.evidence, {} if outcome.single else known)

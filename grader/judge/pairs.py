@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any, TypeVar
 
 from torch import Tensor
 
@@ -21,7 +22,9 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 
+_Run = TypeVar("_Run")
 Verdict = tuple[bool, bool]  # what was observed agrees with the submission; it differs from what is right
+Memory = dict[object, Any]  # what came of the mistakes on the probes of one exercise and seed, for the next search
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,14 +38,31 @@ class Probe:
     compare: Callable[[Iterator[Event]], Verdict]
     forward: bool
 
+    @property
+    def key(self) -> object:
+        """What tells it from the other probes of the same exercise and seed."""
+        calls = tuple((call.name, call.dtype, bool(call.upstream)) for call in self.plan.calls)
+        return calls, tuple((build.name, build.dtype) for build in self.plan.builds)
+
 
 class Lineup:
-    """The suspects, held against what was seen of the probes."""
+    """The suspects, held against what was seen of the probes.
 
-    def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], probes: Sequence[Probe]) -> None:
+    Whoever searches with the same exercise and seed again hands over one `memory`: what a mistake gives on a probe does
+    not depend on the submission.
+    """
+
+    def __init__(
+        self,
+        exercise: Exercise,
+        suspects: Sequence[Mistake],
+        probes: Sequence[Probe],
+        memory: Memory | None = None,
+    ) -> None:
         self._suspects, self._probes = suspects, probes
         marking: set[str] = set()
-        self._searches = [_Search(exercise, suspects, probe, marking) for probe in probes]
+        runners = [_ProbeRunner(exercise, suspects, probe.plan, marking) for probe in probes]
+        self._searches = [_Search(probe, runner, memory) for probe, runner in zip(probes, runners, strict=True)]
 
     def alone(self, *, offered: bool) -> Iterator[tuple[Mistake, ...]]:
         """Yield the mistakes, the exercise's own or those offered to it, that agree with it on every probe."""
@@ -85,32 +105,69 @@ class Lineup:
 
 
 class _Search:
-    """Tries mistakes on one probe; instances are reused, but for mistakes that leave a mark in them."""
+    """Holds what mistakes give on one probe against what was seen of it."""
 
-    def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], probe: Probe, marking: set[str]) -> None:
-        self._probe, self._marking = probe, marking
+    def __init__(self, probe: Probe, runner: _ProbeRunner, memory: Memory | None) -> None:
+        self._probe, self._runner, self._memory = probe, runner, memory
+
+    def examine(self, wrong: Mistake) -> Verdict:
+        """Try one mistake on an instance of its own, and note whether that is as it was afterwards."""
+
+        def events() -> Iterator[Event]:
+            found, marks = self._recall("alone", (wrong,), lambda: self._runner.examine(wrong))
+            if marks:
+                self._runner.marking.add(wrong.name)
+            yield from found
+
+        return self._probe.compare(events())
+
+    def try_out(self, *wrong: Mistake) -> Verdict:
+        """Try mistakes together."""
+
+        def events() -> Iterator[Event]:
+            yield from self._recall("together", wrong, lambda: self._runner.try_out(wrong))
+
+        return self._probe.compare(events())
+
+    def _recall(self, how: str, wrong: tuple[Mistake, ...], run: Callable[[], _Run]) -> _Run:
+        if self._memory is None:
+            return run()
+        key = (self._probe.key, how, *(one.name for one in wrong))
+        if key not in self._memory:
+            self._memory[key] = run()
+        found: _Run = self._memory[key]
+        return found
+
+
+class _ProbeRunner:
+    """Runs mistakes on one probe; instances are reused, but for mistakes that leave a mark in them.
+
+    Attributes:
+        marking: the names of those that were seen to do so, on any probe.
+    """
+
+    def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], plan: Plan, marking: set[str]) -> None:
+        self.marking = marking
+        self._plan, self._building = plan, replace(plan, calls=())
         self._bench, self._kept = exercise.bench(), Instances()
-        self._building = replace(probe.plan, calls=())
         # Steps that run in a constructor leave their mark in the instance.
         self._early = self._bench.steps_run(
             suspects, lambda namespace: list(observe(self._building, lambda: namespace))
         )
 
-    def examine(self, wrong: Mistake) -> Verdict:
-        """Try one mistake on an instance of its own, and note whether that is as it was afterwards."""
+    def examine(self, wrong: Mistake) -> tuple[list[Event], bool]:
+        """Return what one mistake gives, and whether it leaves a mark in an instance."""
         fresh, used = Instances(), Instances()
         with self._bench.replaced((wrong,)) as namespace:
             list(observe(self._building, lambda: namespace, fresh))
-            verdict = self._probe.compare(observe(self._probe.plan, lambda: namespace, used))
-        if _marks(fresh) != _marks(used):
-            self._marking.add(wrong.name)
-        return verdict
+            events = list(observe(self._plan, lambda: namespace, used))
+        return events, _marks(fresh) != _marks(used)
 
-    def try_out(self, *wrong: Mistake) -> Verdict:
-        marked = any(one.replaces in self._early or one.name in self._marking for one in wrong)
+    def try_out(self, wrong: tuple[Mistake, ...]) -> list[Event]:
+        """Return what mistakes give together."""
+        marked = any(one.replaces in self._early or one.name in self.marking for one in wrong)
         with self._bench.replaced(wrong) as namespace:
-            own = Instances() if marked else self._kept
-            return self._probe.compare(observe(self._probe.plan, lambda: namespace, own))
+            return list(observe(self._plan, lambda: namespace, Instances() if marked else self._kept))
 
 
 def _marks(instances: Instances) -> list[tuple[str, object]]:
