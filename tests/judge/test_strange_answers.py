@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import pytest
 import torch
@@ -15,19 +16,35 @@ from grader.box.packing import pack
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire import Reader
-from grader.exercise.catalog import ROOT, Catalog
+from grader.exercise.catalog import ROOT, Catalog, Exercise
+from grader.exercise.mistakes import Mistake
 from grader.judge.grade import grade
 from grader.judge.report import Report
+from grader.judge.sheet import draw_up
 
 _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
 _RAISED = Raised(Stage.CALL, Blame.ERROR, "Odd\u202e", "an \ud800 error", 3)
 
 
+class _OneMistakeAStep(Exercise):
+    """An exercise with one known mistake for each step: damage is compared with all kinds, and with few of a kind."""
+
+    @cached_property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The first of those that replace the same step."""
+        return tuple({wrong.replaces: wrong for wrong in reversed(super().mistakes)}.values())
+
+
 @dataclass(frozen=True)
 class _Damaging:
-    """A box that lets the honest answer through, damaged: what a liar in the child could send."""
+    """A box that lets the honest answer through, damaged: what a liar in the child could send.
+
+    `lacking` has an entry for each run: whether a call was left out that points depend on, of those in `scored`.
+    """
 
     seed: int
+    scored: frozenset[str]
+    lacking: list[bool] = field(default_factory=list)
     name: str = "damaging"
 
     def run(
@@ -46,7 +63,9 @@ class _Damaging:
         reader = Reader(plan)
         events = reader.feed(b"".join(pack(event, plan) for event in (*builds.values(), *calls.values())))
         kept = draw.sample(events, draw.randint(len(events) // 2, len(events)))
-        return Run(Observations.of(kept), draw.choice(list(Ending)), output="\x1b[2J")
+        told = Observations.of(kept)
+        self.lacking.append(any(name not in told.calls for name in self.scored & whole.calls.keys()))
+        return Run(told, draw.choice(list(Ending)), output="\x1b[2J")
 
 
 def _damaged(call: CallSeen, draw: random.Random) -> CallSeen:
@@ -90,12 +109,18 @@ def _damaged_build(build: BuildSeen, draw: random.Random) -> BuildSeen:
 
 @pytest.mark.parametrize("name", _EXERCISES)
 def test_no_damage_raises_or_earns_full_marks(name: str, catalog: Catalog) -> None:
-    """Every report can be stored, shows no hidden character, and holds no more points than there are."""
-    source = catalog[name].reference_path.read_bytes()
+    """Every report can be stored and shows no hidden character; what is not answered earns no full marks.
+
+    How long a search for mistakes goes on changes nothing of what it does with damage, so it goes through few.
+    """
+    whole = catalog[name]
+    exercise = _OneMistakeAStep(whole.id, whole.spec, whole.folder, whole.reference_path)
+    source = exercise.reference_path.read_bytes()
+    scored = frozenset(f"{item.case.name}/base" for item in draw_up(exercise, 0).items if item.points)
 
     for seed in range(5):
-        report = grade(catalog[name], source, seed=0, box=_Damaging(seed))
+        report = grade(exercise, source, seed=0, box=(box := _Damaging(seed, scored)))
 
-        assert 0 <= report.score <= 100
+        assert 0 <= report.score < 100 or not all(box.lacking)
         assert Report.from_json(report.to_json()).to_json() == report.to_json()  # a picture may hold NaN
         assert not {"\u202e", "\x1b", "\x00", "\ud800"} & set(str(report))
