@@ -12,24 +12,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import torch
 from torch import Tensor
 
 from grader.box.leash import Leash
-from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
+from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
-from grader.checks.evidence import ROUNDING_MARGIN, Evidence, scales
+from grader.checks.evidence import ROUNDING_MARGIN, Evidence
 from grader.checks.initial import alike
 from grader.checks.masking import says_nothing
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
+from grader.judge.agreement import agree
 from grader.judge.pairs import Lineup, Memory, Probe
 from grader.judge.report import Diagnosis
 
-# Relative to a tensor's scale, by the precision that the verdict was reached in.
-_AGREEMENT = {"float64": 1e-9, "float32": 1e-5}
 _PROBES = 4  # cases on which a pair has to agree before it is tried on all
 
 
@@ -222,7 +220,7 @@ def _is_right(
     call: Call, observed: Observations, right: Observations, slack: Mapping[str, Mapping[str, float]]
 ) -> bool:
     seen = observed.calls.get(call.name)
-    return seen is not None and _agree(call, seen, right.calls[call.name], slack.get(call.name, {}))
+    return seen is not None and agree(call, seen, right.calls[call.name], slack.get(call.name, {}))
 
 
 def _explains(events: Iterator[Event], scene: _Scene) -> bool:
@@ -270,41 +268,8 @@ def _traits(built: BuildSeen, scene: _Scene) -> tuple[bool, bool]:
 def _alike(call: Call, one: CallSeen, other: CallSeen, scene: _Scene) -> bool:
     """Return whether two calls agree; where nothing else is wrong, both have to hold too much, or neither."""
     slack = scene.slack.get(call.name, {})
-    return _agree(call, one, other, slack) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
+    return agree(call, one, other, slack) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
 
 
 def _too_large(call: Call, seen: CallSeen) -> bool:
     return bool(call.below) and (seen.largest or 0) >= call.below
-
-
-def _agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float]) -> bool:
-    if _kind(one.raised) != _kind(other.raised) or one.slots.keys() != other.slots.keys():
-        return False
-    exact = _AGREEMENT[call.dtype]
-    outputs = [slot.key for slot in call.outputs if slot.key in one.slots]
-    # Most mistakes show in the outputs: what the gradients are relative to is worked out only where they do not.
-    scale = scales(replace(other, slots={key: other.slots[key] for key in outputs}))
-    if not all(_same(one.slots[key], other.slots[key], exact * scale[key] + slack.get(key, 0.0)) for key in outputs):
-        return False
-    # How NaN spreads on the way back depends on how a right thing is written: a product keeps it, a fill does not.
-    tensors = [one.slots[key].tensor for key in outputs]
-    if any(bool(tensor.isnan().any()) for tensor in tensors if tensor is not None):
-        return True
-    rest = [key for key in one.slots if key not in outputs]
-    scale = scales(other) if rest else {}
-    return all(_same(one.slots[key], other.slots[key], exact * scale[key] + slack.get(key, 0.0)) for key in rest)
-
-
-def _kind(raised: Raised | None) -> tuple[str, str] | None:
-    return (raised.stage, raised.type) if raised else None
-
-
-def _same(one: Seen, other: Seen, allowed: float) -> bool:
-    if Presence.NONE in (one.presence, other.presence):  # a gradient that never came teaches what zeros teach: nothing
-        tensors = [seen.tensor for seen in (one, other) if seen.presence is not Presence.NONE]
-        return all(tensor is not None and not bool(tensor.any()) for tensor in tensors)
-    if one.tensor is None or other.tensor is None:
-        return (one.presence, one.shape) == (other.presence, other.shape)
-    if one.dtype != other.dtype:
-        return False
-    return torch.allclose(one.tensor.double(), other.tensor.double(), rtol=0.0, atol=allowed, equal_nan=True)
