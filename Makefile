@@ -1,5 +1,6 @@
 # Everything starts here, and every target does the set-up that it needs.
 #   make run                       serve the pages on http://127.0.0.1:7860
+#   make quick                     at each save, under a minute: linters, types, the core's tests, three exercises
 #   make test                      run all tests and linters
 #   make check                     prove every exercise right
 #   make bench                     measure the first figures of docs/performance.md
@@ -24,7 +25,7 @@ CUDA := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cup
 	nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
 	nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton
 
-.PHONY: setup run test lint check bench tables screenshots lock
+.PHONY: setup run quick test lint check bench tables screenshots lock
 
 setup: $(VENV)/.ready
 
@@ -43,8 +44,19 @@ $(VENV)/.ready-dev: requirements-dev.txt $(VENV)/.ready
 run: setup
 	$(PY) -m grader serve
 
+# What needs no service, no browser and no machine of its own. The gate of an exercise grades its examples as well.
+GATE := tests/test_gate.py::test_an_exercise_passes_the_gate
+QUICK := tests/test_architecture.py tests/test_docs.py tests/test_settings.py tests/checks tests/exercise tests/reference \
+	tests/store $(addprefix tests/box/test_,arguments.py choosing.py kinds_of_weights.py observe.py parts.py seeing.py \
+	weights.py wire.py) $(addprefix tests/judge/test_,grade.py inspection.py notebook.py pairs.py parts.py) \
+	$(foreach exercise,softmax padding_mask causal_attention,"$(GATE)[$(exercise)]")
+
+quick: lint
+	$(PY) -m pytest -q -n $(WORKERS) $(QUICK)
+
+# Which worker gets which tests is decided in tests/conftest.py.
 test: lint
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile
+	$(PY) -m pytest -q -n $(WORKERS)
 
 lint: $(VENV)/.ready-dev
 	$(PY) -m ruff check .
