@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import shutil
@@ -21,6 +22,7 @@ from grader.exercise.catalog import ROOT
 from grader.judge.report import Report
 from grader.store.records import SubmissionId
 from tests.faults.victim import Refused, serve
+from tests.sandbox.user_story import runs_of
 
 PATIENCE_SECONDS = 60.0
 RIGHT = (ROOT / "reference" / "softmax.py").read_text(encoding="utf-8")
@@ -86,8 +88,40 @@ class Victim:
 
     def zygotes(self) -> list[int]:
         """Return the processes that this one has started, the sandbox's."""
-        children = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        return [int(pid) for file in children for pid in file.read_text().split()]
+        return [int(pid) for text in self._threads("children") for pid in text.split()]
+
+    def runs(self) -> None:
+        """Wait until the sandbox runs something."""
+        self._wait(lambda: any(runs_of(self.pid)), "nothing runs")
+
+    def rests(self) -> None:
+        """Wait until nothing runs, and no thread of the service has anything to do."""
+        idle = 0
+
+        def is_idle() -> bool:
+            nonlocal idle
+            states = [text.rpartition(")")[2].split()[0] for text in self._threads("stat")]
+            idle = idle + 1 if set(states) == {"S"} and not any(runs_of(self.pid)) else 0
+            return idle > 10
+
+        self._wait(is_idle, "never idle")
+
+    def _threads(self, fact: str) -> Iterator[str]:
+        for file in Path(f"/proc/{self.pid}/task").glob(f"*/{fact}"):
+            with contextlib.suppress(OSError):  # ended meanwhile
+                yield file.read_text()
+
+    @property
+    def pid(self) -> int:
+        """The process of the service."""
+        assert self.process.pid is not None
+        return self.process.pid
+
+    def _wait(self, ready: Callable[[], bool], otherwise: str) -> None:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not ready():
+            assert time.monotonic() < until, otherwise
+            time.sleep(0.005)
 
     def kill_zygotes(self) -> None:
         """Kill what there is of the sandbox."""

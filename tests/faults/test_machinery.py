@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,10 +19,10 @@ def test_a_zygote_that_dies_under_a_run_is_replaced(victim: Victim) -> None:
     """The run is repeated, and nothing is put down to the student."""
     before = set(victim.zygotes())
     id = victim.submit(slow(0.5))
-    victim.reaches(id, "running")
-    time.sleep(0.1)
+    victim.runs()
     victim.kill_zygotes()
     state, report = victim.end(id)
+    victim.expect_right()
 
     assert (state, report.score, report.incident) == ("done", 100.0, ""), (report.status, report.reason)
     assert not before & set(victim.zygotes())
@@ -74,9 +73,9 @@ def test_a_process_without_descriptors_apologises(victim: Victim) -> None:
 def test_a_process_without_memory_apologises(victim: Victim) -> None:
     """What could not be held is never the student's; once there is memory, the same student is graded."""
     id = victim.submit(slow(0.3) + "#" * 200_000)
-    victim.reaches(id, "running")
-    with no_memory_left(victim.process.pid):
-        time.sleep(0.6)
+    victim.runs()
+    with no_memory_left(victim.pid):
+        victim.rests()
     state, report = victim.end(id)
 
     assert state in ("done", "broken")
@@ -86,9 +85,8 @@ def test_a_process_without_memory_apologises(victim: Victim) -> None:
 
 
 @contextmanager
-def no_memory_left(pid: int | None) -> Iterator[None]:
+def no_memory_left(pid: int) -> Iterator[None]:
     """Let the kernel refuse that process every further page."""
-    assert pid is not None
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
     before = resource.prlimit(pid, resource.RLIMIT_AS)
     resource.prlimit(pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), before[1]))

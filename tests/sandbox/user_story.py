@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from grader.errors import GraderFault
@@ -100,15 +101,20 @@ def children_of(pid: int) -> list[int]:
 
 
 def wait_for_run() -> int:
-    """Wait until this process has a run under way; return its child, by the descriptor that we hold of it."""
-    deadline = time.monotonic() + 5
+    """Wait until this process has a run under way; return its child."""
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        for facts in Path("/proc/self/fdinfo").iterdir():
-            with contextlib.suppress(OSError):  # closed meanwhile
-                found = [int(line.split()[1]) for line in facts.read_text().splitlines() if line.startswith("Pid:")]
-                if found and found[0] > 0:  # -1: it is dead
-                    return found[0]
+        for child in runs_of("self"):
+            return child
     raise AssertionError("no child appeared")
+
+
+def runs_of(process: int | str) -> Iterator[int]:
+    """Yield the children in which a process has something run, by the descriptors that it holds of them."""
+    for facts in Path(f"/proc/{process}/fdinfo").iterdir():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            found = [int(line.split()[1]) for line in facts.read_text().splitlines() if line.startswith("Pid:")]
+            yield from (pid for pid in found if pid > 0)  # -1: it is dead
 
 
 def end_the_stock(forking: int) -> None:
