@@ -59,10 +59,11 @@ def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
         return Ending.OUTPUT, f"more than {limits.output_bytes} bytes"
     if facts.finished:
         return Ending.FINISHED, ""
+    # Whoever has filled its memory may spend the rest of its time on asking for more: what it lacked was memory.
+    if facts.hoarded or (facts.spent and facts.grown_bytes > limits.memory_bytes):
+        return Ending.MEMORY, _much(limits)
     if facts.spent:
         return Ending.TIMEOUT, _long(limits)
-    if facts.hoarded:
-        return Ending.MEMORY, _much(limits)
     if facts.late:
         return Ending.TIMEOUT, f"more than {limits.wall_seconds:g} s"
     return _early(facts, limits)

@@ -21,6 +21,8 @@ _SPENT = (Ending.TIMEOUT, "more than 2 s of processor time")
         (Facts(late=True, code=-9), (Ending.TIMEOUT, "more than 3 s")),
         (Facts(finished=True, spent=True, code=-9), (Ending.FINISHED, "")),
         (Facts(spent=True, late=True, code=-9), (Ending.TIMEOUT, "more than 2 s of processor time")),
+        (Facts(spent=True, code=-9, grown_bytes=101 << 20), (Ending.MEMORY, "more than 100 MiB")),
+        (Facts(spent=True, code=-9, grown_bytes=99 << 20), _SPENT),
         (Facts(hoarded=True, late=True, code=-9), (Ending.MEMORY, "more than 100 MiB")),
         (Facts(code=-9, cpu_seconds=1.9), (Ending.TIMEOUT, "more than 2 s of processor time")),
         (Facts(code=-24, cpu_seconds=2.0), (Ending.TIMEOUT, "more than 2 s of processor time")),
