@@ -7,6 +7,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.box.run import Limits
+from tests.sandbox.errand import LIMITS, SHORT
+
 FOLDER = Path(__file__).resolve().parents[1] / "hostile"
 AREAS = ("files", "network", "processes", "kernel", "resources", "forging", "leaks")
 # The walls that the stage can leave standing alone; the names of `STOPPERS` up to there.
@@ -70,6 +73,11 @@ class Attack:
     def is_slow(self) -> bool:
         """Whether it ends by a clock."""
         return "timeout" in self.expected
+
+    @property
+    def limits(self) -> Limits:
+        """What it may use: little time where a clock must end it."""
+        return SHORT if self.is_slow else LIMITS
 
     @property
     def runs_here(self) -> bool:

@@ -115,7 +115,7 @@ class _Show:
     def run(self, attack: Attack) -> None:
         """Run one attack, and an honest submission after every so many, after none if that is 0."""
         try:
-            self._verdicts[attack.name] = verdict(self._sandbox.run(plan(), attack.source, LIMITS))
+            self._verdicts[attack.name] = verdict(self._sandbox.run(plan(), attack.source, attack.limits))
         except GraderFault:  # it took the zygote down
             self._verdicts[attack.name] = "zygote lost"
         if self._honest_every and len(self._verdicts) % self._honest_every == 0:

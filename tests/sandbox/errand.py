@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from grader.box.plan import Call, Entry, Kind, Plan, Slot
 from grader.box.run import Ending, Limits, Run
 
-LIMITS = Limits(cpu_seconds=1, wall_seconds=2, memory_bytes=128 << 20)
+# No verdict may hang on how busy the machine is: only what must end by a clock is given little time.
+LIMITS = Limits(cpu_seconds=5, wall_seconds=30, memory_bytes=128 << 20)
+SHORT = replace(LIMITS, cpu_seconds=1, wall_seconds=2)
 
 HONEST = """
 # the word is kestrel, said the submission before
+from dataclasses import replace
+
 import torch
 
 def attend(q, k, v):

@@ -162,7 +162,7 @@ def test_each_run_has_a_worker_of_its_own(workers: DeviceBox) -> None:
 )
 def test_a_bad_end_is_told_for_what_it_is(source: str, ending: tuple[Ending, str], workers: DeviceBox) -> None:
     """Every kind of ending, the kernel's limits on memory and time being watched from outside here."""
-    limits = replace(LIMITS, wall_seconds=0.5) if "sleep" in source else LIMITS
+    limits = replace(LIMITS, wall_seconds=0.5) if "sleep" in source else replace(LIMITS, cpu_seconds=1)
 
     run = workers.run(plan(), source, limits)
 

@@ -18,7 +18,7 @@ def test_an_attack_gets_nowhere(attack: Attack, sandbox: Sandbox) -> None:
     """The attack ends as its file expects, within its limits, and an honest submission after it grades right."""
     if not attack.runs_here:
         pytest.skip(f"the attack is written for {attack.needs}")
-    run = sandbox.run(plan(), attack.source, LIMITS)
+    run = sandbox.run(plan(), attack.source, attack.limits)
     assert verdict(run) in attack.expected, run
     assert len(run.output) <= LIMITS.output_bytes
     assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"

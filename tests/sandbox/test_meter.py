@@ -11,9 +11,9 @@ from grader.sandbox.lockdown import oom
 from grader.sandbox.meter import Meter, Use
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.arena_corpus import FOLDER
-from tests.sandbox.errand import LIMITS, plan
+from tests.sandbox.errand import SHORT, plan
 
-_BRIEF = replace(LIMITS, cpu_seconds=0.2, wall_seconds=20)
+_BRIEF = replace(SHORT, cpu_seconds=0.2, wall_seconds=20)
 _TRIES = 20
 _IN_PARTS = """
 import time
@@ -38,7 +38,7 @@ def test_processor_time_counts_however_it_is_divided(work: float, rest: float, s
 def test_sleeping_at_every_tick_earns_no_processor_time(sandbox: Sandbox) -> None:
     """The attack gets its second and not the wall clock's twenty."""
     attack = (FOLDER / "resources" / "sleep_at_every_tick.py").read_text(encoding="utf-8")
-    run = sandbox.run(plan(), attack, replace(LIMITS, wall_seconds=20))
+    run = sandbox.run(plan(), attack, replace(SHORT, wall_seconds=20))
 
     assert (run.ending, run.detail) == (Ending.TIMEOUT, "more than 1 s of processor time")
     assert run.cpu_seconds < 1.2
@@ -49,7 +49,7 @@ def test_being_awake_at_every_tick_is_no_lack_of_memory(sandbox: Sandbox) -> Non
     attack = (FOLDER / "resources" / "awake_at_every_tick.py").read_text(encoding="utf-8")
     for _ in range(_TRIES):
         kills = oom.kills()
-        run = sandbox.run(plan(), attack, replace(LIMITS, wall_seconds=4))
+        run = sandbox.run(plan(), attack, replace(SHORT, wall_seconds=4))
         if oom.kills() == kills:  # else the machine really ran out of memory meanwhile: another test has it do that
             break
 
@@ -66,15 +66,15 @@ def test_waiting_costs_no_processor_time(sandbox: Sandbox) -> None:
 def test_memory_in_freed_addresses_counts(sandbox: Sandbox) -> None:
     """A child that fills the place of a library gets its memory, and not that of the library as well."""
     attack = (FOLDER / "resources" / "memory_for_libraries.py").read_text(encoding="utf-8")
-    run = sandbox.run(plan(), attack, replace(LIMITS, wall_seconds=20))
+    run = sandbox.run(plan(), attack, replace(SHORT, wall_seconds=20))
 
     assert (run.ending, run.detail) == (Ending.MEMORY, "more than 128 MiB")
-    assert run.grown_bytes < 1.5 * LIMITS.memory_bytes  # it was 2.3 times as much
+    assert run.grown_bytes < 1.5 * SHORT.memory_bytes  # it was 2.3 times as much
 
 
 def test_the_next_look_is_as_soon_as_the_limit_can_be_reached() -> None:
     """Seldom while much is left, often near the end, and what was used before the run is nobody's."""
-    meter = Meter(LIMITS, Use(seconds=3.0, memory=1 << 30))
+    meter = Meter(SHORT, Use(seconds=3.0, memory=1 << 30))
 
     assert [meter.look(Use(seconds, 1 << 30)) for seconds in (3.0, 3.99, 3.9999)] == pytest.approx([0.02, 0.01, 0.002])
     assert (meter.spent, meter.hoarded) == (False, False)

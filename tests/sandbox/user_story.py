@@ -19,6 +19,7 @@ from grader.errors import GraderFault
 from grader.sandbox.choice import choose_box
 from grader.sandbox.lockdown import oom
 from grader.sandbox.runner import Sandbox
+from tests.sandbox.arena_corpus import FOLDER, read
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 
 _ATTACKS = (
@@ -29,7 +30,6 @@ _ATTACKS = (
 
 def main() -> None:
     """Run an honest submission, and some attacks, each followed by an honest submission again."""
-    hostile = Path(__file__).resolve().parents[1] / "hostile"
     sandbox = choose_box(allow_plain=False, allow_one_wall="one-wall" in sys.argv)
     assert isinstance(sandbox, Sandbox)
     with sandbox:
@@ -40,9 +40,10 @@ def main() -> None:
             "honest": verdict(sandbox.run(plan(), HONEST, LIMITS)),
             "ranks": ranks(sandbox),
         }
-        for attack in () if "brief" in sys.argv else _ATTACKS:
-            story[attack] = verdict(sandbox.run(plan(), next(hostile.rglob(f"{attack}.py")).read_text(), LIMITS))
-            story[f"after {attack}"] = verdict(sandbox.run(plan(), HONEST, LIMITS))
+        for name in () if "brief" in sys.argv else _ATTACKS:
+            attack = read(next(FOLDER.rglob(f"{name}.py")))
+            story[name] = verdict(sandbox.run(plan(), attack.source, attack.limits))
+            story[f"after {name}"] = verdict(sandbox.run(plan(), HONEST, LIMITS))
         if os.getuid() != 0:  # nobody counts root's processes
             story |= _without_room(sandbox)
     print(json.dumps(story))
