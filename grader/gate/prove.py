@@ -23,6 +23,7 @@ from grader.gate.trial import Trial, open_trial
 from grader.gate.trivial import TRIVIAL, Answer, pretend
 from grader.judge import scoring
 from grader.judge.diagnosis import diagnose, explanations
+from grader.judge.extras import FAULT
 from grader.judge.report import Points, Report, Status
 from grader.judge.verdicts import judge
 
@@ -100,6 +101,10 @@ def _reference(report: Report, evidence: Evidence) -> Iterator[str]:
     for check in report.checks:
         if check.status is not Verdict.PASSED:
             yield f"the reference does not pass “{check.name}”: {check.message}"
+    for shown in report.properties:
+        if shown.holds is None:
+            yield f"“{shown.title}” cannot be looked at in the reference: its check raises, or is not reached"
+    yield from (f"the report on the reference says: {text}" for text in report.advice if FAULT in text)
     if report.status is not Status.GRADED or (report.score < 100 and not report.checks):
         yield f"the reference earns {report.score:g} points: {report.reason or '; '.join(report.advice)}"
     for call in evidence.expected.calls.values():

@@ -10,6 +10,7 @@ from grader.errors import Stopped, record
 
 LOG = logging.getLogger(__name__)
 Extra = TypeVar("Extra")
+FAULT = "by a fault of ours"  # these words are in every remark on what is missing
 
 
 class Extras:
@@ -35,5 +36,5 @@ class Extras:
             raise
         except Exception as fault:  # noqa: BLE001 - whatever it is, the verdict stands without
             incident = record(LOG, f"{what} missing from a report", fault)
-        self.missing.append(f"{what} missing here, by a fault of ours ({incident}); your points are not touched by it")
+        self.missing.append(f"{what} missing here, {FAULT} ({incident}); your points are not touched by it")
         return otherwise
