@@ -20,11 +20,12 @@ _LEAST_NUMBERS = 4  # different ones, below which tensors are alike by chance
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """What the reference gave, step by step and at the end."""
+    """What the reference gave, step by step and at the end; `gradients` are those that came back to steps' results."""
 
     order: list[Place]
     values: Values
     outputs: Mapping[str, Tensor]
+    gradients: Values = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -44,10 +45,12 @@ class Replay:
     most: int
     runs: int = field(default=0, init=False)
 
-    def run(self, put: Values | None = None, bent: Place | None = None) -> Replayed | None:
+    def run(
+        self, put: Values | None = None, bent: Place | None = None, *, sent: Values | None = None
+    ) -> Replayed | None:
         """Return what the reference gives with the values `put` in the place of its own, or one of them `bent`.
 
-        None if it raises.
+        With `sent`, gradients are watched, and those in it are sent back in the place of its own. None if it raises.
 
         Raises:
             Stopped: the leash was pulled.
@@ -55,11 +58,15 @@ class Replay:
         self.leash.check()
         self.runs += 1
         kept: list[Observations] = []
-        given = self.steps.given(lambda: kept.append(observe_all(self.plan, lambda: self.steps.namespace)), put, bent)
+
+        def observe() -> None:
+            kept.append(observe_all(self.plan, lambda: self.steps.namespace))
+
+        given = self.steps.given(observe, put, bent, sent=sent)
         seen = kept[0].calls.get(self.plan.calls[0].name)
         if seen is None or seen.raised is not None:
             return None
-        return Replayed(given.order, given.values, outputs_of(seen))
+        return Replayed(given.order, given.values, outputs_of(seen), given.gradients)
 
     @property
     def spent(self) -> bool:
