@@ -59,7 +59,7 @@ class Steps:
         self._bent: Place | None = None
         self._turns: Counter[str] = Counter()
         self._objects: list[Tensor] = []  # as they were given, kept so that they can be told apart
-        self._made: list[tuple[Place, Tensor]] = []
+        self._made: dict[int, list[Place]] = defaultdict(list)  # by object: all that are given stay alive meanwhile
         self._running: list[str] = []
         self.titles: dict[str, str] = {}
         self.inside: dict[str, set[str]] = defaultdict(set)  # the steps that run inside of each, as far as was seen
@@ -118,8 +118,8 @@ class Steps:
 
     def _take(self, step: str, arguments: tuple[Any, ...]) -> None:
         """Take note of whose results a step is handed."""
-        for place, value in self._made:
-            if any(value is one for one in arguments):
+        for one in arguments:
+            for place in self._made.get(id(one), ()):
                 self.takers[place].add(step)
 
     def _note(self, place: Place, value: Any, inside: int) -> Any:
@@ -133,7 +133,7 @@ class Steps:
             value = bend(value)
         if is_tensor:
             self._objects.append(value)
-            self._made.append((place, value))
+            self._made[id(value)].append(place)
             if value.is_floating_point():
                 self._given.values[place] = value.detach().to(torch.float64).clone()
             if self._sent is not None and value.requires_grad:

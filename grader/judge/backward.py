@@ -19,11 +19,12 @@ from grader.checks.evidence import FLOORS
 from grader.exercise.steps import Place
 from grader.judge.arrangements import arrangements, same
 from grader.judge.cause import Location
+from grader.judge.effort import Effort
 from grader.judge.replay import Replay, Replayed, echoes, is_telling
 from grader.judge.retrace import Retrace, is_close
 
 _MOST_CALLS = 2  # that are looked at
-_MOST_RUNS = 60  # of the reference
+_EFFORT = 6_000  # for each of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,8 +115,8 @@ def _look(again: Retrace, call: Call) -> _Scene | None:
         return None
     plan = again.evidence.plan.only(frozenset({call.name})).in_double()
     plan = replace(plan, calls=(replace(plan.calls[0], below=0, strided=False),), begun=())
-    replay = Replay(plan, again.exercise.steps(), again.leash, most=_MOST_RUNS)
-    right = replay.run(sent={})
+    replay = Replay(plan, again.exercise.steps(), again.leash, Effort(_EFFORT))
+    right = replay.begin(sent={})
     if right is None or not right.gradients:
         return None
     tolerance = again.tolerance if call.dtype == "float64" else FLOORS[call.dtype]

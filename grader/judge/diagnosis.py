@@ -12,24 +12,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import torch
 from torch import Tensor
 
 from grader.box.leash import Leash
-from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
+from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
-from grader.checks.evidence import ROUNDING_MARGIN, Evidence, scales
+from grader.checks.evidence import ROUNDING_MARGIN, Evidence
 from grader.checks.initial import alike
 from grader.checks.masking import says_nothing
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
+from grader.judge.agreement import agree
+from grader.judge.effort import Effort
 from grader.judge.pairs import Lineup, Probe
 from grader.judge.report import Diagnosis
 
-# Relative to a tensor's scale, by the precision that the verdict was reached in.
-_AGREEMENT = {"float64": 1e-9, "float32": 1e-5}
+_PAIRS = 100_000  # units of work; see `effort`
 _PROBES = 4  # cases on which a pair has to agree before it is tried on all
 
 
@@ -45,6 +45,7 @@ class _Scene:
         begun: the weights whose initial values are checked.
         leash: asked before each mistake, and each two, that are tried.
         slack: by call and tensor, how far rounding alone may lead beyond the usual; nothing in float64.
+        effort: what may be done to try two mistakes together.
     """
 
     plan: Plan
@@ -55,6 +56,7 @@ class _Scene:
     begun: frozenset[str]
     leash: Leash
     slack: Mapping[str, Mapping[str, float]]
+    effort: Effort
 
 
 def diagnose(
@@ -65,6 +67,7 @@ def diagnose(
     *,
     leash: Leash | None = None,
     among: Collection[str] = (),
+    effort: Effort | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the known mistake that explains what was seen, or the two; none where none does, or where several would.
 
@@ -73,13 +76,14 @@ def diagnose(
         evidence: what was seen.
         known: by mistake, what it gives on the whole plan, where that was observed before.
         lost: the dimensions that lost points; a mistake always loses in its own.
-        leash: pulling it ends the search, which may take seconds where there are thousands of two.
+        leash: pulling it ends the search.
         among: the names of the mistakes that are tried; all of them if empty.
+        effort: what may be done to try two mistakes together; as much as usual if left out.
 
     Raises:
         Stopped: the leash was pulled.
     """
-    scene = _set(exercise, evidence, known or {}, leash)
+    scene = _set(exercise, evidence, known or {}, leash, effort)
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
     found = _explanations(exercise, scene, suspects)
     if len(found) != 1:
@@ -88,6 +92,11 @@ def diagnose(
     exact = all(call.dtype == "float64" for call in scene.plan.calls)
     certain = exact and all(call.name in evidence.observed.calls for call in calls)
     return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in found[0])
+
+
+def pairs_effort() -> Effort:
+    """Return what may be done to try two mistakes together, for one submission."""
+    return Effort(_PAIRS)
 
 
 def explanations(
@@ -101,7 +110,11 @@ def explanations(
 
 
 def _set(
-    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations], leash: Leash | None = None
+    exercise: Exercise,
+    evidence: Evidence,
+    known: Mapping[str, Observations],
+    leash: Leash | None = None,
+    effort: Effort | None = None,
 ) -> _Scene:
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
     compared = (
@@ -121,7 +134,17 @@ def _set(
     refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
     begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
-    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash or Leash(), slack)
+    return _Scene(
+        plan,
+        evidence.observed,
+        right,
+        subtle,
+        known,
+        frozenset(begun),
+        leash or Leash(),
+        slack,
+        effort or pairs_effort(),
+    )
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:
@@ -143,7 +166,7 @@ def _explanations(exercise: Exercise, scene: _Scene, suspects: Sequence[Mistake]
         alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
         if alone or not probes:
             return tuple(found for found in alone if not found[0].offered) or alone
-    lineup = Lineup(exercise, suspects, probes)
+    lineup = Lineup(exercise, suspects, probes, scene.effort)
     ways = (lineup.alone(offered=False), lineup.alone(offered=True), lineup.together())
     return next((found for likely in ways if (found := _confirmed(exercise, scene, likely))), ())
 
@@ -218,7 +241,7 @@ def _is_right(
     call: Call, observed: Observations, right: Observations, slack: Mapping[str, Mapping[str, float]]
 ) -> bool:
     seen = observed.calls.get(call.name)
-    return seen is not None and _agree(call, seen, right.calls[call.name], slack.get(call.name, {}))
+    return seen is not None and agree(call, seen, right.calls[call.name], slack.get(call.name, {}))
 
 
 def _explains(events: Iterator[Event], scene: _Scene) -> bool:
@@ -265,36 +288,8 @@ def _traits(built: BuildSeen, scene: _Scene) -> tuple[bool, bool]:
 def _alike(call: Call, one: CallSeen, other: CallSeen, scene: _Scene) -> bool:
     """Return whether two calls agree; where nothing else is wrong, both have to hold too much, or neither."""
     slack = scene.slack.get(call.name, {})
-    return _agree(call, one, other, slack) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
+    return agree(call, one, other, slack) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
 
 
 def _too_large(call: Call, seen: CallSeen) -> bool:
     return bool(call.below) and (seen.largest or 0) >= call.below
-
-
-def _agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float]) -> bool:
-    if _kind(one.raised) != _kind(other.raised) or one.slots.keys() != other.slots.keys():
-        return False
-    scale = scales(other)
-    outputs = [slot.key for slot in call.outputs]
-    # How NaN spreads on the way back depends on how a right thing is written: a product keeps it, a fill does not.
-    tensors = [one.slots[key].tensor for key in outputs if key in one.slots]
-    broken = any(bool(tensor.isnan().any()) for tensor in tensors if tensor is not None)
-    keys = outputs if broken else one.slots
-    allowed = {key: _AGREEMENT[call.dtype] * scale[key] + slack.get(key, 0.0) for key in keys}
-    return all(_same(one.slots[key], other.slots[key], allowed[key]) for key in keys)
-
-
-def _kind(raised: Raised | None) -> tuple[str, str] | None:
-    return (raised.stage, raised.type) if raised else None
-
-
-def _same(one: Seen, other: Seen, allowed: float) -> bool:
-    if Presence.NONE in (one.presence, other.presence):  # a gradient that never came teaches what zeros teach: nothing
-        tensors = [seen.tensor for seen in (one, other) if seen.presence is not Presence.NONE]
-        return all(tensor is not None and not bool(tensor.any()) for tensor in tensors)
-    if one.tensor is None or other.tensor is None:
-        return (one.presence, one.shape) == (other.presence, other.shape)
-    if one.dtype != other.dtype:
-        return False
-    return torch.allclose(one.tensor.double(), other.tensor.double(), rtol=0.0, atol=allowed, equal_nan=True)

@@ -19,9 +19,10 @@ from grader.box.observations import CallSeen
 from grader.box.plan import FLOATS, Call, Plan
 from grader.checks.evidence import FLOORS
 from grader.exercise.catalog import Exercise
-from grader.judge import backward, symptoms
+from grader.judge import backward, behaviour, symptoms
 from grader.judge.attempt import Outcome
 from grader.judge.cause import Location
+from grader.judge.effort import Effort
 from grader.judge.location import location
 from grader.judge.replay import Replay, echoes, outputs_of, reach
 from grader.judge.retrace import Retrace, Runner, is_close
@@ -29,16 +30,17 @@ from grader.judge.scene import Node, Scene
 from grader.judge.search import Found, search
 
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
-_MOST_RUNS = 200  # of the reference, for one answer; each takes about a millisecond
 _MOST_CALLS = 3  # that went wrong and are looked at
+_EFFORT = 18_000  # for each of them, at most
+_WHOLE_EFFORT = 24_000  # for all of them
 _SYMPTOMS = (
-    symptoms.kept,
+    behaviour.kept,
     symptoms.failure,
     symptoms.misfit,
-    symptoms.undefined,
-    symptoms.trained,
+    behaviour.undefined,
+    behaviour.trained,
     backward.lost,
-    symptoms.written,
+    behaviour.written,
     symptoms.refusal,
 )
 
@@ -85,9 +87,12 @@ def _told(again: Retrace, departed: Departure) -> Location:
 def departure(again: Retrace) -> Departure | None:
     """Return the first wrong call of which a step can be named, of a few; else one of which right numbers can be."""
     right_only: Departure | None = None
+    left = _WHOLE_EFFORT
     for call in wrong_calls(again)[:_MOST_CALLS]:
-        scene = look(again, call)
+        effort = Effort(min(left, _EFFORT))
+        scene = look(again, call, effort)
         found = search(scene) if scene is not None else None
+        left -= effort.done
         if scene is None or found is None:
             continue
         if found.first is not None:
@@ -134,8 +139,8 @@ def _differs(again: Retrace, call: Call, key: str, got: Tensor) -> bool:
     return truth is not None and not is_close(got, truth, again.evidence.bound(call, key))
 
 
-def look(again: Retrace, call: Call) -> Scene | None:
-    """Return what is compared, the answer and the reference on one call."""
+def look(again: Retrace, call: Call, effort: Effort) -> Scene | None:
+    """Return what is compared, the answer and the reference on one call; None where nothing can be."""
     traced = again.alone(call)
     if traced is None or traced.raised is not None:
         return None
@@ -143,7 +148,8 @@ def look(again: Retrace, call: Call) -> Scene | None:
     if not _is_as_before(traced, again.evidence.observed.calls[call.name], tolerance):
         return None
     lines = again.text.count("\n") + 1
-    return _scene(again, _forward(again.evidence.plan, call), traced, lines=lines, tolerance=tolerance)
+    replay = Replay(_forward(again.evidence.plan, call).in_double(), again.exercise.steps(), again.leash, effort)
+    return _scene(replay, traced, lines=lines, tolerance=tolerance)
 
 
 def _forward(plan: Plan, call: Call) -> Plan:
@@ -163,11 +169,10 @@ def _is_as_before(traced: CallSeen, before: CallSeen, tolerance: float) -> bool:
     )
 
 
-def _scene(again: Retrace, plan: Plan, traced: CallSeen, *, lines: int, tolerance: float) -> Scene | None:
-    inputs = list(_inputs(plan))
+def _scene(replay: Replay, traced: CallSeen, *, lines: int, tolerance: float) -> Scene | None:
+    inputs = list(_inputs(replay.plan))
     nodes = [*inputs, *_results(traced, lines)]
-    replay = Replay(plan.in_double(), again.exercise.steps(), again.leash, most=_MOST_RUNS)
-    right = replay.run()
+    right = replay.begin()
     if right is None or not 0 < len(right.order) <= _MOST_STEPS or len(nodes) == len(inputs):
         return None
     moved, blind = reach(replay, right)

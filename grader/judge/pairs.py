@@ -20,6 +20,7 @@ from grader.box.plan import Plan
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
+from grader.judge.effort import Effort, Operations
 
 Verdict = tuple[bool, bool]  # what was observed agrees with the submission; it differs from what is right
 
@@ -39,8 +40,12 @@ class Probe:
 class Lineup:
     """The suspects, held against what was seen of the probes."""
 
-    def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], probes: Sequence[Probe]) -> None:
-        self._suspects, self._probes = suspects, probes
+    def __init__(
+        self, exercise: Exercise, suspects: Sequence[Mistake], probes: Sequence[Probe], effort: Effort
+    ) -> None:
+        self._suspects, self._probes, self._effort = suspects, probes, effort
+        self._alone: dict[tuple[str, int], Verdict] = {}
+        self._sizes = [_size(exercise, probe) for probe in probes]
         marking: set[str] = set()
         self._searches = [_Search(exercise, suspects, probe, marking) for probe in probes]
 
@@ -51,14 +56,18 @@ class Lineup:
                 yield (wrong,)
 
     def together(self) -> Iterator[tuple[Mistake, ...]]:
-        """Yield the pairs that do so together.
+        """Yield the pairs that do so together, as long as there is effort left.
 
         A mistake that changes nothing on any probe leaves them to its partner, which then has to agree by itself.
         """
         suspects = [wrong for wrong in self._suspects if not wrong.offered]
         active = [wrong for wrong in suspects if self._acts(wrong)]
-        for pair in combinations(active, 2):
-            if pair[0].replaces != pair[1].replaces and self._may_agree(pair) and self._agree(*pair):
+        for pair in sorted(combinations(active, 2), key=self._contradictions):
+            if pair[0].replaces == pair[1].replaces or not self._may_agree(pair):
+                continue
+            if self._effort.spent:
+                return
+            if self._agree(*pair, counted=True):
                 yield pair
         quiet = [wrong for wrong in suspects if wrong not in active]
         for (one,) in self.alone(offered=False):
@@ -71,7 +80,23 @@ class Lineup:
     def _acts(self, wrong: Mistake) -> bool:
         if wrong.dimension is Dimension.GRADIENTS or self._first[wrong.name][1]:
             return True
-        return any(search.try_out(wrong)[1] for search in self._searches[1:])
+        return any(self._by_itself(wrong, index)[1] for index in range(1, len(self._searches)))
+
+    def _contradictions(self, pair: tuple[Mistake, Mistake]) -> int:
+        """Return how many probes speak against a pair: at most one of it acts there, and does not agree."""
+        return sum(self._speaks_against(pair, index) for index in range(len(self._probes)))
+
+    def _speaks_against(self, pair: tuple[Mistake, Mistake], index: int) -> bool:
+        acting = [agrees for agrees, differs in (self._by_itself(wrong, index) for wrong in pair) if differs]
+        return len(acting) < 2 and not any(acting)
+
+    def _by_itself(self, wrong: Mistake, index: int) -> Verdict:
+        """Return what one mistake gives on a probe, each tried once."""
+        if (wrong.name, index) not in self._alone:
+            self._effort.run(self._sizes[index])
+            found = self._searches[index].try_out(wrong) if index else self._first[wrong.name]
+            self._alone[wrong.name, index] = found
+        return self._alone[wrong.name, index]
 
     def _may_agree(self, pair: tuple[Mistake, Mistake]) -> bool:
         """Return whether it is worth while to run the pair: a cut graph leaves the outputs to the other one."""
@@ -80,8 +105,23 @@ class Lineup:
         others = [wrong for wrong in pair if wrong.dimension is not Dimension.GRADIENTS]
         return len(others) == 2 or (len(others) == 1 and self._first[others[0].name][0])
 
-    def _agree(self, *wrong: Mistake) -> bool:
-        return all(search.try_out(*wrong)[0] for search in self._searches)
+    def _agree(self, *wrong: Mistake, counted: bool = False) -> bool:
+        for search, size in zip(self._searches, self._sizes, strict=True):
+            if counted:
+                self._effort.run(size)
+            if not search.try_out(*wrong)[0]:
+                return False
+        return True
+
+
+def _size(exercise: Exercise, probe: Probe) -> int:
+    """Return how many operations of torch the reference takes on a probe, without its construction."""
+    load, built = exercise.reference(), Instances()
+    list(observe(replace(probe.plan, calls=()), load, built))
+    counted = Operations()
+    with counted:
+        list(observe(probe.plan, load, built))
+    return counted.count
 
 
 class _Search:
