@@ -110,13 +110,13 @@ def matches(
 
     `total` is the sum of `values`, where it is known already.
     """
-    if values.numel() != truth.numel() or not _may_be(values, truth, tolerance, total):
+    if values.numel() != truth.numel() or not may_be(values, truth, tolerance, total):
         return None
     ways = (way for way in arrangements(values, truth.shape) if way.sure or not sure)
     return next((way for way in ways if same(way.values, truth, tolerance)), None)
 
 
-def _may_be(values: Tensor, truth: Tensor, tolerance: float, known: float | None) -> bool:
+def may_be(values: Tensor, truth: Tensor, tolerance: float, known: float | None = None) -> bool:
     """Return whether the sums agree, which no layout changes; it spares most comparisons."""
     total = float(truth.sum())
     if total != total or total in (torch.inf, -torch.inf):

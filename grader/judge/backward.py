@@ -17,13 +17,14 @@ from grader.box.observations import CallSeen, Traced
 from grader.box.plan import Call
 from grader.checks.evidence import FLOORS
 from grader.exercise.steps import Place
-from grader.judge.arrangements import arrangements, same
+from grader.judge.arrangements import arrangements, may_be, same
 from grader.judge.cause import Location
 from grader.judge.effort import Effort
 from grader.judge.replay import Replay, Replayed, echoes, is_telling
 from grader.judge.retrace import Retrace, is_close
 
 _MOST_CALLS = 2  # that are looked at
+_MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
 _EFFORT = 6_000  # for each of them
 
 
@@ -117,7 +118,7 @@ def _look(again: Retrace, call: Call) -> _Scene | None:
     plan = replace(plan, calls=(replace(plan.calls[0], below=0, strided=False),), begun=())
     replay = Replay(plan, again.exercise.steps(), again.leash, Effort(_EFFORT))
     right = replay.begin(sent={})
-    if right is None or not right.gradients:
+    if right is None or not 0 < len(right.gradients) <= _MOST_STEPS:
         return None
     tolerance = again.tolerance if call.dtype == "float64" else FLOORS[call.dtype]
     return _Scene(again, call, seen, replay, right, _backs(right, seen.trace, tolerance), tolerance)
@@ -134,7 +135,7 @@ def _backs(right: Replayed, trace: tuple[Traced, ...], tolerance: float) -> dict
 
 def _back(result: Traced, truth: Tensor, tolerance: float) -> _Back | None:
     """Return what came back to a result of the answer's in the layout of `truth`; None if it is something else."""
-    if result.values.numel() != truth.numel():
+    if result.values.numel() != truth.numel() or not may_be(result.values, truth, tolerance):
         return None
     for index, way in enumerate(arrangements(result.values, truth.shape)):
         if same(way.values, truth, tolerance):
@@ -190,19 +191,35 @@ def _still_right(scene: _Scene, place: Place) -> str:
 
 
 def _at_a_leaf(scene: _Scene) -> Location | None:
-    """Return the first step that passes its gradient on to a weight or an input in the reference, and not here."""
-    wrong = [key for key in _keys(scene.again, scene.call) if not scene.is_right(key)]
-    for place, backs in scene.back.items():
-        back = next((one for one in backs if scene.fits(place, one)), None)
-        if back is None or scene.replay.spent:
-            continue
-        after = scene.replay.run(sent={place: torch.zeros_like(scene.right.values[place])})
-        if after is None:
-            continue
-        fed = [key for key in wrong if not _same_outputs(scene, key, after)]
-        if fed:
-            return _told_leaf(scene, place, back, fed)
+    """Return the first step that passes its gradient on to a weight or an input in the reference, and not here.
+
+    All ways back to there must lead through results whose gradients are right.
+    """
+    right = {place: [one for one in backs if scene.fits(place, one)] for place, backs in scene.back.items()}
+    if not all(right.values()):
+        return None
+    wrong = _fed_by(scene, list(right), [key for key in _keys(scene.again, scene.call) if not scene.is_right(key)])
+    for place in right:
+        if scene.replay.spent:
+            return None
+        if fed := _changed(scene, [place], wrong):
+            near = [one for one in right if one.step == place.step and _changed(scene, [one], fed[:1])]
+            lines = [right[one][0].line for one in near]
+            return _told_leaf(scene, place.step, lines, [key for key in fed if key in _changed(scene, near, wrong)])
     return None
+
+
+def _fed_by(scene: _Scene, places: list[Place], keys: list[str]) -> list[str]:
+    """Return which gradients come through these places alone."""
+    after = scene.replay.run(sent={place: torch.zeros_like(scene.right.values[place]) for place in places})
+    outputs = after.outputs if after is not None else scene.right.outputs
+    return [key for key in keys if key not in outputs or not bool(outputs[key].any())]
+
+
+def _changed(scene: _Scene, places: list[Place], keys: list[str]) -> list[str]:
+    """Return which gradients are others where none comes back to these places."""
+    after = scene.replay.run(sent={place: torch.zeros_like(scene.right.values[place]) for place in places})
+    return [key for key in keys if after is not None and not _same_outputs(scene, key, after)]
 
 
 def _same_outputs(scene: _Scene, key: str, after: Replayed) -> bool:
@@ -210,18 +227,18 @@ def _same_outputs(scene: _Scene, key: str, after: Replayed) -> bool:
     return before is None or (now is not None and torch.equal(before, now))
 
 
-def _told_leaf(scene: _Scene, place: Place, back: _Back, keys: list[str]) -> Location:
+def _told_leaf(scene: _Scene, step: str, lines: list[int], keys: list[str]) -> Location:
     again = scene.again
     names = ", ".join(f"`{key.partition(':')[2]}`" for key in keys)
     found = [scene.seen.slots[key].tensor for key in keys]
     is_none = all(tensor is None or not bool(tensor.any()) for tensor in found)
-    line = again.where(back.line)
+    where = " and ".join(again.where(line) for line in sorted(set(lines)))
     what = "none goes on" if is_none else "what goes on is wrong"
     return Location(
-        place.step,
-        f"{'No' if is_none else 'A wrong'} gradient goes from {line} to {names}",
-        f"In the case “{again.title(scene.call)}” the gradient that comes back to {line} is right "
-        f"(“{scene.replay.steps.titles[place.step]}”), but {what} from there to {names}. Look for `detach()`, `.data`, "
-        "`no_grad` or a new tensor in what that line is made of.",
-        back.line,
+        step,
+        f"{'No' if is_none else 'A wrong'} gradient goes from {where} to {names}",
+        f"In the case “{again.title(scene.call)}” the gradient that comes back to {where} is right "
+        f"(“{scene.replay.steps.titles[step]}”), but {what} from there to {names}. Look for `detach()`, `.data`, "
+        "`no_grad` or a new tensor in what goes in there.",
+        min(lines),
     )

@@ -67,9 +67,9 @@ def _told_kept(again: Retrace, call: Call, alone: CallSeen, after: CallSeen) -> 
 
 
 def trained(again: Retrace) -> Location | None:
-    """Return the first line whose result changes in training mode, where a call in that mode failed its check."""
+    """Return the first line whose result changes in training mode, where a check failed in that mode alone."""
     call = _failed_in_training(again)
-    if call is None:
+    if call is None or _first_of_each_kind(again):
         return None
     telling = "training" in call.arguments
     still = replace(

@@ -12,6 +12,7 @@ from typing import Any
 from torch.utils._python_dispatch import TorchDispatchMode
 
 _EACH = 20  # units that a run takes beside its operations
+_COMPARISON = 6  # units
 
 
 @dataclass(slots=True)
@@ -29,6 +30,10 @@ class Effort:
     def run(self, operations: int) -> None:
         """Count one run of a reference that asks torch for so many operations."""
         self.done += operations + _EACH
+
+    def compare(self) -> None:
+        """Count one comparison of two small tensors."""
+        self.done += _COMPARISON
 
     @property
     def spent(self) -> bool:

@@ -31,8 +31,8 @@ from grader.judge.search import Found, search
 
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
 _MOST_CALLS = 3  # that went wrong and are looked at
-_EFFORT = 18_000  # for each of them, at most
-_WHOLE_EFFORT = 24_000  # for all of them
+_EFFORT = 30_000  # for each of them, at most
+_WHOLE_EFFORT = 45_000  # for all of them
 _SYMPTOMS = (
     behaviour.kept,
     symptoms.failure,

@@ -14,9 +14,9 @@ from grader.box.observe import Instances, alone, observe
 from grader.box.plan import Plan
 from grader.exercise.steps import Place, Steps, Values
 from grader.judge.arrangements import same
-from grader.judge.effort import Effort
+from grader.judge.effort import Effort, Operations
 
-_EACH_STEP = 6  # units of effort: a few operations, their watching, and the comparison of what they give
+_EACH_STEP = 4  # units of effort, for watching it and comparing what it gives
 _LEAST_NUMBERS = 4  # different ones, below which tensors are alike by chance
 
 
@@ -46,6 +46,7 @@ class Replay:
     leash: Leash
     effort: Effort
     _kept: Instances = field(default_factory=dict, init=False)
+    _operations: int = field(default=0, init=False)  # of one run, as the first call of an instance takes them
     _begun: Replayed | None = field(default=None, init=False)  # what constructors gave, if instances are used again
 
     def run(
@@ -69,7 +70,7 @@ class Replay:
                 kept.append(Observations.of(observe(self.plan, lambda: self.steps.namespace, instances)))
 
         given = self.steps.given(call, put, bent, sent=sent)
-        self.effort.run(_EACH_STEP * len(given.order))
+        self.effort.run(_EACH_STEP * len(given.order) + self._operations)
         seen = kept[0].calls.get(self.plan.calls[0].name)
         if seen is None or seen.raised is not None:
             return None
@@ -81,8 +82,11 @@ class Replay:
 
         Where a second call of the same instance gives the same steps, later runs build none: that is half of the time.
         """
-        self._begun = Replayed([], {}, {})
-        first, again = self.run(sent=sent), self.run(sent=sent)
+        self._begun, counted = Replayed([], {}, {}), Operations()
+        first = self.run(sent=sent)
+        with counted:
+            again = self.run(sent=sent)
+        self._operations = counted.count
         self._begun = _construction(first, again) if first is not None and again is not None else None
         return first
 

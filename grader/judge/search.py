@@ -59,8 +59,11 @@ class _Proof:
 def search(scene: Scene) -> Found | None:
     """Return where the answer departs from the reference, as far as that can be shown."""
     for index, step in enumerate(scene.steps):
-        if (first := next(_departures(scene, step), None)) is None:
+        departures = _departures(scene, step)
+        if (first := next(departures, None)) is None:
             continue
+        if _repeats(first):  # numbers of the student's own, nearer to where they are used, say more
+            first = next((other for other in departures if not _repeats(other)), first)
         if first.used is None:
             return first
         # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
@@ -68,6 +71,11 @@ def search(scene: Scene) -> Found | None:
         return [first, *(other for other in near if other.used and _follows(scene, other, first))][-1]
     known = _last(scene, set(scene.places))
     return Found(known) if known else None
+
+
+def _repeats(found: Found) -> bool:
+    """Return whether all that stands in the place of a step's results is results of the reference, in other places."""
+    return found.first is not None and not found.used and len(found.roles) == len(found.first.nodes)
 
 
 def _departures(scene: Scene, step: str) -> Iterator[Found]:

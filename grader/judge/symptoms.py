@@ -18,7 +18,7 @@ from grader.judge.retrace import Retrace
 from grader.judge.text import clean
 
 _MOST_CHARACTERS = 160  # of an exception's message
-_NAMED = re.compile(r"(?:`|beside )(?:[\w.]*\.)?(\w+?)(?:\.weight|\.bias)?(?:`|;| and| or)")
+_NAMED = re.compile(r"(?:`|beside )([A-Za-z_][\w.]*)")
 
 
 def failure(again: Retrace) -> Location | None:
@@ -71,7 +71,8 @@ def _told_arguments(again: Retrace, call: Call, raised: Raised) -> Location | No
 
 def _told_weights(again: Retrace, call: Call, raised: Raised) -> Location | None:
     """Point to the line that makes the weight, where only one assigns an attribute that is named."""
-    for name in _NAMED.findall(raised.message):
+    for path in _NAMED.findall(raised.message):
+        name = path.rstrip(".").removesuffix(".weight").removesuffix(".bias").rpartition(".")[2]
         lines = outline.assignments(again.text, name)
         if len(lines) == 1:
             title = f"`{name}`, which {again.where(lines[0])} makes, is not what the contract asks for"
