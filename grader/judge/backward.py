@@ -25,6 +25,7 @@ from grader.judge.retrace import Retrace, is_close
 
 _MOST_CALLS = 2  # that are looked at
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
+_FAR = 1e-4  # relative to a gradient's scale; far above what cancels between results that agree to 1e-9
 _EFFORT = 6_000  # for each of them
 
 
@@ -77,7 +78,7 @@ class _Scene:
 
 def lost(again: Retrace) -> Location | None:
     """Return where the gradients of a call begin to be wrong whose outputs are right."""
-    for call in list(_calls(again))[:_MOST_CALLS]:
+    for call in [call for call in _calls(again) if _is_far_off(again, call)][:_MOST_CALLS]:
         scene = _look(again, call)
         if scene is not None and (told := _at_a_step(scene) or _at_a_leaf(scene)) is not None:
             return told
@@ -96,6 +97,23 @@ def _calls(again: Retrace) -> Iterator[Call]:
         seen = again.evidence.observed.calls.get(call.name)
         if call.upstream and not call.training and seen is not None and _is_astray(again, call, seen):
             yield call
+
+
+def slightly_off(again: Retrace) -> list[Call]:
+    """Return the calls with right outputs and gradients that are off by little: rounding decides where that shows."""
+    return [call for call in _calls(again) if not _is_far_off(again, call)]
+
+
+def _is_far_off(again: Retrace, call: Call) -> bool:
+    """Return whether a gradient is off by so much that what is right on the way there cannot be off by rounding."""
+    seen = again.evidence.observed.calls[call.name]
+    for key in _keys(again, call):
+        found, truth = seen.slots[key].tensor, again.evidence.truth(call, key)
+        assert truth is not None
+        far = _FAR * max(again.evidence.scale(call, key), 1e-300)
+        if _is_off(again, call, key, seen) and (found is None or not is_close(found, truth, far)):
+            return True
+    return False
 
 
 def _is_astray(again: Retrace, call: Call, seen: CallSeen) -> bool:

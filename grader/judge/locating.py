@@ -32,6 +32,7 @@ from grader.judge.search import Found, search
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
 _MOST_CALLS = 3  # that went wrong and are looked at
 _EFFORT = 30_000  # for each of them, at most
+_FINE = 1e-13  # relative: rounding leads less far in small calls, and what shows in gradients alone is far larger
 _WHOLE_EFFORT = 45_000  # for all of them
 _SYMPTOMS = (
     behaviour.kept,
@@ -88,17 +89,25 @@ def departure(again: Retrace) -> Departure | None:
     """Return the first wrong call of which a step can be named, of a few; else one of which right numbers can be."""
     right_only: Departure | None = None
     left = _WHOLE_EFFORT
-    for call in wrong_calls(again)[:_MOST_CALLS]:
+    wrong = wrong_calls(again)
+    fine = 0.0 if wrong else _FINE
+    for call in (wrong or backward.slightly_off(again))[:_MOST_CALLS]:
         effort = Effort(min(left, _EFFORT))
-        scene = look(again, call, effort)
+        scene = look(again, call, effort, tolerance=fine)
         found = search(scene) if scene is not None else None
         left -= effort.done
         if scene is None or found is None:
             continue
-        if found.first is not None:
+        if found.first is not None and (not fine or _is_whole(scene, found)):
             return Departure(call, scene, found)
-        right_only = right_only or Departure(call, scene, found)
+        if found.first is None and not fine:
+            right_only = right_only or Departure(call, scene, found)
     return right_only
+
+
+def _is_whole(scene: Scene, found: Found) -> bool:
+    """Return whether the whole output follows from the numbers that differ."""
+    return found.first is not None and (found.whole or not any(scene.reach[place] for place in found.first.nodes))
 
 
 def wrong_calls(again: Retrace) -> list[Call]:
@@ -139,12 +148,15 @@ def _differs(again: Retrace, call: Call, key: str, got: Tensor) -> bool:
     return truth is not None and not is_close(got, truth, again.evidence.bound(call, key))
 
 
-def look(again: Retrace, call: Call, effort: Effort) -> Scene | None:
-    """Return what is compared, the answer and the reference on one call; None where nothing can be."""
+def look(again: Retrace, call: Call, effort: Effort, *, tolerance: float = 0.0) -> Scene | None:
+    """Return what is compared, the answer and the reference on one call; None where nothing can be.
+
+    `tolerance` is relative to the largest magnitude of a tensor; that of the verdict if it is zero.
+    """
     traced = again.alone(call)
     if traced is None or traced.raised is not None:
         return None
-    tolerance = max(again.tolerance, FLOORS[call.dtype])
+    tolerance = tolerance or max(again.tolerance, FLOORS[call.dtype])
     if not _is_as_before(traced, again.evidence.observed.calls[call.name], tolerance):
         return None
     lines = again.text.count("\n") + 1

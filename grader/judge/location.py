@@ -131,7 +131,7 @@ def _before(found: Found, titles: Titles) -> str:
 def _also(found: Found, titles: Titles) -> str:
     if not found.also:
         return ""
-    return f"Or it comes from {_steps(found.also, titles)}, which must change nothing in this case."
+    return f"Or it comes from {_steps(found.also, titles)}, which must leave the numbers as they are here."
 
 
 def _after(found: Found) -> str:

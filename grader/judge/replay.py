@@ -135,6 +135,11 @@ def is_telling(values: Tensor) -> bool:
     return len(torch.unique(values[values.isfinite()])) >= _LEAST_NUMBERS
 
 
+def is_constant(values: Tensor) -> bool:
+    """Return whether a tensor has the same number everywhere."""
+    return bool((values == values.flatten()[:1]).all())
+
+
 def _equal(values: Tensor, other: Tensor) -> bool:
     return values.squeeze().shape == other.squeeze().shape and torch.equal(values.squeeze(), other.squeeze())
 

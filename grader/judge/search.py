@@ -14,7 +14,7 @@ from torch import Tensor
 
 from grader.exercise.steps import Place, magnitude
 from grader.judge.arrangements import matches, same
-from grader.judge.replay import Replayed, is_telling
+from grader.judge.replay import Replayed, is_constant, is_telling
 from grader.judge.scene import Node, Scene
 from grader.judge.swaps import Swap, swaps_of
 
@@ -58,17 +58,20 @@ class _Proof:
 
 def search(scene: Scene) -> Found | None:
     """Return where the answer departs from the reference, as far as that can be shown."""
+    if all(is_constant(values) for values in scene.outputs.values()):
+        return None  # zeros, for one, come out of too much
     for index, step in enumerate(scene.steps):
         departures = _departures(scene, step)
         if (first := next(departures, None)) is None:
             continue
         if _repeats(first):  # numbers of the student's own, nearer to where they are used, say more
-            first = next((other for other in departures if not _repeats(other)), first)
+            first = next((other for other in departures if not other.used and not _repeats(other)), first)
         if first.used is None:
             return first
         # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
         near = (other for later in scene.steps[index + 1 : index + 1 + _NEAR] for other in _departures(scene, later))
-        return [first, *(other for other in near if other.used and _follows(scene, other, first))][-1]
+        nearer = (other for other in near if other.used and _follows(scene, other, first))
+        return [first, *(other for other in nearer if not _holds_the_same(scene, other, first))][-1]
     known = _last(scene, set(scene.places))
     return Found(known) if known else None
 
@@ -97,10 +100,23 @@ def _follows(scene: Scene, later: Found, earlier: Found) -> bool:
     return any(scene.reach[place] & later.first.nodes.keys() for place in earlier.first.nodes)
 
 
+def _holds_the_same(scene: Scene, later: Found, earlier: Found) -> bool:
+    assert later.first is not None
+    assert earlier.first is not None
+    return all(scene.echoes.get(place) in earlier.first.nodes for place in later.first.nodes)
+
+
 def _echoes(scene: Scene, later: Swap, earlier: Swap) -> bool:
-    """Return whether the places of `later` hold in the reference what those of `earlier` hold."""
-    alike = all(scene.echoes.get(place) in earlier.nodes for place in later.nodes)
+    """Return whether the places of `later` hold in the reference what those of `earlier` hold, in whatever layout."""
+    alike = all(_is_among(scene, place, earlier) for place in later.nodes)
     return alike and not set(_open(scene, later)) - set(_open(scene, earlier)) - earlier.nodes.keys()
+
+
+def _is_among(scene: Scene, place: Place, swap: Swap) -> bool:
+    if scene.echoes.get(place) in swap.nodes:
+        return True
+    values = scene.places[place]
+    return any(matches(scene.places[own], values, scene.tolerance) is not None for own in swap.nodes)
 
 
 def _open(scene: Scene, swap: Swap) -> list[Place]:

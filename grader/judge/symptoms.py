@@ -141,7 +141,7 @@ def _sizes(shape: tuple[int, ...]) -> str:
 def refusal(again: Retrace) -> Location | None:
     """Return the constructor that accepts what it must refuse, or the line that refuses it in another way."""
     judged = (line.item for line in again.outcome.judged if not line.passed and line.item.spec.check == "refusal")
-    failed = {f"refused: {build.name}" for item in judged if (build := item.case.build()) is not None}
+    failed = {f"refused: {build.name}" for item in judged if (build := item.case.build) is not None}
     for build in again.evidence.plan.builds:
         seen = again.evidence.observed.builds.get(build.name)
         if seen is None or build.name not in failed:
