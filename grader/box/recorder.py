@@ -59,14 +59,17 @@ class Recorder(TorchDispatchMode):
         if len(self._results) < MOST_RESULTS and (line := _line()) is not None:
             with _NoModes():
                 writes = any(_memory_of(value) in self._arguments for value in _written(func, args, kwargs or {}))
-                for value in _tensors(result):
-                    if value.is_floating_point() or writes:
-                        self._keep(line, value, random=_DRAWS in func.tags, writes=writes)
+                self._keep_all(line, result, random=_DRAWS in func.tags, writes=writes)
         return result
 
     def __exit__(self, *error: Any) -> None:
         self._follow()
         super().__exit__(*error)  # type: ignore[no-untyped-call]  # as above
+
+    def _keep_all(self, line: int, result: Any, *, random: bool, writes: bool) -> None:
+        for value in _tensors(result):
+            if value.is_floating_point() or writes:
+                self._keep(line, value, random=random, writes=writes)
 
     def _keep(self, line: int, value: Tensor, *, random: bool, writes: bool) -> None:
         size = value.numel() * torch.float64.itemsize * self._copies

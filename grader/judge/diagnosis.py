@@ -83,7 +83,7 @@ def diagnose(
     Raises:
         Stopped: the leash was pulled.
     """
-    scene = _set(exercise, evidence, known or {}, leash, effort)
+    scene = replace(_set(exercise, evidence, known or {}, leash), effort=effort or pairs_effort())
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
     found = _explanations(exercise, scene, suspects)
     if len(found) != 1:
@@ -110,11 +110,7 @@ def explanations(
 
 
 def _set(
-    exercise: Exercise,
-    evidence: Evidence,
-    known: Mapping[str, Observations],
-    leash: Leash | None = None,
-    effort: Effort | None = None,
+    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations], leash: Leash | None = None
 ) -> _Scene:
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
     compared = (
@@ -134,17 +130,8 @@ def _set(
     refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
     begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
-    return _Scene(
-        plan,
-        evidence.observed,
-        right,
-        subtle,
-        known,
-        frozenset(begun),
-        leash or Leash(),
-        slack,
-        effort or pairs_effort(),
-    )
+    leash = leash or Leash()
+    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash, slack, pairs_effort())
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:

@@ -147,7 +147,8 @@ def refusal(again: Retrace) -> Location | None:
         if seen is None or build.name not in failed:
             continue
         entry = again.evidence.plan.contract(build.part)
-        line = outline.definition(again.text, entry.name, "__init__")
+        raised = seen.raised.line if seen.raised is not None and not seen.raised.cell else None
+        line = raised or outline.definition(again.text, entry.name, "__init__")
         if line is None:
             return None
         given = ", ".join(f"{name}={value!r}" for name, value in build.arguments.items())
@@ -156,7 +157,7 @@ def refusal(again: Retrace) -> Location | None:
         return Location(
             "",
             f"`{entry.name}` does not refuse what cannot work: see {place}",
-            f"With {given} the constructor at {place} must raise as the contract says; yours {did}.",
+            f"With {given} the constructor must raise as the contract says; yours {did}: see {place}.",
             line,
         )
     return None
