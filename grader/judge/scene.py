@@ -83,6 +83,7 @@ class Scene:
 
     def _fitting(self, node: Node) -> Iterator[tuple[Place, Arrangement]]:
         for place, truth in self.told.items():
+            self.replay.effort.glance()
             if (fit := matches(node.values, truth, self.tolerance, total=node.total)) is not None:
                 yield place, fit
 

@@ -205,6 +205,7 @@ def _followers(scene: Scene, swap: Swap, after: Replayed) -> Iterator[Tensor]:
         if place not in moved or now is None or now.isnan().any() or not is_telling(now):
             continue
         known = (*swap.values.values(), before)
+        scene.replay.effort.compare()
         if now.shape == before.shape and not any(matches(values, now, scene.tolerance) for values in known):
             yield now
 
