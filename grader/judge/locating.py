@@ -187,9 +187,7 @@ def _scene(replay: Replay, traced: CallSeen, *, lines: int, tolerance: float) ->
     right = replay.begin()
     if right is None or not 0 < len(right.order) <= _MOST_STEPS or len(nodes) == len(inputs):
         return None
-    if (
-        len(right.order) * replay.effort.done > 2 * replay.effort.most
-    ):  # two runs so far; one for each result
+    if len(right.order) * replay.effort.done > 2 * replay.effort.most:  # two runs so far; one for each result
         return None
     moved, blind = reach(replay, right)
     return Scene(
