@@ -6,6 +6,7 @@ import typer
 
 from benchmarks.calls import calls
 from benchmarks.cost import cost
+from benchmarks.explained import explained
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
@@ -31,6 +32,7 @@ app.command()(calls)
 app.command()(storm)
 app.command()(memory)
 app.command()(located)
+app.command()(explained)
 app.command("signins")(sign_ins)
 
 

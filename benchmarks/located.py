@@ -31,8 +31,8 @@ from grader.exercise.mistakes import Mistake
 from grader.exercise.steps import Steps
 from grader.judge.attempt import Outcome, attempt
 from grader.judge.grade import observe_reference
-from grader.judge.locating import look, smallest
-from grader.judge.search import Found, search
+from grader.judge.locating import Departure, departure, wrong_calls
+from grader.judge.retrace import Retrace
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 
@@ -87,19 +87,24 @@ def outcome_of(exercise: Exercise, text: str) -> Outcome:
     return attempt(draw_up(exercise, _SEED), text, run, partial(observe_reference, exercise), known=exercise.attempts)
 
 
-def location(exercise: Exercise, text: str, outcome: Outcome, leash: Leash | None = None) -> Found | None:
-    """Return where an answer begins to differ."""
+def location(exercise: Exercise, text: str, outcome: Outcome, leash: Leash | None = None) -> Departure | None:
+    """Return where the numbers of an answer begin to differ."""
+    return departure(retrace(exercise, text, outcome, leash))
+
+
+def retrace(exercise: Exercise, text: str, outcome: Outcome, leash: Leash | None = None) -> Retrace:
+    """Return an answer that can be run again."""
     run = partial(InlineBox().run, source=text, limits=Limits())
     again = (lambda plan: run(plan.placing(outcome.places))) if outcome.places else run
-    scene = look(exercise, outcome, text, again, leash=leash)
-    return search(scene) if scene is not None else None
+    return Retrace(exercise, outcome, text, again, leash or Leash())
 
 
-def judged(exercise: Exercise, wrong: Written, found: Found | None, outcome: Outcome) -> str:
+def judged(exercise: Exercise, wrong: Written, departed: Departure | None, outcome: Outcome) -> str:
     """Return `true`, `false` or `silent`: whether what was located holds the step that was replaced."""
-    if found is None:
+    if departed is None:
         return "silent"
-    steps, culprit = _run(exercise, outcome), wrong.mistake.replaces
+    found = departed.found
+    steps, culprit = _run(exercise, outcome, departed), wrong.mistake.replaces
     blamed = {culprit} | steps.inside.get(culprit, set())
     if found.first is None:
         return "right numbers only"  # which were compared one by one
@@ -112,11 +117,10 @@ def judged(exercise: Exercise, wrong: Written, found: Found | None, outcome: Out
     return "true, within a range" if blamed & set(found.between) else "false"
 
 
-def _run(exercise: Exercise, outcome: Outcome) -> Steps:
+def _run(exercise: Exercise, outcome: Outcome, departed: Departure) -> Steps:
     """Return the steps of the reference after the call that was looked at."""
-    steps, call = exercise.steps(), smallest(exercise, outcome.evidence)
-    assert call is not None
-    plan = outcome.evidence.plan.only(frozenset({call.name})).in_double()
+    steps = exercise.steps()
+    plan = outcome.evidence.plan.only(frozenset({departed.call.name})).in_double()
     steps.given(lambda: list(observe(plan, lambda: steps.namespace)))
     return steps
 
@@ -145,15 +149,15 @@ def _verify(exercise: Exercise, wrong: Written) -> str:
     if (
         outcome.score == 100
         or outcome.run.observations.loading is not None
-        or smallest(exercise, outcome.evidence) is None
+        or not wrong_calls(retrace(exercise, wrong.text, outcome))
     ):
         return "outputs right, or an error"
     begun = time.perf_counter()
-    found = location(exercise, wrong.text, outcome)
-    verdict = judged(exercise, wrong, found, outcome)
+    departed = location(exercise, wrong.text, outcome)
+    verdict = judged(exercise, wrong, departed, outcome)
     if verdict.startswith("false") or time.perf_counter() - begun > 5:
         typer.echo(
-            f"  {exercise.id} {wrong.mistake.name} ({wrong.mistake.replaces}): {verdict}, {described(found)}, "
+            f"  {exercise.id} {wrong.mistake.name} ({wrong.mistake.replaces}): {verdict}, {described(departed)}, "
             f"{time.perf_counter() - begun:.1f} s"
         )
     return verdict
@@ -165,17 +169,15 @@ def _tell(exercise: Exercise) -> Iterator[str]:
             continue
         text = read_source(example.path.read_bytes(), limit_bytes=Limits().source_bytes)
         outcome = outcome_of(exercise, text)
-        if smallest(exercise, outcome.evidence) is None:
-            yield "outputs right, or an error"
-            continue
-        found = location(exercise, text, outcome)
-        yield "silent" if found is None else "first step" if found.first else "right numbers only"
+        departed = location(exercise, text, outcome)
+        yield "silent" if departed is None else "first step" if departed.found.first else "right numbers only"
 
 
-def described(found: Found | None) -> str:
+def described(departed: Departure | None) -> str:
     """Return a location in short."""
-    if found is None:
+    if departed is None:
         return "nothing"
+    found = departed.found
     first = found.first.step if found.first else "-"
     known, used = [place.step for place in found.known], bool(found.used)
     return f"first {first}, between {found.between}, also {found.also}, known {known}, used {used}"

@@ -11,7 +11,8 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
     LOADING  body: JSON.                               the error that ended it all
     TOUCHED  body: JSON.                               code: 1 while the file is loaded; an operation that was trapped
     LOADED   body: JSON.                               a demonstration that raised, modules that are stood in for
-    TRACED   body: line u32, axes u8, sizes u32, then float64 values.   one result in a traced call, before its CALLED
+    TRACED   body: line u32, axes u8, dtype u8, traits u8, sizes u32, then float64 values, and as many of the gradient
+             where the traits say so.   one result in a traced call, before its CALLED
     END      no body.                                  the last frame
 
 `packing` writes them, in the child; `wire` reads them, in the parent, as if written by an enemy.
@@ -29,7 +30,8 @@ HEADER = struct.Struct("<BBHI")
 SLOT = struct.Struct("<H")
 TEXT_LIMIT = 64 << 10  # bytes of one JSON body
 PLACES_LIMIT = 4000  # characters that describe an assignment of weights
-TRACED = struct.Struct("<IB")
+TRACED = struct.Struct("<IBBB")
+RANDOM, WRITES, GRADIENT = 1, 2, 4  # traits of a result in a traced call
 MOST_AXES = 8  # of a result in a traced call
 MOST_RESULTS = 400  # in a traced call
 TRACE_LIMIT = 4 << 20  # bytes of values in a traced call

@@ -81,10 +81,22 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traced:
-    """The result of one operation: the submission's line that asked for it (1-based), and its values in float64."""
+    """The result of one operation.
+
+    Attributes:
+        line: of the submission, the one that asked for it (1-based).
+        values: in float64, whatever `dtype` they had.
+        random: the operation draws random numbers.
+        writes: it writes into an argument of the call.
+        gradient: what came back to it in the backward pass; None without one.
+    """
 
     line: int
     values: Tensor
+    dtype: str = "float64"
+    random: bool = False
+    writes: bool = False
+    gradient: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -170,7 +170,7 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: Instance | None,
     handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
     stage, gauge = Stage.CALL, Gauge(outside) if call.below else None
-    recorder = Recorder() if call.traced else None
+    recorder = Recorder(handed.values(), gradients=bool(call.upstream)) if call.traced else None
     try:
         with default_dtype(call.dtype):
             with gauge or nullcontext(), recorder or nullcontext():
@@ -184,7 +184,7 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: Instance | None,
     except BaseException as error:  # noqa: BLE001  # as above
         raised = describe(error, stage)
     modified = tuple(name for name, value in handed.items() if _differs(value, leaves[name]))
-    trace = tuple(recorder.results) if recorder else ()
+    trace = recorder.results() if recorder else ()
     return CallSeen(call.name, slots, raised, modified, gauge.largest if gauge else None, trace)
 
 

@@ -10,7 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.box.frames import DTYPE_NAMES, HEADER, PLACES_LIMIT, PRESENCES, SLOT, TRACED, Frame
+from grader.box.frames import (
+    DTYPE_NAMES,
+    GRADIENT,
+    HEADER,
+    PLACES_LIMIT,
+    PRESENCES,
+    RANDOM,
+    SLOT,
+    TRACED,
+    WRITES,
+    Frame,
+)
 from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Seen, Touch, Traced
 from grader.box.plan import Plan
 
@@ -52,8 +63,11 @@ def _pack_slot(call: int, number: int, seen: Seen) -> bytes:
 
 def _pack_result(call: int, result: Traced) -> bytes:
     shape = result.values.shape
-    head = TRACED.pack(result.line, len(shape)) + struct.pack(f"<{len(shape)}I", *shape)
-    body = head + _raw(result.values)
+    gradient = result.gradient
+    traits = RANDOM * result.random | WRITES * result.writes | GRADIENT * (gradient is not None)
+    dtype = DTYPE_NAMES.index(result.dtype)
+    head = TRACED.pack(result.line, len(shape), dtype, traits) + struct.pack(f"<{len(shape)}I", *shape)
+    body = head + _raw(result.values) + (_raw(gradient) if gradient is not None else b"")
     return HEADER.pack(Frame.TRACED, 0, call, len(body)) + body
 
 

@@ -7,7 +7,16 @@ import struct
 
 import torch
 
-from grader.box.frames import MOST_AXES, MOST_RESULTS, TRACE_LIMIT, TRACED
+from grader.box.frames import (
+    DTYPE_NAMES,
+    GRADIENT,
+    MOST_AXES,
+    MOST_RESULTS,
+    RANDOM,
+    TRACE_LIMIT,
+    TRACED,
+    WRITES,
+)
 from grader.box.observations import Traced
 from grader.errors import BadAnswer
 
@@ -30,14 +39,27 @@ class Collected:
         """
         if len(body) < TRACED.size:
             raise BadAnswer("a result of an operation is cut off")
-        line, axes = TRACED.unpack_from(body)
+        line, axes, dtype, traits = TRACED.unpack_from(body)
         if not 0 < line < 1_000_000 or axes > MOST_AXES or len(body) < TRACED.size + 4 * axes:
             raise BadAnswer("a result of an operation has a line or a number of axes that there is not")
+        if dtype >= len(DTYPE_NAMES) or traits > RANDOM | WRITES | GRADIENT:
+            raise BadAnswer("a result of an operation has a dtype or a trait that there is not")
         shape = struct.unpack_from(f"<{axes}I", body, TRACED.size)
         raw = body[TRACED.size + 4 * axes :]
-        if not raw or len(raw) != math.prod(shape) * _WIDTH:  # an empty tensor may claim sizes that overflow
+        copies = 2 if traits & GRADIENT else 1
+        if not raw or len(raw) != math.prod(shape) * _WIDTH * copies:  # an empty tensor may claim sizes that overflow
             raise BadAnswer(f"a result of an operation has {len(raw)} bytes, which is not what its sizes come to")
         self._left -= len(raw)
         if len(self.results) >= MOST_RESULTS or self._left < 0:
             raise BadAnswer("more results of operations were sent than are kept")
-        self.results.append(Traced(line, torch.frombuffer(bytearray(raw), dtype=torch.float64).view(shape)))
+        values = torch.frombuffer(bytearray(raw), dtype=torch.float64).view(copies, *shape)
+        self.results.append(
+            Traced(
+                line,
+                values[0],
+                DTYPE_NAMES[dtype],
+                random=bool(traits & RANDOM),
+                writes=bool(traits & WRITES),
+                gradient=values[1] if copies > 1 else None,
+            )
+        )

@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from types import CodeType
 from typing import Any
 
@@ -37,10 +37,14 @@ Values = Mapping[Place, Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Given:
-    """What the steps of one run gave: the places of all results in their order, and the values of real tensors."""
+    """What the steps of one run gave: the places of all results in their order, and the values of real tensors.
+
+    `gradients` are those that came back to results in a backward pass.
+    """
 
     order: list[Place]
     values: dict[Place, Tensor]
+    gradients: dict[Place, Tensor]
 
 
 class Steps:
@@ -49,12 +53,13 @@ class Steps:
     def __init__(self, reference: CodeType, entries: Collection[str]) -> None:
         """Watch the steps of `reference`, whose entry points are called `entries`."""
         self._module = load(reference)
-        self._given = Given([], {})
+        self._given = Given([], {}, {})
+        self._sent: Values | None = None
         self._put: Values = {}
         self._bent: Place | None = None
         self._turns: Counter[str] = Counter()
         self._objects: list[Tensor] = []  # as they were given, kept so that they can be told apart
-        self._made: list[tuple[Place, Tensor]] = []
+        self._made: dict[int, list[Place]] = defaultdict(list)  # by object: all that are given stay alive meanwhile
         self._running: list[str] = []
         self.titles: dict[str, str] = {}
         self.inside: dict[str, set[str]] = defaultdict(set)  # the steps that run inside of each, as far as was seen
@@ -70,9 +75,20 @@ class Steps:
         """What the reference defines; what is called in there is watched."""
         return self._module.__dict__
 
-    def given(self, run: Callable[[], object], put: Values | None = None, bent: Place | None = None) -> Given:
-        """Return what steps give while `run` goes on, the values `put` in the place of their own, or one `bent`."""
-        self._given, self._put, self._bent, self._turns = Given([], {}), put or {}, bent, Counter()
+    def given(
+        self,
+        run: Callable[[], object],
+        put: Values | None = None,
+        bent: Place | None = None,
+        *,
+        sent: Values | None = None,
+    ) -> Given:
+        """Return what steps give while `run` goes on, the values `put` in the place of their own, or one `bent`.
+
+        With `sent`, gradients are watched as well, and those in it are sent back in the place of a result's own.
+        """
+        self._given, self._put, self._bent, self._turns = Given([], {}, {}), put or {}, bent, Counter()
+        self._sent = sent
         try:
             run()
         finally:
@@ -102,8 +118,8 @@ class Steps:
 
     def _take(self, step: str, arguments: tuple[Any, ...]) -> None:
         """Take note of whose results a step is handed."""
-        for place, value in self._made:
-            if any(value is one for one in arguments):
+        for one in arguments:
+            for place in self._made.get(id(one), ()):
                 self.takers[place].add(step)
 
     def _note(self, place: Place, value: Any, inside: int) -> Any:
@@ -117,11 +133,18 @@ class Steps:
             value = bend(value)
         if is_tensor:
             self._objects.append(value)
-            self._made.append((place, value))
+            self._made[id(value)].append(place)
             if value.is_floating_point():
                 self._given.values[place] = value.detach().to(torch.float64).clone()
+            if self._sent is not None and value.requires_grad:
+                value.register_hook(partial(self._came_back, place, self._given.gradients, self._sent.get(place)))
         self._given.order.append(place)
         return value
+
+    @staticmethod
+    def _came_back(place: Place, kept: dict[Place, Tensor], sent: Tensor | None, gradient: Tensor) -> Tensor | None:
+        kept[place] = gradient.detach().to(torch.float64).clone()
+        return sent.to(gradient) if sent is not None else None
 
 
 def bend(value: Any) -> Any:

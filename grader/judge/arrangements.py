@@ -103,17 +103,23 @@ def same(values: Tensor, truth: Tensor, tolerance: float) -> bool:
     return torch.allclose(values, truth, rtol=0.0, atol=allowed, equal_nan=True)
 
 
-def matches(values: Tensor, truth: Tensor, tolerance: float, *, sure: bool = False) -> Arrangement | None:
-    """Return the arrangement in which `values` are `truth`, None if there is none; a `sure` one if asked for."""
-    if values.numel() != truth.numel() or not _may_be(values, truth, tolerance):
+def matches(
+    values: Tensor, truth: Tensor, tolerance: float, *, sure: bool = False, total: float | None = None
+) -> Arrangement | None:
+    """Return the arrangement in which `values` are `truth`, None if there is none; a `sure` one if asked for.
+
+    `total` is the sum of `values`, where it is known already.
+    """
+    if values.numel() != truth.numel() or not may_be(values, truth, tolerance, total):
         return None
     ways = (way for way in arrangements(values, truth.shape) if way.sure or not sure)
     return next((way for way in ways if same(way.values, truth, tolerance)), None)
 
 
-def _may_be(values: Tensor, truth: Tensor, tolerance: float) -> bool:
+def may_be(values: Tensor, truth: Tensor, tolerance: float, known: float | None = None) -> bool:
     """Return whether the sums agree, which no layout changes; it spares most comparisons."""
     total = float(truth.sum())
     if total != total or total in (torch.inf, -torch.inf):
         return True
-    return abs(float(values.sum()) - total) <= truth.numel() * (tolerance * magnitude(truth) + 1e-300)
+    own = float(values.sum()) if known is None else known
+    return abs(own - total) <= truth.numel() * (tolerance * magnitude(truth) + 1e-300)

@@ -25,9 +25,11 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.judge.agreement import agree
+from grader.judge.effort import Effort
 from grader.judge.pairs import Lineup, Memory, Probe
 from grader.judge.report import Diagnosis
 
+_PAIRS = 100_000  # units of work; see `effort`
 _PROBES = 4  # cases on which a pair has to agree before it is tried on all
 
 
@@ -44,6 +46,7 @@ class _Scene:
         leash: asked before each mistake, and each two, that are tried.
         memory: what earlier searches found, with the same exercise and seed.
         slack: by call and tensor, how far rounding alone may lead beyond the usual; nothing in float64.
+        effort: what may be done to try two mistakes together.
     """
 
     plan: Plan
@@ -55,6 +58,7 @@ class _Scene:
     leash: Leash
     memory: Memory | None
     slack: Mapping[str, Mapping[str, float]]
+    effort: Effort
 
 
 def diagnose(
@@ -66,6 +70,7 @@ def diagnose(
     leash: Leash | None = None,
     memory: Memory | None = None,
     among: Collection[str] = (),
+    effort: Effort | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the known mistake that explains what was seen, or the two; none where none does, or where several would.
 
@@ -74,14 +79,15 @@ def diagnose(
         evidence: what was seen.
         known: by mistake, what it gives on the whole plan, where that was observed before.
         lost: the dimensions that lost points; a mistake always loses in its own.
-        leash: pulling it ends the search, which may take seconds where there are thousands of two.
+        leash: pulling it ends the search.
         memory: what searches with the same exercise and seed have found so far; this one adds to it.
         among: the names of the mistakes that are tried; all of them if empty.
+        effort: what may be done to try two mistakes together; as much as usual if left out.
 
     Raises:
         Stopped: the leash was pulled.
     """
-    scene = replace(_set(exercise, evidence, known or {}, leash), memory=memory)
+    scene = replace(_set(exercise, evidence, known or {}, leash), memory=memory, effort=effort or pairs_effort())
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
     found = _explanations(exercise, scene, suspects)
     if len(found) != 1:
@@ -90,6 +96,11 @@ def diagnose(
     exact = all(call.dtype == "float64" for call in scene.plan.calls)
     certain = exact and all(call.name in evidence.observed.calls for call in calls)
     return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in found[0])
+
+
+def pairs_effort() -> Effort:
+    """Return what may be done to try two mistakes together, for one submission."""
+    return Effort(_PAIRS)
 
 
 def explanations(
@@ -123,7 +134,8 @@ def _set(
     refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
     begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
-    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash or Leash(), None, slack)
+    leash = leash or Leash()
+    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash, None, slack, pairs_effort())
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:
@@ -145,7 +157,7 @@ def _explanations(exercise: Exercise, scene: _Scene, suspects: Sequence[Mistake]
         alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
         if alone or not probes:
             return tuple(found for found in alone if not found[0].offered) or alone
-    lineup = Lineup(exercise, suspects, probes, scene.memory)
+    lineup = Lineup(exercise, suspects, probes, effort=scene.effort, memory=scene.memory)
     ways = (lineup.alone(offered=False), lineup.alone(offered=True), lineup.together())
     return next((found for likely in ways if (found := _confirmed(exercise, scene, likely))), ())
 

@@ -19,7 +19,8 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.spec import Dimension
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.diagnosis import diagnose
+from grader.judge.diagnosis import diagnose, pairs_effort
+from grader.judge.effort import Effort
 from grader.judge.extras import Extras
 from grader.judge.locating import locate
 from grader.judge.pairs import Memory
@@ -29,6 +30,7 @@ from grader.judge.report import Diagnosis, Figures, Location, Panel, Report, Sta
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 
+_CUT = "no known mistake explains your answer by itself, and the search for two at once was ended before all were tried"
 _GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
 
 
@@ -78,14 +80,17 @@ def _with_extras(exercise: Exercise, report: Report, outcome: Outcome, leash: Le
     """Return `report` with the cause of what went wrong, and with its pictures."""
     extras = Extras()
     found: tuple[Diagnosis, ...] = ()
+    effort = pairs_effort()
     if outcome.score < 100:
-        found = extras.make("the cause is", lambda: causes(exercise, outcome, report.lost, leash=leash), found)
+        look = partial(causes, exercise, outcome, report.lost, leash=leash, effort=effort)
+        found = extras.make("the cause is", look, found)
     drawn = extras.make(
         "the pictures are",
         lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),
         Figures(),
     )
-    return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *extras.missing))
+    cut = (_CUT,) if effort.spent and not found else ()
+    return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *cut, *extras.missing))
 
 
 def _with_location(report: Report, outcome: Outcome, find: Callable[[], Location | None]) -> Report:
@@ -105,15 +110,17 @@ def causes(
     *,
     leash: Leash | None = None,
     memory: Memory | None = None,
+    effort: Effort | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the mistakes that explain an outcome; pulling `leash` ends the search with `Stopped`.
 
-    Searches with the same exercise and seed may share one `memory`.
+    Searches with the same exercise and seed may share one `memory`; `effort` is what may be done to try two mistakes
+    together.
 
     Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
     rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
     """
-    look = partial(diagnose, exercise, lost=lost, leash=leash, memory=memory)
+    look = partial(diagnose, exercise, lost=lost, leash=leash, memory=memory, effort=effort)
     if outcome.coarse is not None and (found := look(outcome.coarse)):
         return look(outcome.evidence, known, among={one.mistake for one in found}) or found
     return look(outcome.evidence, {} if outcome.single else known)

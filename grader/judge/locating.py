@@ -1,39 +1,58 @@
 """Says where an answer begins to differ from the reference, if no known mistake explains it.
 
-The smallest call that went wrong is run once more in the box, with a recorder that keeps the result of each operation.
-Out here the reference runs the same call with its steps watched, and `search` compares the two. Whatever comes out is a
-sentence in the report: it gives no points and takes none.
+A small call that went wrong is run once more in the box, with a recorder that keeps the result of each operation. Out
+here the reference runs the same call with its steps watched, and `search` compares the two. Where that names no step,
+`symptoms` and `backward` look at what else is wrong: an exception, a shape, what is kept between calls, a gradient.
+Whatever comes out is a sentence in the report: it gives no points and takes none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen
-from grader.box.plan import Call, Plan
-from grader.box.run import Ending, Run
-from grader.checks.evidence import FLOORS, Evidence
-from grader.checks.masking import says_nothing
+from grader.box.plan import FLOATS, Call, Plan
+from grader.checks.evidence import FLOORS
 from grader.exercise.catalog import Exercise
+from grader.judge import backward, behaviour, symptoms
 from grader.judge.attempt import Outcome
 from grader.judge.cause import Location
+from grader.judge.effort import Effort
 from grader.judge.location import location
-from grader.judge.notebook import place_of
 from grader.judge.replay import Replay, echoes, outputs_of, reach
+from grader.judge.retrace import Retrace, Runner, is_close
 from grader.judge.scene import Node, Scene
-from grader.judge.search import search
+from grader.judge.search import Found, search
 
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
-_MOST_RUNS = 200  # of the reference, for one answer; each takes about a millisecond
+_MOST_CALLS = 3  # that went wrong and are looked at
+_EFFORT = 30_000  # for each of them, at most
+_FINE = 1e-13  # relative: rounding leads less far in small calls, and what shows in gradients alone is far larger
+_WHOLE_EFFORT = 45_000  # for all of them
+_SYMPTOMS = (
+    behaviour.kept,
+    symptoms.failure,
+    symptoms.misfit,
+    behaviour.undefined,
+    behaviour.trained,
+    backward.lost,
+    behaviour.written,
+    symptoms.refusal,
+)
 
 
-Runner = Callable[[Plan], Run]
+@dataclass(frozen=True, slots=True, eq=False)
+class Departure:
+    """Where the numbers of one call begin to differ from the reference's."""
+
+    call: Call
+    scene: Scene
+    found: Found
 
 
 def locate(
@@ -51,81 +70,105 @@ def locate(
     Raises:
         Stopped: the leash was pulled.
     """
-    scene = look(exercise, outcome, text, run, leash=leash)
-    found = search(scene) if scene is not None else None
-    if scene is None or found is None:
-        return None
-    name = scene.replay.plan.calls[0].name.partition("/")[0]
-    case = next((case.title for case in exercise.spec.cases if case.name == name), name)
-    where = partial(place_of, text=text)
-    return location(found, scene.replay.steps.titles, case, where=where, tolerance=scene.tolerance)
+    again = Retrace(exercise, outcome, text, run, leash or Leash())
+    departed = departure(again)
+    if departed is not None and departed.found.first is not None:
+        return _told(again, departed)
+    told = (look(again) for look in _SYMPTOMS)
+    found = next((one for one in told if one is not None), None)
+    return found or (_told(again, departed) if departed is not None else None)
 
 
-def look(exercise: Exercise, outcome: Outcome, text: str, run: Runner, *, leash: Leash | None = None) -> Scene | None:
-    """Return what is compared, the answer and the reference on one call; the arguments are those of `locate`."""
-    evidence = outcome.evidence
-    call = smallest(exercise, evidence)
-    if call is None:
-        return None
-    plan = _alone(evidence.plan, call)
-    seen = run(_traced(plan))
-    traced = seen.observations.calls.get(call.name)
-    if seen.ending is not Ending.FINISHED or traced is None or traced.raised is not None:
-        return None
-    exact = outcome.coarse is None and not outcome.single  # else its numbers are rounded like float32
-    tolerance = FLOORS[call.dtype] if exact else FLOORS["float32"]
-    if not _is_as_before(traced, evidence.observed.calls[call.name], tolerance):
-        return None
-    return _scene(exercise, plan, traced, leash or Leash(), lines=text.count("\n") + 1, tolerance=tolerance)
+def _told(again: Retrace, departed: Departure) -> Location:
+    steps = departed.scene.replay.steps
+    case = again.title(departed.call)
+    return location(departed.found, steps.titles, case, where=again.where, tolerance=departed.scene.tolerance)
 
 
-def smallest(exercise: Exercise, evidence: Evidence) -> Call | None:
-    """Return the call with the fewest numbers among those that ended and gave other outputs than they should.
+def departure(again: Retrace) -> Departure | None:
+    """Return the first wrong call of which a step can be named, of a few; else one of which right numbers can be."""
+    right_only: Departure | None = None
+    left = _WHOLE_EFFORT
+    wrong = wrong_calls(again)
+    fine = 0.0 if wrong else _FINE
+    for call in (wrong or backward.slightly_off(again))[:_MOST_CALLS]:
+        effort = Effort(min(left, _EFFORT))
+        scene = look(again, call, effort, tolerance=fine)
+        found = search(scene) if scene is not None else None
+        left -= effort.done
+        if scene is None or found is None:
+            continue
+        if found.first is not None and (not fine or _is_whole(scene, found)):
+            return Departure(call, scene, found)
+        if found.first is None and not fine:
+            right_only = right_only or Departure(call, scene, found)
+    return right_only
 
-    Cases whose sizes are equal on purpose come last.
+
+def _is_whole(scene: Scene, found: Found) -> bool:
+    """Return whether the whole output follows from the numbers that differ."""
+    return found.first is not None and (found.whole or not any(scene.reach[place] for place in found.first.nodes))
+
+
+def wrong_calls(again: Retrace) -> list[Call]:
+    """Return the calls that ended and gave other numbers than they should: the smallest of each kind, then the others.
+
+    Two calls are of one kind if they have the same dtype, tensors and flags.
     """
-    alike = {case.name for case in exercise.spec.cases if case.alike}
-    wrong = (call for call in evidence.plan.untrained().calls if _is_wrong(evidence, call))
-    return min(wrong, key=lambda call: (call.name.partition("/")[0] in alike, *_size(call)), default=None)
+    wrong = [call for call in again.counted() if _is_wrong(again, call)]
+    kinds: dict[tuple[object, ...], Call] = {}
+    for call in wrong:
+        kinds.setdefault(_kind(again, call), call)
+    first = list(kinds.values())
+    return [*first, *(call for call in wrong if call not in first)]
 
 
-def _size(call: Call) -> tuple[bool, int]:
-    """Return what a call is sorted by; where an axis has length one, many mistakes look the same."""
-    tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
-    return any(1 in value.shape for value in tensors), sum(value.numel() for value in tensors)
+def _kind(again: Retrace, call: Call) -> tuple[object, ...]:
+    build = again.evidence.plan.build_of(call)
+    values = [*call.arguments.items(), *(build.arguments.items() if build is not None else ())]
+    # Sizes and probabilities are of no kind; flags, names and what is left out are.
+    flags = tuple((name, value) for name, value in values if isinstance(value, bool | str) or value is None)
+    tensors = tuple(name for name, value in values if isinstance(value, Tensor))
+    return (call.dtype, flags, tensors)
 
 
-def _is_wrong(evidence: Evidence, call: Call) -> bool:
+def _is_wrong(again: Retrace, call: Call) -> bool:
     """Return whether a call in evaluation mode gave tensors of the right shapes, and wrong numbers in one of them."""
-    seen = evidence.observed.calls.get(call.name)
-    kind = evidence.plan.contract(call.part).kind
-    if seen is None or seen.raised is not None or call.training or call.reads_weights or kind.brings_a_model:
-        return False
-    if call.name in evidence.free or says_nothing(call, evidence.observed):
+    seen = again.evidence.observed.calls.get(call.name)
+    if seen is None or seen.raised is not None or call.training or again.says_nothing(call):
         return False
     got = outputs_of(seen)
-    if not all(slot.key in got for slot in call.outputs):
-        return False
-    return any(_differs(evidence, call, slot.key, got[slot.key]) for slot in call.outputs)
+    return all(slot.key in got for slot in call.outputs) and any(
+        _differs(again, call, slot.key, got[slot.key]) for slot in call.outputs
+    )
 
 
-def _differs(evidence: Evidence, call: Call, key: str, got: Tensor) -> bool:
-    truth = evidence.truth(call, key)
-    if truth is None:
-        return False
-    close = (got - truth.double()).abs() <= evidence.bound(call, key)
-    return not bool((close | (got == truth)).all())
+def _differs(again: Retrace, call: Call, key: str, got: Tensor) -> bool:
+    truth = again.evidence.truth(call, key)
+    return truth is not None and not is_close(got, truth, again.evidence.bound(call, key))
 
 
-def _alone(plan: Plan, call: Call) -> Plan:
+def look(again: Retrace, call: Call, effort: Effort, *, tolerance: float = 0.0) -> Scene | None:
+    """Return what is compared, the answer and the reference on one call; None where nothing can be.
+
+    `tolerance` is relative to the largest magnitude of a tensor; that of the verdict if it is zero.
+    """
+    traced = again.alone(call)
+    if traced is None or traced.raised is not None:
+        return None
+    tolerance = tolerance or max(again.tolerance, FLOORS[call.dtype])
+    if not _is_as_before(traced, again.evidence.observed.calls[call.name], tolerance):
+        return None
+    lines = again.text.count("\n") + 1
+    replay = Replay(_forward(again.evidence.plan, call).in_double(), again.exercise.steps(), again.leash, effort)
+    return _scene(replay, traced, lines=lines, tolerance=tolerance)
+
+
+def _forward(plan: Plan, call: Call) -> Plan:
     """Return the plan of the forward pass of `call` and nothing else."""
     only = plan.only(frozenset({call.name}))
     forward = replace(call, upstream=(), wants=(), below=0, strided=False)
     return replace(only, calls=(forward,), begun=())
-
-
-def _traced(plan: Plan) -> Plan:
-    return replace(plan, calls=tuple(replace(call, traced=True) for call in plan.calls))
 
 
 def _is_as_before(traced: CallSeen, before: CallSeen, tolerance: float) -> bool:
@@ -138,14 +181,13 @@ def _is_as_before(traced: CallSeen, before: CallSeen, tolerance: float) -> bool:
     )
 
 
-def _scene(
-    exercise: Exercise, plan: Plan, traced: CallSeen, leash: Leash, *, lines: int, tolerance: float
-) -> Scene | None:
-    inputs = list(_inputs(plan))
+def _scene(replay: Replay, traced: CallSeen, *, lines: int, tolerance: float) -> Scene | None:
+    inputs = list(_inputs(replay.plan))
     nodes = [*inputs, *_results(traced, lines)]
-    replay = Replay(plan.in_double(), exercise.steps(), leash, most=_MOST_RUNS)
-    right = replay.run()
+    right = replay.begin()
     if right is None or not 0 < len(right.order) <= _MOST_STEPS or len(nodes) == len(inputs):
+        return None
+    if len(right.order) * replay.effort.done > 2 * replay.effort.most:  # two runs so far; one for each result
         return None
     moved, blind = reach(replay, right)
     return Scene(
@@ -156,7 +198,7 @@ def _scene(
         reach=moved,
         blind=blind,
         nodes=nodes,
-        outputs=outputs_of(traced),
+        outputs={key: value for key, value in outputs_of(traced).items() if key.startswith("output:")},
         tolerance=tolerance,
     )
 
@@ -174,5 +216,5 @@ def _results(traced: CallSeen, lines: int) -> Iterator[Node]:
     for result in traced.trace:
         repeated = last is not None and last.shape == result.values.shape and torch.equal(last, result.values)
         last = result.values
-        if not repeated and result.line <= lines:
+        if not repeated and result.line <= lines and result.dtype in FLOATS:
             yield Node(result.values, result.line)

@@ -10,7 +10,8 @@ from grader.judge.differences import difference
 from grader.judge.scene import Node
 from grader.judge.search import Found
 
-_MOST_NAMED = 3  # steps that one sentence names
+_MOST_NAMED = 2  # steps that one sentence names
+_MOST_KNOWN = 2  # of the results that are right
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 Titles = Mapping[str, str]
@@ -27,28 +28,23 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
         where: puts a line into words.
         tolerance: relative to the largest magnitude of a tensor.
     """
-    known = _known(found, titles, where)
-    intro = f"This was seen in the case “{case}”, by running your code once more and comparing each of its results."
+    intro = f"In the case “{case}”"
     if found.first is None:
-        title = "These of your numbers are still right"
-        return Location("", title, _paragraphs(intro, known, _NO_MORE))
+        known = _known(found, titles, where)
+        return Location("", "These of your numbers are still right", f"{intro}: {known} {_NO_MORE}")
     line = min((node.line for node in found.first.nodes.values() if node.line), default=None)
-    place = where(line) if line else ""
     told = _used(found, titles, where, tolerance) if found.used else _differs(found, titles, where, tolerance)
+    known = _known(found, titles, where) if not found.used else ""
+    said = (f"{intro}, {told}", known, _before(found, titles), _also(found, titles), _after(found))
     return Location(
         found.first.step,
-        _title(found, place),
-        _paragraphs(
-            intro, "" if found.used else known, told, _before(found, titles), _also(found, titles), _after(found)
-        ),
+        _title(found, where(line) if line else ""),
+        " ".join(text for text in said if text),
         line,
     )
 
 
-_NO_MORE = (
-    "No later result of the reference was found in what your code computes. So look at what happens to these numbers "
-    "from there on, and at what is combined with them."
-)
+_NO_MORE = "Nothing that you make of them is a later result of the reference, so look at what happens to them next."
 
 
 def _title(found: Found, place: str) -> str:
@@ -61,29 +57,24 @@ def _title(found: Found, place: str) -> str:
     return f"By {place} your numbers differ" if found.between else f"Your numbers begin to differ at {place}"
 
 
-def _paragraphs(*texts: str) -> str:
-    return "\n\n".join(text for text in texts if text)
-
-
 def _known(found: Found, titles: Titles, where: Where) -> str:
-    """Say which results are right, and where."""
+    """Say which results are right, and where: the last few."""
     lines: dict[str, list[int]] = {}
     for place, node in found.known.items():
         lines.setdefault(place.step, []).extend([node.line] if node.line else [])
     said = [f"{_quoted(titles[step])} ({_lines(numbers, where)})" for step, numbers in lines.items() if numbers]
-    return f"Right, as the reference has them, are your numbers for {_listed(said)}." if said else ""
+    return f"Right up to there: {_listed(said[-_MOST_KNOWN:])}." if said else ""
 
 
 def _differs(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
     assert found.first is not None
     step, nodes = found.first.step, found.first.nodes
-    what = f"the step {_quoted(titles[step])}{_which(found, step)}"
+    what = f"{_quoted(titles[step])}{_which(found, step)}"
     if _is_left_out(found):
-        return f"In the place of {what}, your code goes on with the numbers of {_sources(nodes, where)} as they are."
+        return f"where {what} is due, your code goes on with the numbers of {_sources(nodes, where)} as they are."
     other = _role(found, titles)
-    how = f"They are what the reference has after {_quoted(other)}." if other else _how(found, tolerance)
-    first = "are the first that differ" if not found.between else "differ"
-    return f"The numbers for {what} {first}: see {_sources(nodes, where)}. {how}".rstrip()
+    how = f"they are what the reference has after {_quoted(other)}" if other else _how(found, tolerance)
+    return f"the numbers for {what}, at {_sources(nodes, where)}, are not the reference's{f': {how}' if how else ''}."
 
 
 def _used(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
@@ -91,18 +82,18 @@ def _used(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
     assert found.used is not None
     right = _lines([node.line for node in found.used.values()], where)
     other = _role(found, titles)
-    how = f"Those are what the reference has after {_quoted(other)}." if other else _how(found, tolerance)
+    how = f"those are what the reference has after {_quoted(other)}" if other else _how(found, tolerance)
     step = found.first.step
     return (
-        f"Your numbers for the step {_quoted(titles[step])}{_which(found, step)} are right ({right}), but in their "
-        f"place your code goes on with others: see {_sources(found.first.nodes, where)}. {how}"
-    ).rstrip()
+        f"your numbers for {_quoted(titles[step])}{_which(found, step)} are right ({right}), but your code goes on "
+        f"with others, at {_sources(found.first.nodes, where)}{f': {how}' if how else ''}."
+    )
 
 
 def _how(found: Found, tolerance: float) -> str:
     assert found.first is not None
     said = difference([(found.first.values[place], truth) for place, truth in found.truths.items()], tolerance)
-    return f"They {said}." if said else ""
+    return f"they {said}" if said else ""
 
 
 def _role(found: Found, titles: Titles) -> str:
@@ -134,25 +125,17 @@ def _which(found: Found, step: str) -> str:
 def _before(found: Found, titles: Titles) -> str:
     if not found.between:
         return ""
-    said = (
-        "On the way there the reference has steps whose results were not found in your code; they may be part of "
-        "another line, or the first that is wrong"
-    )
-    return f"{said}: {_steps(found.between, titles)}."
+    return f"Not found in your code, so part of another line or what is wrong: {_steps(found.between, titles)}."
 
 
 def _also(found: Found, titles: Titles) -> str:
     if not found.also:
         return ""
-    return f"It may also come from what follows and must change nothing in this case: {_steps(found.also, titles)}."
+    return f"Or it comes from {_steps(found.also, titles)}, which must leave the numbers as they are here."
 
 
 def _after(found: Found) -> str:
-    if not found.whole:
-        return ""
-    return (
-        "With these numbers of yours in their place, the reference gives exactly your output; so what follows is right."
-    )
+    return "What follows is right." if found.whole else ""
 
 
 def _steps(steps: Iterable[str], titles: Titles) -> str:

@@ -21,6 +21,7 @@ from grader.box.plan import Plan
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
+from grader.judge.effort import Effort, Operations
 
 _Run = TypeVar("_Run")
 Verdict = tuple[bool, bool]  # what was observed agrees with the submission; it differs from what is right
@@ -49,7 +50,7 @@ class Lineup:
     """The suspects, held against what was seen of the probes.
 
     Whoever searches with the same exercise and seed again hands over one `memory`: what a mistake gives on a probe does
-    not depend on the submission.
+    not depend on the submission. `effort` is what may be done to try two of them together.
     """
 
     def __init__(
@@ -57,9 +58,12 @@ class Lineup:
         exercise: Exercise,
         suspects: Sequence[Mistake],
         probes: Sequence[Probe],
+        *,
+        effort: Effort,
         memory: Memory | None = None,
     ) -> None:
-        self._suspects, self._probes = suspects, probes
+        self._exercise, self._suspects, self._probes, self._effort = exercise, suspects, probes, effort
+        self._alone: dict[tuple[str, int], Verdict] = {}
         marking: set[str] = set()
         runners = [_ProbeRunner(exercise, suspects, probe.plan, marking) for probe in probes]
         self._searches = [_Search(probe, runner, memory) for probe, runner in zip(probes, runners, strict=True)]
@@ -71,18 +75,26 @@ class Lineup:
                 yield (wrong,)
 
     def together(self) -> Iterator[tuple[Mistake, ...]]:
-        """Yield the pairs that do so together.
+        """Yield the pairs that do so together, as long as there is effort left.
 
         A mistake that changes nothing on any probe leaves them to its partner, which then has to agree by itself.
         """
         suspects = [wrong for wrong in self._suspects if not wrong.offered]
         active = [wrong for wrong in suspects if self._acts(wrong)]
-        for pair in combinations(active, 2):
-            if pair[0].replaces != pair[1].replaces and self._may_agree(pair) and self._agree(*pair):
+        for pair in sorted(combinations(active, 2), key=self._contradictions):
+            if pair[0].replaces == pair[1].replaces or not self._may_agree(pair):
+                continue
+            if self._effort.spent:
+                return
+            if self._agree(*pair, counted=True):
                 yield pair
         quiet = [wrong for wrong in suspects if wrong not in active]
         for (one,) in self.alone(offered=False):
             yield from ((one, other) for other in quiet if one.replaces != other.replaces)
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [_size(self._exercise, probe) for probe in self._probes]
 
     @cached_property
     def _first(self) -> dict[str, Verdict]:
@@ -91,7 +103,23 @@ class Lineup:
     def _acts(self, wrong: Mistake) -> bool:
         if wrong.dimension is Dimension.GRADIENTS or self._first[wrong.name][1]:
             return True
-        return any(search.try_out(wrong)[1] for search in self._searches[1:])
+        return any(self._by_itself(wrong, index)[1] for index in range(1, len(self._searches)))
+
+    def _contradictions(self, pair: tuple[Mistake, Mistake]) -> int:
+        """Return how many probes speak against a pair: at most one of it acts there, and does not agree."""
+        return sum(self._speaks_against(pair, index) for index in range(len(self._probes)))
+
+    def _speaks_against(self, pair: tuple[Mistake, Mistake], index: int) -> bool:
+        acting = [agrees for agrees, differs in (self._by_itself(wrong, index) for wrong in pair) if differs]
+        return len(acting) < 2 and not any(acting)
+
+    def _by_itself(self, wrong: Mistake, index: int) -> Verdict:
+        """Return what one mistake gives on a probe, each tried once."""
+        if (wrong.name, index) not in self._alone:
+            self._effort.run(self._sizes[index])
+            found = self._searches[index].try_out(wrong) if index else self._first[wrong.name]
+            self._alone[wrong.name, index] = found
+        return self._alone[wrong.name, index]
 
     def _may_agree(self, pair: tuple[Mistake, Mistake]) -> bool:
         """Return whether it is worth while to run the pair: a cut graph leaves the outputs to the other one."""
@@ -100,8 +128,23 @@ class Lineup:
         others = [wrong for wrong in pair if wrong.dimension is not Dimension.GRADIENTS]
         return len(others) == 2 or (len(others) == 1 and self._first[others[0].name][0])
 
-    def _agree(self, *wrong: Mistake) -> bool:
-        return all(search.try_out(*wrong)[0] for search in self._searches)
+    def _agree(self, *wrong: Mistake, counted: bool = False) -> bool:
+        for index, search in enumerate(self._searches):
+            if counted:
+                self._effort.run(self._sizes[index])
+            if not search.try_out(*wrong)[0]:
+                return False
+        return True
+
+
+def _size(exercise: Exercise, probe: Probe) -> int:
+    """Return how many operations of torch the reference takes on a probe, without its construction."""
+    load, built = exercise.reference(), Instances()
+    list(observe(replace(probe.plan, calls=()), load, built))
+    counted = Operations()
+    with counted:
+        list(observe(probe.plan, load, built))
+    return counted.count
 
 
 class _Search:

@@ -8,23 +8,26 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from grader.box.inline import observe_all
 from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Observations
+from grader.box.observe import Instances, alone, observe
 from grader.box.plan import Plan
 from grader.exercise.steps import Place, Steps, Values
 from grader.judge.arrangements import same
+from grader.judge.effort import Effort, Operations
 
+_EACH_STEP = 4  # units of effort, for watching it and comparing what it gives
 _LEAST_NUMBERS = 4  # different ones, below which tensors are alike by chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """What the reference gave, step by step and at the end."""
+    """What the reference gave, step by step and at the end; `gradients` are those that came back to steps' results."""
 
     order: list[Place]
     values: Values
     outputs: Mapping[str, Tensor]
+    gradients: Values = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -35,36 +38,78 @@ class Replay:
         plan: that call alone.
         steps: the reference, watched.
         leash: asked before each run.
-        most: how many runs there may be.
+        effort: what the runs are counted in.
     """
 
     plan: Plan
     steps: Steps
     leash: Leash
-    most: int
-    runs: int = field(default=0, init=False)
+    effort: Effort
+    _kept: Instances = field(default_factory=dict, init=False)
+    _operations: int = field(default=0, init=False)  # of one run, as the first call of an instance takes them
+    _begun: Replayed | None = field(default=None, init=False)  # what constructors gave, if instances are used again
 
-    def run(self, put: Values | None = None, bent: Place | None = None) -> Replayed | None:
+    def run(
+        self, put: Values | None = None, bent: Place | None = None, *, sent: Values | None = None
+    ) -> Replayed | None:
         """Return what the reference gives with the values `put` in the place of its own, or one of them `bent`.
 
-        None if it raises.
+        With `sent`, gradients are watched, and those in it are sent back in the place of its own. None if it raises.
 
         Raises:
             Stopped: the leash was pulled.
         """
         self.leash.check()
-        self.runs += 1
         kept: list[Observations] = []
-        given = self.steps.given(lambda: kept.append(observe_all(self.plan, lambda: self.steps.namespace)), put, bent)
+
+        begun = self._begun if self._begun is not None and not self._touched(put, bent) else None
+        instances = self._kept if begun is not None else {}
+
+        def call() -> None:
+            with alone():
+                kept.append(Observations.of(observe(self.plan, lambda: self.steps.namespace, instances)))
+
+        given = self.steps.given(call, put, bent, sent=sent)
+        self.effort.run(_EACH_STEP * len(given.order) + self._operations)
         seen = kept[0].calls.get(self.plan.calls[0].name)
         if seen is None or seen.raised is not None:
             return None
-        return Replayed(given.order, given.values, outputs_of(seen))
+        values = {**begun.values, **given.values} if begun is not None else given.values
+        return Replayed(given.order, values, outputs_of(seen), given.gradients)
+
+    def begin(self, *, sent: Values | None = None) -> Replayed | None:
+        """Return what the reference gives as it is, the first run of all.
+
+        Where a second call of the same instance gives the same steps, later runs build none: that is half of the time.
+        """
+        self._begun, counted = Replayed([], {}, {}), Operations()
+        first = self.run(sent=sent)
+        with counted:
+            again = self.run(sent=sent)
+        self._operations = counted.count
+        self._begun = _construction(first, again) if first is not None and again is not None else None
+        return first
+
+    def _touched(self, put: Values | None, bent: Place | None) -> bool:
+        """Return whether something is to be exchanged that a constructor gives."""
+        early = self._begun.order if self._begun is not None else ()
+        return any(place == bent or place in (put or ()) for place in early)
 
     @property
     def spent(self) -> bool:
-        """Whether there were as many runs as there may be."""
-        return self.runs >= self.most
+        """Whether there may be no more runs."""
+        return self.effort.spent
+
+
+def _construction(first: Replayed, again: Replayed) -> Replayed | None:
+    """Return what was given by constructors alone; None where a second call of the same instance gives other things."""
+    count = len(first.order) - len(again.order)
+    if count < 0 or first.order[count:] != again.order:
+        return None
+    if not all(torch.equal(first.values[place], values) for place, values in again.values.items()):
+        return None
+    early = first.order[:count]
+    return Replayed(early, {place: first.values[place] for place in early if place in first.values}, {})
 
 
 def outputs_of(seen: CallSeen) -> dict[str, Tensor]:
@@ -88,6 +133,11 @@ def echoes(given: Values, inputs: Iterator[Tensor]) -> dict[Place, Place | None]
 def is_telling(values: Tensor) -> bool:
     """Return whether a tensor has enough different numbers to be told from any other."""
     return len(torch.unique(values[values.isfinite()])) >= _LEAST_NUMBERS
+
+
+def is_constant(values: Tensor) -> bool:
+    """Return whether a tensor has the same number everywhere."""
+    return bool((values == values.flatten()[:1]).all())
 
 
 def _equal(values: Tensor, other: Tensor) -> bool:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from torch import Tensor
 
 from grader.exercise.steps import Place
-from grader.judge.arrangements import matches
+from grader.judge.arrangements import Arrangement, matches
 from grader.judge.replay import Replay, is_telling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One tensor of the student's: a result with its line, or an argument with its name."""
+    """One tensor of the student's: a result with its line, or an argument with its name; `total` is its sum."""
 
     values: Tensor
     line: int = 0
     argument: str = ""
+    total: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", float(self.values.sum()))
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what was found once is kept in the instance
@@ -56,8 +60,7 @@ class Scene:
     @cached_property
     def roles(self) -> dict[int, frozenset[Place]]:
         """Which results of the reference's steps each of the student's tensors is, in whatever layout."""
-        fits = {id(node): frozenset(self._fits(node)) for node in self.nodes}
-        return {key: places for key, places in fits.items() if places}
+        return {key: frozenset(fits) for key, fits in self._fits.items() if fits}
 
     @cached_property
     def rank(self) -> dict[int, int]:
@@ -73,8 +76,16 @@ class Scene:
                 found[node.values.numel()].append(node)
         return found
 
-    def _fits(self, node: Node) -> Iterator[Place]:
-        return (place for place, truth in self.told.items() if matches(node.values, truth, self.tolerance))
+    @cached_property
+    def _fits(self) -> dict[int, dict[Place, Arrangement]]:
+        """By tensor of the student's, the results that it is, each with the layout."""
+        return {id(node): dict(self._fitting(node)) for node in self.nodes}
+
+    def _fitting(self, node: Node) -> Iterator[tuple[Place, Arrangement]]:
+        for place, truth in self.told.items():
+            self.replay.effort.glance()
+            if (fit := matches(node.values, truth, self.tolerance, total=node.total)) is not None:
+                yield place, fit
 
     @cached_property
     def found(self) -> dict[Place, Node]:
@@ -85,11 +96,11 @@ class Scene:
         plain: dict[Place, Node] = {}
         loose: dict[Place, Node] = {}
         for node in self.nodes:
-            fits = {place: matches(node.values, values, self.tolerance) for place, values in self.told.items()}
-            formed = [place for place, fit in fits.items() if fit is not None and fit.plain]
+            fits = self._fits[id(node)]
+            formed = [place for place, fit in fits.items() if fit.plain]
             for place in formed:
                 plain.setdefault(place, node)
-            for place in (place for place, fit in fits.items() if fit is not None and not formed):
+            for place in fits if not formed else ():
                 loose.setdefault(place, node)
         return {**loose, **plain}
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
-from grader.exercise.steps import Place
+from grader.exercise.steps import Place, magnitude
 from grader.judge.arrangements import matches, same
-from grader.judge.replay import Replayed, is_telling
+from grader.judge.replay import Replayed, is_constant, is_telling
 from grader.judge.scene import Node, Scene
 from grader.judge.swaps import Swap, swaps_of
 
@@ -58,16 +58,27 @@ class _Proof:
 
 def search(scene: Scene) -> Found | None:
     """Return where the answer departs from the reference, as far as that can be shown."""
+    if all(is_constant(values) for values in scene.outputs.values()):
+        return None  # zeros, for one, come out of too much
     for index, step in enumerate(scene.steps):
-        if (first := next(_departures(scene, step), None)) is None:
+        departures = _departures(scene, step)
+        if (first := next(departures, None)) is None:
             continue
+        if _repeats(first):  # numbers of the student's own, nearer to where they are used, say more
+            first = next((other for other in departures if not other.used and not _repeats(other)), first)
         if first.used is None:
             return first
         # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
         near = (other for later in scene.steps[index + 1 : index + 1 + _NEAR] for other in _departures(scene, later))
-        return [first, *(other for other in near if other.used and _follows(scene, other, first))][-1]
+        nearer = (other for other in near if other.used and _follows(scene, other, first))
+        return [first, *(other for other in nearer if not _holds_the_same(scene, other, first))][-1]
     known = _last(scene, set(scene.places))
     return Found(known) if known else None
+
+
+def _repeats(found: Found) -> bool:
+    """Return whether all that stands in the place of a step's results is results of the reference, in other places."""
+    return found.first is not None and not found.used and len(found.roles) == len(found.first.nodes)
 
 
 def _departures(scene: Scene, step: str) -> Iterator[Found]:
@@ -89,10 +100,23 @@ def _follows(scene: Scene, later: Found, earlier: Found) -> bool:
     return any(scene.reach[place] & later.first.nodes.keys() for place in earlier.first.nodes)
 
 
+def _holds_the_same(scene: Scene, later: Found, earlier: Found) -> bool:
+    assert later.first is not None
+    assert earlier.first is not None
+    return all(scene.echoes.get(place) in earlier.first.nodes for place in later.first.nodes)
+
+
 def _echoes(scene: Scene, later: Swap, earlier: Swap) -> bool:
-    """Return whether the places of `later` hold in the reference what those of `earlier` hold."""
-    alike = all(scene.echoes.get(place) in earlier.nodes for place in later.nodes)
+    """Return whether the places of `later` hold in the reference what those of `earlier` hold, in whatever layout."""
+    alike = all(_is_among(scene, place, earlier) for place in later.nodes)
     return alike and not set(_open(scene, later)) - set(_open(scene, earlier)) - earlier.nodes.keys()
+
+
+def _is_among(scene: Scene, place: Place, swap: Swap) -> bool:
+    if scene.echoes.get(place) in swap.nodes:
+        return True
+    values = scene.places[place]
+    return any(matches(scene.places[own], values, scene.tolerance) is not None for own in swap.nodes)
 
 
 def _open(scene: Scene, swap: Swap) -> list[Place]:
@@ -181,6 +205,7 @@ def _followers(scene: Scene, swap: Swap, after: Replayed) -> Iterator[Tensor]:
         if place not in moved or now is None or now.isnan().any() or not is_telling(now):
             continue
         known = (*swap.values.values(), before)
+        scene.replay.effort.compare()
         if now.shape == before.shape and not any(matches(values, now, scene.tolerance) for values in known):
             yield now
 
@@ -189,4 +214,10 @@ def _is_a_result(scene: Scene, swap: Swap, values: Tensor) -> bool:
     """Return whether the student has `values` in a tensor that is nothing of the reference's as it is."""
     key = swap.key
     others = (node for node in scene.others.get(values.numel(), ()) if id(node) not in key)
-    return any(matches(node.values, values, scene.tolerance, sure=True) for node in others)
+    total = float(values.sum())
+    allowed = values.numel() * scene.tolerance * magnitude(values)  # no layout changes a sum, so this spares most of it
+    return any(
+        matches(node.values, values, scene.tolerance, sure=True, total=node.total)
+        for node in others
+        if not abs(node.total - total) > allowed
+    )

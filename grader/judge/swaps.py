@@ -62,7 +62,10 @@ def _fitting(scene: Scene, place: Place) -> Iterator[tuple[Node, Arrangement]]:
         if is_used and scene.rank[id(node)] < scene.rank[id(scene.found[place])]:
             continue  # it was there before the right result, so that cannot have been changed into it
         formed_alike = place in scene.found or own or not node.line
+        if scene.replay.spent:
+            return
         for arranged in arrangements(node.values, truth.shape):
+            scene.replay.effort.compare()
             if (formed_alike and not arranged.still) or same(arranged.values, truth, scene.tolerance):
                 continue
             if arranged.plain:
@@ -87,13 +90,18 @@ Chosen = tuple[tuple[Node, Tensor], ...]
 
 def _rearranged(scene: Scene, group: tuple[Place, ...]) -> Iterator[Chosen]:
     """Yield the right results in the places of each other."""
-    own = [next((n for n in scene.nodes if matches(n.values, scene.places[p], scene.tolerance)), None) for p in group]
     if len(group) > 3 or len({scene.places[place].shape for place in group}) > 1:
         return
+    own = [_first_match(scene, place) for place in group]
     for order in list(permutations(range(len(group))))[1:]:
         taken = [(own[index], scene.places[group[index]]) for index in order]
         if all(node is not None for node, _ in taken):
             yield tuple((node, values) for node, values in taken if node is not None)
+
+
+def _first_match(scene: Scene, place: Place) -> Node | None:
+    truth = scene.places[place]
+    return next((n for n in scene.nodes if matches(n.values, truth, scene.tolerance, total=n.total)), None)
 
 
 def _alike(scene: Scene, group: tuple[Place, ...], fits: Fits) -> Iterator[Chosen]:

@@ -11,7 +11,16 @@ import pytest
 import torch
 
 from grader.box.codec import decode_job, encode_job
-from grader.box.frames import HEADER, MOST_AXES, MOST_RESULTS, TRACE_LIMIT, TRACED, Frame
+from grader.box.frames import (
+    DTYPE_NAMES,
+    GRADIENT,
+    HEADER,
+    MOST_AXES,
+    MOST_RESULTS,
+    TRACE_LIMIT,
+    TRACED,
+    Frame,
+)
 from grader.box.inline import InlineBox
 from grader.box.observations import CallSeen, Presence, Seen, Traced
 from grader.box.plan import Call, Entry, Kind, Plan, Slot
@@ -37,8 +46,10 @@ def _trace(source: str, box: Box, plan: Plan = _PLAN) -> tuple[Traced, ...]:
     return box.run(plan, source, Limits()).observations.calls["small/base"].trace
 
 
-def _result(line: int = 3, shape: tuple[int, ...] = (2, 2), raw: bytes = bytes(32)) -> bytes:
-    body = TRACED.pack(line, len(shape)) + struct.pack(f"<{len(shape)}I", *shape) + raw
+def _result(
+    line: int = 3, shape: tuple[int, ...] = (2, 2), raw: bytes = bytes(32), *, dtype: int = 0, traits: int = 0
+) -> bytes:
+    body = TRACED.pack(line, len(shape), dtype, traits) + struct.pack(f"<{len(shape)}I", *shape) + raw
     return HEADER.pack(Frame.TRACED, 0, 0, len(body)) + body
 
 
@@ -69,6 +80,31 @@ def test_what_is_kept_is_bounded(box: Box) -> None:
     assert kept[-1].values.shape == (3, 4)  # what is small and comes later is still kept
 
 
+def test_gradients_come_back_to_the_results_they_belong_to(box: Box) -> None:
+    """Of a call with a backward pass each result has its own; what was cut off has none."""
+    plan = replace(_PLAN, calls=(replace(_CALL, upstream=(torch.ones(3, 4),), wants=("x",)),))
+    source = "def double(x):\n    y = x * 3\n    z = y.detach() * 5\n    return y * 2 + z * 0"
+
+    gradients = {result.line: result.gradient for result in _trace(source, box, plan) if result.line < 4}
+
+    assert gradients[3] is None
+    torch.testing.assert_close(gradients[2], torch.full((3, 4), 2.0, dtype=torch.float64), rtol=0.0, atol=0.0)
+
+
+def test_draws_and_writes_into_arguments_are_noted(box: Box) -> None:
+    """A write through a view counts, and one into what the code made itself does not."""
+    source = """import torch
+def double(x):
+    noise = torch.rand(3, 4)
+    noise += 1
+    x[0] = 7.0
+    return noise"""
+
+    traits = {result.line: (result.random, result.writes) for result in _trace(source, box)}
+
+    assert traits == {3: (True, False), 4: (False, False), 5: (False, True)}
+
+
 def test_only_real_numbers_are_kept() -> None:
     """Masks, counts and empty tensors tell nothing that could be compared."""
     source = "import torch\ndef double(x):\n    x > 0, torch.arange(4), x[:0], x.to(torch.complex64)\n    return x * 2"
@@ -81,13 +117,21 @@ def test_a_trace_travels_as_it_is() -> None:
     seen = CallSeen(
         "small/base",
         {"output:y": Seen(Presence.TENSOR, numbers(3, 4), (3, 4), "float64")},
-        trace=(Traced(1, numbers(2, 3, seed=1)), Traced(999, torch.tensor(0.5, dtype=torch.float64))),
+        trace=(
+            Traced(1, numbers(2, 3, seed=1), "float32", random=True, gradient=numbers(2, 3, seed=2)),
+            Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True),
+        ),
     )
     (event,) = Reader(_PLAN).feed(pack(seen, _PLAN))
 
     assert isinstance(event, CallSeen)
     assert [(result.line, result.values.shape) for result in event.trace] == [(1, (2, 3)), (999, ())]
     assert all(torch.equal(a.values, b.values) for a, b in zip(event.trace, seen.trace, strict=True))
+    traits = [(result.dtype, result.random, result.writes) for result in event.trace]
+    assert traits == [("float32", True, False), ("float64", False, True)]
+    assert event.trace[0].gradient is not None
+    assert torch.equal(event.trace[0].gradient, numbers(2, 3, seed=2))
+    assert event.trace[1].gradient is None
     assert decode_job(encode_job(_PLAN, ""))[0].calls[0].traced
 
 
@@ -98,7 +142,11 @@ _WRONG = {
     "fewer bytes than its sizes": _result(raw=bytes(24)),
     "more bytes than its sizes": _result(raw=bytes(40)),
     "an empty one, whose sizes overflow": _result(shape=(0, (1 << 32) - 1, (1 << 32) - 1), raw=b""),
-    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 2),
+    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 2, 0, 0),
+    "an unknown dtype": _result(dtype=len(DTYPE_NAMES)),
+    "an unknown trait": _result(traits=8),
+    "a gradient that is not there": _result(traits=GRADIENT),
+    "a gradient that was not announced": _result(raw=bytes(64)),
     "cut off": HEADER.pack(Frame.TRACED, 0, 0, 1) + b"x",
     "a huge length": HEADER.pack(Frame.TRACED, 0, 0, (1 << 32) - 1),
     "no such call": HEADER.pack(Frame.TRACED, 0, 5, 37) + bytes(37),

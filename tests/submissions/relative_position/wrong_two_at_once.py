@@ -1,5 +1,4 @@
 # verdict: loses numerics
-# diagnosis: looks_the_other_way, scaled_by_the_width_of_all_heads
 import math
 
 import torch
