@@ -34,6 +34,7 @@ class Found:
         whole: all that follows from the first that differ is right.
         truths: the reference's values in the places of `first`.
         roles: the step whose result a tensor of `first` is, if it is one of the reference's.
+        origins: the earlier results that those of `first` repeat in the reference.
         parts: how many results a call of each step gives.
     """
 
@@ -45,6 +46,7 @@ class Found:
     whole: bool = False
     truths: Mapping[Place, Tensor] = field(default_factory=dict)
     roles: Mapping[Place, Place] = field(default_factory=dict)
+    origins: Mapping[Place, Place] = field(default_factory=dict)
     parts: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -157,6 +159,7 @@ def _told(scene: Scene, proof: _Proof, found: Found) -> Found:
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},
         roles={p: min(own, key=scene.order.index) for p, n in nodes.items() if (own := scene.roles.get(id(n)))},
+        origins={place: origin for place in nodes if (origin := scene.echoes.get(place)) is not None},
         parts={place.step: 1 + max(p.part for p in scene.order if p.step == place.step) for place in nodes},
     )
 
@@ -191,6 +194,9 @@ def _proven(scene: Scene, swap: Swap) -> _Proof | None:
 
 
 def _is_answer(scene: Scene, after: Replayed) -> bool:
+    """Return whether the outputs are the student's; outputs that many numbers lead to, such as zeros, show nothing."""
+    if not scene.undefined and not any(is_telling(values) for values in scene.outputs.values()):
+        return False
     return after.outputs.keys() == scene.outputs.keys() and all(
         values.shape == scene.outputs[key].shape and same(values, scene.outputs[key], scene.tolerance)
         for key, values in after.outputs.items()
