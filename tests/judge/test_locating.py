@@ -130,7 +130,8 @@ _SAMPLE = {
         "hides_the_past",
         "no_scaling",
     ),
-    "multi_head_attention": ("keys_ask_queries", "no_output_projection"),
+    "multi_head_attention": ("keys_ask_queries", "no_output_projection", "adds_the_values"),
+    "multi_head_attention_causal": ("keys_and_values_swapped", "not_a_number_made_zero"),
     "causal_self_attention": ("weights_transposed", "keys_meet_keys"),
     "simple_attention": ("distances_for_products", "softmax_of_the_softmax", "shifted_by_the_largest_of_all"),
 }
