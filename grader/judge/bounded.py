@@ -16,12 +16,13 @@ from typing import TypeVar
 from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
+from grader.errors import GraderFault
 
 MOST_WORK = 1_500_000
 Found = TypeVar("Found")
 
 
-class TooMuchWork(Exception):
+class TooMuchWork(GraderFault):
     """What is looked for would take more work than it is worth."""
 
 

@@ -73,8 +73,7 @@ def grade(
         again = partial(_run_in, text=text, limits=limits, leash=leash, places=outcome.places)
         report = _with_extras(exercise, report, outcome, leash)
         some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
-        located = partial(locate, exercise, outcome, text, some_runs, leash=leash)
-        report = _with_location(report, outcome, located)
+        report = _with_location(report, outcome, partial(locate, exercise, outcome, text, some_runs, leash=leash))
         report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
