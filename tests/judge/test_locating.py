@@ -93,10 +93,9 @@ def test_outputs_that_are_all_zero_show_nothing(catalog: Catalog) -> None:
     wrong = next(one for one in written(exercise) if one.mistake.name == "not_a_number_made_zero")
     outcome = outcome_of(exercise, wrong.text)
 
-    found = location(exercise, wrong.text, outcome)
+    said = judged(exercise, wrong, location(exercise, wrong.text, outcome), outcome)
 
-    assert found is not None
-    assert found.first is None
+    assert said in ("silent", "right numbers only")
 
 
 def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog: Catalog) -> None:
