@@ -3,7 +3,8 @@
 Honest answers of every kind of exercise are recorded, right ones and wrong ones, and told wrongly in every way that
 `mutations` knows. For each it must hold: the reader raises `BadAnswer` or nothing; how the bytes are cut changes
 nothing; memory stays under a limit that the kernel keeps; no answer takes longer than its length allows. Of those that
-can be read, some go on through the judge, the report, and its JSON and back, where nothing may raise or break.
+can be read, some go on through the judge, the report, and its JSON and back, where nothing may raise or break; those of
+traced calls through the search for where an answer begins to differ, which ends by a count.
 """
 
 from __future__ import annotations
@@ -15,54 +16,38 @@ import resource
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import torch
 import typer
 
-from benchmarks.mutations import Piece, cut, mutate, pieces
-from grader.box.frames import END
-from grader.box.inline import InlineBox
-from grader.box.observations import CallSeen, Event, Observations, Touch
-from grader.box.packing import pack
-from grader.box.plan import Kind
-from grader.box.run import Ending, Limits, Run
+from benchmarks.fuzz_subjects import Subject, record
+from benchmarks.mutated_traces import ON_TRACES
+from benchmarks.mutations import cut, mutate
+from grader.box.observations import CallSeen, Event, Observations
+from grader.box.run import Ending, Run
 from grader.box.wire import Reader
 from grader.checks.evidence import Evidence
 from grader.checks.finding import Verdict
 from grader.errors import BadAnswer
-from grader.examples import read_examples
-from grader.exercise.catalog import Catalog, Exercise
-from grader.exercise.spec import CaseSpec
+from grader.exercise.catalog import Catalog
 from grader.judge import figures
 from grader.judge.attempt import Outcome, tell
+from grader.judge.bounded import MOST_WORK, within
 from grader.judge.diagnosis import diagnose
-from grader.judge.grade import observe_reference
 from grader.judge.report import Report, Status
-from grader.judge.sheet import Sheet, of_cases
 from grader.judge.verdicts import judge
 
-CASES = 3  # of each exercise; more only make the answers longer
-WRONG = 3  # examples of each exercise
 HEADROOM_BYTES = 512 << 20  # over what a worker has when it begins; the kernel keeps it
 SLOW_SECONDS = 0.5  # of processor time for one answer, plus a microsecond a byte and cut; it takes under a millisecond
+SEARCHED = 0.01  # of the traces that could be read
+SLOW_SEARCH = 10.0  # seconds of processor time; it takes two at most, since comparisons are counted
 JUDGED = 0.005  # of the answers that could be read
 DIAGNOSED = 0.1  # of those
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """One exercise on a few of its cases, what the reference gives there, and answers that were recorded."""
-
-    exercise: Exercise
-    sheet: Sheet
-    expected: Observations
-    rounded: Observations
-    answers: tuple[tuple[Piece, ...], ...]
 
 
 @dataclass(slots=True)
@@ -73,17 +58,20 @@ class Tally:
     read: int = 0
     finished: int = 0
     judged: int = 0
+    located: int = 0
     refusals: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
+    slowest_search: float = 0.0
     grown_bytes: int = 0
     failures: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         """Take over what another worker counted."""
-        for name in ("answers", "read", "finished", "judged"):
+        for name in ("answers", "read", "finished", "judged", "located"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.refusals += other.refusals
         self.slowest = max(self.slowest, other.slowest)
+        self.slowest_search = max(self.slowest_search, other.slowest_search)
         self.grown_bytes = max(self.grown_bytes, other.grown_bytes)
         self.failures += other.failures
 
@@ -103,6 +91,7 @@ def fuzz(
     typer.echo(f"{whole.answers} answers in {time.perf_counter() - begun:.0f} s, {workers} processes, seed {seed}")
     typer.echo(f"refused {sum(whole.refusals.values())}, read {whole.read}, of these whole {whole.finished}")
     typer.echo(f"judged and written as a report: {whole.judged}")
+    typer.echo(f"told where they begin to differ: {whole.located}, the slowest search {whole.slowest_search:.1f} s")
     typer.echo(f"slowest answer {1000 * whole.slowest:.1f} ms, a process grew by {whole.grown_bytes >> 20} MiB")
     for reason, number in whole.refusals.most_common():
         typer.echo(f"{number:>9}  {reason}")
@@ -129,65 +118,15 @@ def work(answers: int, seconds: float, seed: int) -> Tally:
     return tally
 
 
-def record(catalog: Catalog, *, trained: bool = True) -> list[Subject]:
-    """Return an exercise for every way of driving an entry point: the first of the catalogue.
-
-    Without `trained`, those are left out that train, which takes seconds.
-    """
-    chosen: dict[Kind, Exercise] = {}
-    for exercise in catalog.values():
-        for case in exercise.spec.cases:
-            chosen.setdefault(exercise.spec.part_of(case).entry.kind, exercise)
-    return [_subject(exercise, kind) for kind, exercise in chosen.items() if trained or not kind.trains]
-
-
-def _subject(exercise: Exercise, kind: Kind) -> Subject:
-    sheet = _short(exercise, kind)
-    wrong = [example.path for example in read_examples(exercise.id) if example.loses is not None]
-    answers = [exercise.reference_path, *wrong[:: max(1, len(wrong) // WRONG)][:WRONG]]
-    sources = [
-        path.read_text(encoding="utf-8") for path in answers[: 1 if kind.trains else None]
-    ]  # training takes long
-    runs = [InlineBox().run(sheet.plan, source, Limits()) for source in (*sources, "raise ValueError('no')")]
-    streams = [b"".join(pack(event, sheet.plan) for event in _events(run.observations)) + END for run in runs]
-    touch = Touch("torch.softmax", 3, "f")
-    streams += [pack(replace(touch, loading=loading), sheet.plan) + streams[0] for loading in (False, True)]
-    expected, rounded = observe_reference(exercise, sheet.plan)
-    return Subject(exercise, sheet, expected, rounded, tuple(tuple(pieces(stream)) for stream in streams))
-
-
-def _short(exercise: Exercise, kind: Kind) -> Sheet:
-    """Return the sheet of a few small cases, with every check that they have."""
-    driven = [case for case in exercise.spec.cases if exercise.spec.part_of(case).entry.kind is kind]
-    few = {case.name for case in sorted(driven, key=_size)[:CASES]}
-    checks = tuple(
-        check.model_copy(update={"cases": kept})
-        for check in exercise.spec.checks
-        if (kept := tuple(name for name in check.cases if name in few))
-    )
-    return of_cases(exercise.spec.model_copy(update={"checks": checks}), exercise.cases(0))
-
-
-def _size(case: CaseSpec) -> int:
-    return sum(size if isinstance(size, int) else sum(size) for size in case.sizes.values())
-
-
 def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-
-
-def _events(observations: Observations) -> Iterator[Event]:
-    if observations.loading is not None:
-        yield observations.loading
-    yield from observations.builds.values()
-    yield from observations.calls.values()
 
 
 def examine(subjects: list[Subject], draw: random.Random, tally: Tally) -> None:
     """Read one more wrong answer, in one piece and in several."""
     subject = draw.choice(subjects)
     frames, others = draw.choice(subject.answers), draw.choice(draw.choice(subjects).answers)
-    stream = mutate(draw, list(frames), list(others))
+    stream = mutate(draw, list(frames), list(others), ON_TRACES if subject.find else ())
     parts = cut(draw, stream)
     tally.answers += 1
     begun = time.thread_time()  # a busy machine is not the parser's slowness
@@ -210,7 +149,7 @@ def examine(subjects: list[Subject], draw: random.Random, tally: Tally) -> None:
     else:
         tally.read += 1
         tally.finished += reader.finished
-    if draw.random() < JUDGED:
+    if draw.random() < (SEARCHED if subject.find and not refusal else JUDGED):
         _judge(subject, reader, draw, tally)
 
 
@@ -233,13 +172,19 @@ def _plain(event: Event) -> object:
     if not isinstance(event, CallSeen):
         return event
     slots = [
-        (key, seen.presence, seen.shape, seen.dtype, seen.what, None if seen.tensor is None else _bytes(seen.tensor))
+        (key, seen.presence, seen.shape, seen.dtype, seen.what, _bytes(seen.tensor))
         for key, seen in event.slots.items()
     ]
-    return event.name, slots, event.raised, event.modified, event.largest
+    trace = [
+        (one.line, one.dtype, one.random, one.writes, one.values.shape, _bytes(one.values), _bytes(one.gradient))
+        for one in event.trace
+    ]
+    return event.name, slots, event.raised, event.modified, event.largest, trace
 
 
-def _bytes(tensor: torch.Tensor) -> bytes:
+def _bytes(tensor: torch.Tensor | None) -> bytes | None:
+    if tensor is None:
+        return None
     return tensor.reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
 
 
@@ -267,7 +212,8 @@ def _judge(subject: Subject, reader: Reader, draw: random.Random, tally: Tally) 
     log.addHandler(incidents)
     log.propagate = False
     try:
-        report = _report(subject, Observations.of(reader.events), draw)
+        observed = Observations.of(reader.events)
+        report = _located(subject, observed, draw, tally) if subject.find else _report(subject, observed, draw)
         again = Report.from_json(report.to_json())
         if again.to_json() != report.to_json():
             incidents.found.append("the report reads otherwise than it was written")
@@ -278,6 +224,20 @@ def _judge(subject: Subject, reader: Reader, draw: random.Random, tally: Tally) 
     finally:
         log.removeHandler(incidents)
     tally.failures += [f"{subject.exercise.id}: {text}" for text in incidents.found]
+
+
+def _located(subject: Subject, observed: Observations, draw: random.Random, tally: Tally) -> Report:
+    """Return a report with where the answer begins to differ, according to what was read."""
+    assert subject.find is not None
+    begun = time.thread_time()
+    ending = Ending.FINISHED if draw.random() < 0.9 else draw.choice(list(Ending))
+    found = within(MOST_WORK, partial(subject.find, observed, ending))
+    spent = time.thread_time() - begun
+    tally.located += found is not None
+    tally.slowest_search = max(tally.slowest_search, spent)
+    if spent > SLOW_SEARCH:
+        tally.failures.append(f"{subject.exercise.id}: {spent:.1f} s to look for where it begins to differ")
+    return Report(subject.exercise.id, Status.GRADED, 0.0, 0, "cpu", 0.0, location=found)
 
 
 def _report(subject: Subject, observed: Observations, draw: random.Random) -> Report:

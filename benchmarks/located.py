@@ -110,6 +110,7 @@ def judged(exercise: Exercise, wrong: Written, departed: Departure | None, outco
         return "right numbers only"  # which were compared one by one
     exactly = {found.first.step, *found.also}
     if found.used is not None:
+        exactly |= {origin.step for origin in found.origins.values()}
         passed_on = [place for place in steps.takers if place in found.used or place.step in found.also]
         exactly |= {step for place in passed_on for step in steps.takers[place]}
     if blamed & exactly:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ _RAW = (
     b'"\\ud800"', b'"' + b"x" * 60_000 + b'"', b"[" * 3000, b'{"a":' * 3000,
     b"[" * 900 + b"]" * 900, b'{"a":' * 450 + b"1" + b"}" * 450,
 )  # fmt: skip
-_DOUBLES = (
+DOUBLES = (
     b"\xff" * 8,
     bytes(8),
     b"\0\0\0\0\0\0\xf0\x7f",
@@ -54,6 +54,9 @@ class Piece:
         return HEADER.pack(self.kind & 255, self.code & 255, self.index & 65535, length & 0xFFFFFFFF) + self.body
 
 
+OnFrames = Callable[[random.Random, list[Piece], list[Piece]], None]
+
+
 def pieces(stream: bytes) -> list[Piece]:
     """Return the frames of an honest stream."""
     found, at = [], 0
@@ -70,12 +73,16 @@ def joined(frames: list[Piece]) -> bytes:
     return b"".join(frame.packed() for frame in frames)
 
 
-def mutate(draw: random.Random, frames: list[Piece], others: list[Piece]) -> bytes:
-    """Return an answer with one to four things wrong; `others` is another answer to take pieces from."""
+def mutate(draw: random.Random, frames: list[Piece], others: list[Piece], more: Sequence[OnFrames] = ()) -> bytes:
+    """Return an answer with one to four things wrong; `others` is another answer to take pieces from.
+
+    With `more` mutations, every other one is of these.
+    """
     frames = list(frames)
     for _ in range(draw.choice((1, 1, 1, 2, 3, 4))):
         if frames:
-            draw.choice(_ON_FRAMES)(draw, frames, others)
+            ways = more if more and draw.random() < 0.5 else _ON_FRAMES
+            draw.choice(ways)(draw, frames, others)
     stream = joined(frames)
     return draw.choice(_ON_BYTES)(draw, stream, others) if draw.random() < 0.4 else stream
 
@@ -155,7 +162,7 @@ def _values(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> N
         return
     at = draw.choice(tensors)
     body = frames[at].body
-    eight = draw.choice(_DOUBLES)
+    eight = draw.choice(DOUBLES)
     values = bytearray(body[SLOT.size :])
     if draw.random() < 0.5:
         values[:] = (eight * (len(values) // 8 + 1))[: len(values)]
@@ -258,7 +265,6 @@ def _graft(draw: random.Random, stream: bytes, others: list[Piece]) -> bytes:
     return stream[: draw.randrange(len(stream) + 1)] + other[draw.randrange(len(other) + 1) :]
 
 
-OnFrames = Callable[[random.Random, list[Piece], list[Piece]], None]
 OnBytes = Callable[[random.Random, bytes, list[Piece]], bytes]
 _ON_FRAMES: tuple[OnFrames, ...] = (
     _drop, _repeat, _swap, _shuffle, _splice, _take_over, _head, _head, _slot, _bits, _bits, _values, _values, _values,

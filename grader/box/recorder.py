@@ -115,8 +115,17 @@ def _written(func: Any, args: Any, kwargs: Any) -> Iterator[Tensor]:
 def _tensors(result: Any) -> Iterator[Tensor]:
     """Yield the plain tensors in what an operation returned; a subclass may lie about its own."""
     for value in result if isinstance(result, tuple | list) else (result,):
-        if type(value) in (Tensor, nn.Parameter) and value.layout is torch.strided:
+        if type(value) in (Tensor, nn.Parameter) and value.layout is torch.strided and _is_readable(value):
             yield value
+
+
+def _is_readable(value: Tensor) -> bool:
+    """Return whether a tensor has numbers: not nested, not on `meta`, its storage not freed."""
+    if value.is_nested or value.device.type not in ("cpu", "cuda"):
+        return False
+    steps = zip(value.shape, value.stride(), strict=True)
+    last = value.storage_offset() + sum((size - 1) * step for size, step in steps)
+    return (last + 1) * value.element_size() <= value.untyped_storage().nbytes()
 
 
 def _line() -> int | None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.exercise.steps import magnitude
+from grader.judge.bounded import spend
 
 _MOST = 60  # arrangements of one tensor that are tried
 _MOST_AXES = 5
@@ -36,8 +37,11 @@ class Arrangement:
 
 def arrangements(values: Tensor, shape: Sequence[int]) -> Iterator[Arrangement]:
     """Yield `values` in every way in which they may have `shape`, the plainest first, and no more than `_MOST`."""
+    spend(1)
     if values.numel() == prod(shape) and max(values.dim(), len(shape)) <= _MOST_AXES:
-        yield from islice(_arranged(values.squeeze(), tuple(size for size in shape if size != 1), shape), _MOST)
+        for one in islice(_arranged(values.squeeze(), tuple(size for size in shape if size != 1), shape), _MOST):
+            spend(20 + values.numel() // 20)  # most of these are copies
+            yield one
 
 
 def _arranged(values: Tensor, target: tuple[int, ...], shape: Sequence[int]) -> Iterator[Arrangement]:
@@ -93,6 +97,7 @@ def same(values: Tensor, truth: Tensor, tolerance: float) -> bool:
         truth: what it is held against.
         tolerance: relative to the largest finite magnitude of `truth`.
     """
+    spend(50 + truth.numel() // 50)
     hidden = truth == -torch.inf
     if bool(hidden.any()) and not bool(hidden.all()):
         visible = values[~hidden]
@@ -118,6 +123,7 @@ def matches(
 
 def may_be(values: Tensor, truth: Tensor, tolerance: float, known: float | None = None) -> bool:
     """Return whether the sums agree, which no layout changes; it spares most comparisons."""
+    spend(30 + truth.numel() // 100)
     total = float(truth.sum())
     if total != total or total in (torch.inf, -torch.inf):
         return True

@@ -19,6 +19,7 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.spec import Dimension
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
+from grader.judge.bounded import MOST_WORK, while_there_is_time, within
 from grader.judge.diagnosis import diagnose, pairs_effort
 from grader.judge.effort import Effort
 from grader.judge.extras import Extras
@@ -29,6 +30,7 @@ from grader.judge.preview import Preview
 from grader.judge.report import Diagnosis, Figures, Location, Panel, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
+from grader.judge.text import clean
 
 _CUT = "no known mistake explains your answer by itself, and the search for two at once was ended before all were tried"
 _GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
@@ -70,8 +72,8 @@ def grade(
     if report.checks:
         again = partial(_run_in, text=text, limits=limits, leash=leash, places=outcome.places)
         report = _with_extras(exercise, report, outcome, leash)
-        located = partial(locate, exercise, outcome, text, partial(again, box), leash=leash)
-        report = _with_location(report, outcome, located)
+        some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
+        report = _with_location(report, outcome, partial(locate, exercise, outcome, text, some_runs, leash=leash))
         report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
@@ -98,8 +100,14 @@ def _with_location(report: Report, outcome: Outcome, find: Callable[[], Location
     if outcome.score == 100 or report.diagnosis or outcome.run.ending is not Ending.FINISHED:
         return report
     extras = Extras()
-    found = extras.make("the place where it begins to differ is", find, None)
-    return replace(report, location=found, advice=(*report.advice, *extras.missing))
+    found = extras.make("the place where it begins to differ is", partial(within, MOST_WORK, find), None)
+    return replace(report, location=found and _cleaned(found), advice=(*report.advice, *extras.missing))
+
+
+def _cleaned(found: Location) -> Location:
+    """Return a location that may quote the answer's own words, as it can be shown anywhere."""
+    title = clean(" ".join(found.title.split()), limit=200)
+    return replace(found, title=title, message=clean(found.message, limit=4000))
 
 
 def causes(

@@ -83,9 +83,12 @@ def _used(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
     right = _lines([node.line for node in found.used.values()], where)
     other = _role(found, titles)
     how = f"those are what the reference has after {_quoted(other)}" if other else _how(found, tolerance)
-    step = found.first.step
+    what = f"{_quoted(titles[found.first.step])}{_which(found, found.first.step)}"
+    origins = {origin.step for origin in found.origins.values()}
+    if len(origins) == 1 and found.origins.keys() == found.first.nodes.keys():
+        what = _quoted(titles[origins.pop()])  # what merely passes its numbers on is not where they were made
     return (
-        f"your numbers for {_quoted(titles[step])}{_which(found, step)} are right ({right}), but your code goes on "
+        f"your numbers for {what} are right ({right}), but your code goes on "
         f"with others, at {_sources(found.first.nodes, where)}{f': {how}' if how else ''}."
     )
 

@@ -34,6 +34,7 @@ class Found:
         whole: all that follows from the first that differ is right.
         truths: the reference's values in the places of `first`.
         roles: the step whose result a tensor of `first` is, if it is one of the reference's.
+        origins: where the numbers of `used` are made in the reference; later steps may lay them out in another way.
         parts: how many results a call of each step gives.
     """
 
@@ -45,6 +46,7 @@ class Found:
     whole: bool = False
     truths: Mapping[Place, Tensor] = field(default_factory=dict)
     roles: Mapping[Place, Place] = field(default_factory=dict)
+    origins: Mapping[Place, Place] = field(default_factory=dict)
     parts: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -69,9 +71,8 @@ def search(scene: Scene) -> Found | None:
         if first.used is None:
             return first
         # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
-        near = (other for later in scene.steps[index + 1 : index + 1 + _NEAR] for other in _departures(scene, later))
-        nearer = (other for other in near if other.used and _follows(scene, other, first))
-        return [first, *(other for other in nearer if not _holds_the_same(scene, other, first))][-1]
+        near = (_used_later(scene, later, first) for later in scene.steps[index + 1 : index + 1 + _NEAR])
+        return [first, *(other for other in near if other is not None)][-1]
     known = _last(scene, set(scene.places))
     return Found(known) if known else None
 
@@ -79,6 +80,12 @@ def search(scene: Scene) -> Found | None:
 def _repeats(found: Found) -> bool:
     """Return whether all that stands in the place of a step's results is results of the reference, in other places."""
     return found.first is not None and not found.used and len(found.roles) == len(found.first.nodes)
+
+
+def _used_later(scene: Scene, step: str, first: Found) -> Found | None:
+    """Return the first of the student's tensors that stands in the place of a later step's right result."""
+    used = (other for other in _departures(scene, step) if other.used and _follows(scene, other, first))
+    return next((other for other in used if not _holds_the_same(scene, other, first)), None)
 
 
 def _departures(scene: Scene, step: str) -> Iterator[Found]:
@@ -157,6 +164,7 @@ def _told(scene: Scene, proof: _Proof, found: Found) -> Found:
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},
         roles={p: min(own, key=scene.order.index) for p, n in nodes.items() if (own := scene.roles.get(id(n)))},
+        origins={place: min(scene.roles[id(node)], key=scene.order.index) for place, node in used.items()},
         parts={place.step: 1 + max(p.part for p in scene.order if p.step == place.step) for place in nodes},
     )
 
@@ -185,12 +193,27 @@ def _proven(scene: Scene, swap: Swap) -> _Proof | None:
     if after is None:
         return None
     if _is_answer(scene, after):
-        return _Proof(swap, whole=True)
+        return _Proof(swap, whole=True) if all(_is_needed(scene, swap, place) for place in swap.values) else None
     shown = any(_is_a_result(scene, swap, values) for values in _followers(scene, swap, after))
     return _Proof(swap, whole=False) if shown else None
 
 
+def _is_needed(scene: Scene, swap: Swap, place: Place) -> bool:
+    """Return whether the outputs are others without one part of an exchange; else that part has not been shown.
+
+    What is right in its own place, and is there to complete a group, needs no showing.
+    """
+    if same(swap.values[place], scene.places[place], scene.tolerance):
+        return True
+    others = {other: values for other, values in swap.values.items() if other != place}
+    without = scene.replay.run(others) if others else None
+    return without is None or not _is_answer(scene, without)
+
+
 def _is_answer(scene: Scene, after: Replayed) -> bool:
+    """Return whether the outputs are the student's; outputs that many numbers lead to, such as zeros, show nothing."""
+    if not scene.undefined and not any(is_telling(values) for values in scene.outputs.values()):
+        return False
     return after.outputs.keys() == scene.outputs.keys() and all(
         values.shape == scene.outputs[key].shape and same(values, scene.outputs[key], scene.tolerance)
         for key, values in after.outputs.items()

@@ -112,6 +112,29 @@ def test_only_real_numbers_are_kept() -> None:
     assert [result.line for result in _trace(source, InlineBox())] == [4]
 
 
+_WITHOUT_NUMBERS = {
+    "meta": "torch.ones(3, device='meta').mul_(2)",
+    "nested": "torch.nested.nested_tensor([x, x[:1]]) * 2",
+    "freed": "y = x * 1; y.untyped_storage().resize_(0); y.view(-1).transpose(0, 0)",
+    "sparse": "x.to_sparse().mul_(2)",
+    "quantised": "torch.quantize_per_tensor(x.float(), 0.1, 0, torch.qint8)",
+    "too large": "x[0, 0].expand(100_000, 100_000)",
+    "vmap": "torch.func.vmap(torch.func.grad(lambda row: row.sum()))(x)",
+}
+
+
+@pytest.mark.parametrize("line", _WITHOUT_NUMBERS.values(), ids=_WITHOUT_NUMBERS)
+def test_what_has_no_numbers_to_copy_ends_no_call(line: str, box: Box) -> None:
+    """Right code may make such tensors on its way; the call ends as it does unrecorded, and the rest is kept."""
+    source = f"import torch\ndef double(x):\n    {line}\n    return x * 2"
+
+    call = box.run(_PLAN, source, Limits()).observations.calls["small/base"]
+
+    assert call.raised is None
+    assert call.trace[-1].line == 4
+    torch.testing.assert_close(call.trace[-1].values, numbers(3, 4) * 2, rtol=0.0, atol=0.0)
+
+
 def test_a_trace_travels_as_it_is() -> None:
     """Lines, shapes and numbers come out of the wire as they went in, and the plan says that they were asked for."""
     seen = CallSeen(

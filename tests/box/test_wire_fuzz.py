@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz import Subject, Tally, examine, record, told
+from benchmarks.fuzz import Tally, examine, told
+from benchmarks.fuzz_subjects import Subject, record
 from benchmarks.mutations import Piece, joined
 from grader.box.frames import SLOT, Frame
 from grader.box.wire import Reader
@@ -18,7 +19,7 @@ from grader.errors import BadAnswer
 from grader.exercise.catalog import Catalog
 from tests.box.small import attention_plan
 
-ANSWERS = 12_000
+ANSWERS = 8_000
 _NUMBERS = st.integers() | st.integers(-2, 2) | st.floats(allow_nan=True) | st.booleans() | st.none()
 _TEXTS = st.text(st.characters(), max_size=20) | st.sampled_from(["call", "load", "backward", "error", "weights"])
 _FIELDS = ("raised", "modified", "largest", "mapping", "unused", "zeroed", "loose", "initial", "stage", "blame", "type",
@@ -39,7 +40,7 @@ def subjects() -> list[Subject]:
 
 
 def test_no_wrong_answer_raises_breaks_or_depends_on_how_it_is_cut(subjects: list[Subject]) -> None:
-    """Bits, lengths, frames and JSON are told wrongly; what can be read goes on through the judge into a report."""
+    """Bits, lengths, frames and JSON are told wrongly; what can be read is judged or searched, for a report."""
     tally, draw = Tally(), random.Random(7)
     for _ in range(ANSWERS):
         examine(subjects, draw, tally)
@@ -47,6 +48,7 @@ def test_no_wrong_answer_raises_breaks_or_depends_on_how_it_is_cut(subjects: lis
     assert tally.failures == []
     assert tally.answers == ANSWERS
     assert min(tally.read, tally.finished, tally.judged, sum(tally.refusals.values())) > 10
+    assert tally.located > 0
 
 
 def test_an_answer_may_be_cut_anywhere(subjects: list[Subject]) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from benchmarks.located import judged, location, outcome_of, written
 from grader.box.inline import InlineBox
 from grader.box.leash import Leash
-from grader.box.run import Box
+from grader.box.run import Box, Limits
 from grader.cli.as_json import to_line
 from grader.cli.as_text import body
 from grader.errors import Stopped
 from grader.exercise.catalog import ROOT, Catalog
 from grader.exercise.steps import Place
 from grader.judge.grade import grade
+from grader.judge.locating import locate
 from grader.judge.report import Location, Report
 from grader.pages.render import causes
 from grader.pytest_plugin import _summary
@@ -85,6 +87,30 @@ def test_code_of_another_kind_is_told_nothing_untrue(catalog: Catalog) -> None:
     assert grade(catalog["softmax"], other, seed=1, box=InlineBox()).location is None
 
 
+def test_outputs_that_are_all_zero_show_nothing(catalog: Catalog) -> None:
+    """Zeros for what is not a number: many steps with other numbers would lead to them, so none of these is named."""
+    exercise = catalog["self_attention_linear"]
+    wrong = next(one for one in written(exercise) if one.mistake.name == "not_a_number_made_zero")
+    outcome = outcome_of(exercise, wrong.text)
+
+    said = judged(exercise, wrong, location(exercise, wrong.text, outcome), outcome)
+
+    assert said in ("silent", "right numbers only")
+
+
+def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog: Catalog) -> None:
+    """Not by a step that merely passes its numbers on, such as a dropout in evaluation mode."""
+    twice = change(ATTENTION, ("weights @ v", "weights.softmax(-1) @ v"))
+
+    exercise, run = catalog["causal_attention"], partial(InlineBox().run, source=twice, limits=Limits())
+
+    told = locate(exercise, outcome_of(exercise, twice), twice, run)
+
+    assert told is not None
+    assert told.title.startswith("A right result is not used as it is")
+    assert "“Turn each query's scores into weights" in told.message
+
+
 def test_the_search_can_be_stopped(catalog: Catalog) -> None:
     """Whoever is not waited for any more ends it."""
     exercise, source = catalog["causal_attention"], next(iter(_CASES.values()))[0]
@@ -103,7 +129,8 @@ _SAMPLE = {
         "hides_the_past",
         "no_scaling",
     ),
-    "multi_head_attention": ("keys_ask_queries", "no_output_projection"),
+    "multi_head_attention": ("keys_ask_queries", "no_output_projection", "adds_the_values"),
+    "multi_head_attention_causal": ("keys_and_values_swapped", "not_a_number_made_zero"),
     "causal_self_attention": ("weights_transposed", "keys_meet_keys"),
     "simple_attention": ("distances_for_products", "softmax_of_the_softmax", "shifted_by_the_largest_of_all"),
 }

@@ -119,6 +119,15 @@ def test_a_curve_is_read_by_keys(open_page, person):
     expect(figure.locator("output")).to_contain_text(re.compile(r"point 1: yours (\S+), expected \1"))
 
 
+def test_a_line_of_a_file_leads_into_the_editor_and_one_of_a_cell_does_not(open_page):
+    """The editor holds a notebook as it was sent, so the second line of a cell is another one there."""
+    page = ready(open_page(EXERCISE))
+
+    drawn = page.evaluate("gym.rich('see cell 3, line 2, and line 14').map((one) => one.outerHTML ?? one)")
+
+    assert drawn == ["see cell 3, line 2, and ", '<button type="button" class="gym-link">line 14</button>']
+
+
 def test_the_picker_leads_to_any_exercise(open_page):
     """Exercises stand in the picker by track; choosing one opens it."""
     page = ready(open_page(EXERCISE))

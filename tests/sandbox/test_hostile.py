@@ -44,6 +44,7 @@ def test_every_attack_has_a_name_and_a_place_of_its_own() -> None:
         *AREAS,
         "cheating",
         "labs",
+        "locating",
         "web",
     }
 

@@ -19,7 +19,7 @@
 
   /* Words with `code` in backticks and "line 14", which leads into the editor. */
   gym.rich = (text) =>
-    String(text).split(/(`[^`\n]+`|\bline \d+\b)/).filter(Boolean).map((piece) => {
+    String(text).split(/(`[^`\n]+`|(?<!\bcell \d+, )\bline \d+\b)/).filter(Boolean).map((piece) => {
       if (piece.length > 2 && piece.startsWith("`")) return h("code", {}, piece.slice(1, -1));
       const line = /^line (\d+)$/.exec(piece);
       if (!line) return piece;

@@ -114,7 +114,7 @@
 
   const cause = (one) =>
     h("section", { class: "gym-card-box gym-cause" },
-      h("p", { class: "gym-cause-kind" }, one.kind), h("h3", {}, one.title), gym.paragraphs(one.message));
+      h("p", { class: "gym-cause-kind" }, one.kind), h("h3", {}, gym.rich(one.title)), gym.paragraphs(one.message));
 
   const properties = (list) =>
     h("section", { class: "gym-card-box gym-properties" }, h("h3", {}, "What your attention does"),

@@ -1,0 +1,123 @@
+"""What the fuzzer tells wrongly: honest answers of every kind of exercise, recorded, those with a trace among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from benchmarks.mutations import Piece, pieces
+from grader.box.frames import END
+from grader.box.inline import InlineBox
+from grader.box.observations import Event, Observations, Touch
+from grader.box.packing import pack
+from grader.box.plan import Kind, Plan
+from grader.box.run import Ending, Limits, Run
+from grader.examples import read_examples
+from grader.exercise.catalog import Catalog, Exercise
+from grader.exercise.spec import CaseSpec
+from grader.judge.attempt import attempt
+from grader.judge.cause import Location
+from grader.judge.grade import observe_reference
+from grader.judge.locating import locate
+from grader.judge.sheet import Sheet, of_cases
+
+CASES = 3  # of each exercise; more only make the answers longer
+WRONG = 3  # examples of each exercise
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One exercise on a few of its cases, what the reference gives there, and answers that were recorded.
+
+    `find` is there for the plan of a traced call: it looks for where an answer begins to differ in what was sent back.
+    """
+
+    exercise: Exercise
+    sheet: Sheet
+    expected: Observations
+    rounded: Observations
+    answers: tuple[tuple[Piece, ...], ...]
+    find: Callable[[Observations, Ending], Location | None] | None = None
+
+
+def record(catalog: Catalog, *, trained: bool = True) -> list[Subject]:
+    """Return an exercise for every way of driving an entry point, the first of the catalogue, and its traced calls.
+
+    Without `trained`, those are left out that train, which takes seconds.
+    """
+    chosen: dict[Kind, Exercise] = {}
+    for exercise in catalog.values():
+        for case in exercise.spec.cases:
+            chosen.setdefault(exercise.spec.part_of(case).entry.kind, exercise)
+    return [
+        subject
+        for kind, exercise in chosen.items()
+        if trained or not kind.trains
+        for subject in _subjects(exercise, kind)
+    ]
+
+
+def _subjects(exercise: Exercise, kind: Kind) -> Iterator[Subject]:
+    sheet = _short(exercise, kind)
+    wrong = [example.path for example in read_examples(exercise.id) if example.loses is not None]
+    answers = [exercise.reference_path, *wrong[:: max(1, len(wrong) // WRONG)][:WRONG]]
+    sources = [
+        path.read_text(encoding="utf-8") for path in answers[: 1 if kind.trains else None]
+    ]  # training takes long
+    yield _subject(exercise, sheet, sources)
+    for source in sources[1:]:
+        yield from _traced(exercise, sheet, source)
+
+
+def _subject(exercise: Exercise, sheet: Sheet, sources: list[str]) -> Subject:
+    runs = [InlineBox().run(sheet.plan, source, Limits()) for source in (*sources, "raise ValueError('no')")]
+    streams = [b"".join(pack(event, sheet.plan) for event in _events(run.observations)) + END for run in runs]
+    touch = Touch("torch.softmax", 3, "f")
+    streams += [pack(replace(touch, loading=loading), sheet.plan) + streams[0] for loading in (False, True)]
+    expected, rounded = observe_reference(exercise, sheet.plan)
+    return Subject(exercise, sheet, expected, rounded, tuple(tuple(pieces(stream)) for stream in streams))
+
+
+def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
+    """Yield what is asked for to find where a wrong answer begins to differ, with what came back."""
+    run = partial(InlineBox().run, source=source, limits=Limits())
+    outcome = attempt(sheet, source, run, partial(observe_reference, exercise))
+    asked: list[tuple[Plan, Run]] = []
+
+    def listen(plan: Plan) -> Run:
+        asked.append((plan, run(plan)))
+        return asked[-1][1]
+
+    def find(observed: Observations, ending: Ending) -> Location | None:
+        return locate(exercise, outcome, source, lambda _: Run(observed, ending))
+
+    locate(exercise, outcome, source, listen)
+    for plan, done in asked:
+        if any(call.trace for call in done.observations.calls.values()):
+            stream = b"".join(pack(event, plan) for event in _events(done.observations)) + END
+            alone = replace(sheet, plan=plan, items=())
+            yield Subject(exercise, alone, Observations(), Observations(), (tuple(pieces(stream)),), find)
+
+
+def _short(exercise: Exercise, kind: Kind) -> Sheet:
+    """Return the sheet of a few small cases, with every check that they have."""
+    driven = [case for case in exercise.spec.cases if exercise.spec.part_of(case).entry.kind is kind]
+    few = {case.name for case in sorted(driven, key=_size)[:CASES]}
+    checks = tuple(
+        check.model_copy(update={"cases": kept})
+        for check in exercise.spec.checks
+        if (kept := tuple(name for name in check.cases if name in few))
+    )
+    return of_cases(exercise.spec.model_copy(update={"checks": checks}), exercise.cases(0))
+
+
+def _size(case: CaseSpec) -> int:
+    return sum(size if isinstance(size, int) else sum(size) for size in case.sizes.values())
+
+
+def _events(observations: Observations) -> Iterator[Event]:
+    if observations.loading is not None:
+        yield observations.loading
+    yield from observations.builds.values()
+    yield from observations.calls.values()

