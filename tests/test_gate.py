@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.checks.registry import CHECKS
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.gate import check_exercise
 from grader.gate.outcome import Share
@@ -109,6 +110,19 @@ def test_a_broken_exercise_is_told_what_is_wrong(
     complaints = broken(file, change)
 
     assert any(complaint in line for line in complaints), complaints
+
+
+def test_a_check_without_points_that_raises_is_told(
+    broken: Callable[..., tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No student loses points by it, and so nobody else would notice."""
+
+    def judge(*_: object) -> None:
+        raise AttributeError("a name that is not there")
+
+    monkeypatch.setattr(type(CHECKS["half"]), "judge", judge)
+    told = broken("statement.md", lambda text: text)
+    assert any("the report on the reference says: " in line and "by a fault of ours" in line for line in told), told
 
 
 def test_a_starter_that_earns_points_is_told(broken: Callable[..., tuple[str, ...]]) -> None:

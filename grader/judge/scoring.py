@@ -23,10 +23,10 @@ def results(judged: Sequence[Judged]) -> tuple[CheckResult, ...]:
 
 
 def remarks(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """Return what the checks without points found wrong, but for those that are shown as properties."""
+    """Return what the checks without points found wrong, or could not look at, but for those that are properties."""
     free = (line for line in judged if not line.item.points and not line.item.spec.teaches)
-    failed = (line for line in free if line.finding.verdict is Verdict.FAILED)
-    return tuple(f"{line.item.name}: {clean(line.finding.message)}" for line in failed)
+    found = (line for line in free if line.finding.verdict in (Verdict.FAILED, Verdict.BROKEN))
+    return tuple(f"{line.item.name}: {clean(line.finding.message)}" for line in found)
 
 
 def properties(judged: Sequence[Judged]) -> tuple[Property, ...]:

@@ -69,7 +69,7 @@ def _look(item: Item, evidence: Evidence) -> Finding:
         incident = record(LOG, f"the check “{item.name}” broke", fault)
         granted = _cause(fault) == _cause(_fault_on_the_truth(item, evidence))
     points = "its points are yours" if granted else "it is left open"
-    message = f"something of ours broke while this was checked, so {points}; the id for your instructor is {incident}"
+    message = f"it could not be checked, by a fault of ours, so {points}; the id for your instructor is {incident}"
     return Finding(Verdict.BROKEN, message, incident, granted)
 
 
