@@ -121,7 +121,7 @@ def test_a_check_without_points_that_raises_is_told(
         raise AttributeError("a name that is not there")
 
     monkeypatch.setattr(type(CHECKS["half"]), "judge", judge)
-    told = broken("statement.md", lambda text: text)
+    told = broken("statement.md", _plus("\n"))
     assert any("the report on the reference says: " in line and "by a fault of ours" in line for line in told), told
 
 
