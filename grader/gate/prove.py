@@ -69,7 +69,7 @@ def _outcome(trial: Trial, graded: Trial, rounds: int) -> Outcome:
     reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()), rounds)
     unnoticed = unseen(trial.sheet, trial.truth)
     written = (*texts(exercise), *sizes(exercise), *unvaried(exercise.spec))
-    first = (*written, *_reference(reference, trial.truth), *unnoticed)
+    first = (*written, *_reference(reference, trial.truth), *_unseen(reference), *unnoticed)
     starter = tuple(_starter(exercise, trial.grade(exercise.starter)))
     trivial = [_trivial(trial, name, answer) for name, answer in TRIVIAL.items()]
     # Where nobody has gone through what is offered, some of it may mean nothing; it does no harm there.
@@ -101,16 +101,22 @@ def _reference(report: Report, evidence: Evidence) -> Iterator[str]:
     for check in report.checks:
         if check.status is not Verdict.PASSED:
             yield f"the reference does not pass “{check.name}”: {check.message}"
-    for shown in report.properties:
-        if shown.holds is None:
-            yield f"“{shown.title}” cannot be looked at in the reference: its check raises, or is not reached"
-    yield from (f"the report on the reference says: {text}" for text in report.advice if FAULT in text)
     if report.status is not Status.GRADED or (report.score < 100 and not report.checks):
         yield f"the reference earns {report.score:g} points: {report.reason or '; '.join(report.advice)}"
     for call in evidence.expected.calls.values():
         for key, seen in call.slots.items():
             if seen.tensor is not None and bool(seen.tensor.isnan().any()) and call.name not in evidence.free:
                 yield f"the reference gives NaN in `{key}` of `{call.name}`"
+
+
+def _unseen(report: Report) -> Iterator[str]:
+    """Yield what costs no points, and failed on the reference by a fault of its author's, or of ours."""
+    for shown in report.properties:
+        if shown.holds is None:
+            yield f"“{shown.title}” cannot be looked at in the reference: its check raises, or is not reached"
+    for text in report.advice:
+        if FAULT in text:
+            yield f"the report on the reference says: {text}"
 
 
 def _starter(exercise: Exercise, report: Report) -> Iterator[str]:

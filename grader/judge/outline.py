@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader.judge.inspection.tree import is_readable, tree_of
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -40,10 +42,13 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[ast.AST]:
 
 
 def _nodes(text: str) -> list[ast.AST]:
+    if not is_readable(text):
+        return []
     try:
-        return list(ast.walk(ast.parse(text)))
+        tree, _ = tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # of what ran, at most the last two
         return []
+    return list(ast.walk(tree))
 
 
 def _find(text: str, name: str, method: str) -> _Definition | None:

@@ -21,7 +21,7 @@ from grader.checks.trouble import explain
 from grader.cli import as_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
-from grader.judge import inspection
+from grader.judge import inspection, outline
 from grader.judge.inspection import likeness
 from grader.judge.notebook import in_cells, without_magic
 from grader.judge.source import names_single_precision, read_source
@@ -54,6 +54,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "clues": lambda text: inspection._read.__wrapped__(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
     "precision": names_single_precision,
     "notebook": lambda text: _source(json.dumps({"cells": [{"cell_type": "code", "source": text}] * 3})),
+    "lines of definitions": lambda text: outline.assignments(f"def f(x):\n    return x\n{text}", "x"),
     "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
     "lines of a notebook": lambda text: in_cells(Observations(loading=_RAISED), f"# %% cell 1 of the notebook\n{text}"),
     "cleaned for a report": clean,
@@ -79,6 +80,8 @@ HANDLERS = {
     "exercise/steps": "our own references",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
     "judge/notebook": "READERS",
+    "judge/outline": "READERS; what it looks at is a tree that was cut",
+    "judge/symptoms": "names in messages of a report's length",
     "judge/text": "READERS",
     "judge/tokens": "READERS",
     "pack": "our own modules and files",

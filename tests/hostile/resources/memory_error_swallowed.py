@@ -1,6 +1,6 @@
 """Swallow the MemoryError and go on asking.
 
-Expected: timeout
+Expected: timeout or memory
 Stopped by: limits, clock
 """
 
