@@ -31,9 +31,9 @@ from grader.judge.search import Found, search
 
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
 _MOST_CALLS = 3  # that went wrong and are looked at
-_EFFORT = 30_000  # for each of them, at most
+_EFFORT = 60_000  # for each of them, at most
 _FINE = 1e-13  # relative: rounding leads less far in small calls, and what shows in gradients alone is far larger
-_WHOLE_EFFORT = 45_000  # for all of them
+_WHOLE_EFFORT = 90_000  # for all of them
 _SYMPTOMS = (
     behaviour.kept,
     symptoms.failure,

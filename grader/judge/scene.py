@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.exercise.steps import Place
 from grader.judge.arrangements import Arrangement, matches
-from grader.judge.replay import Replay, is_telling
+from grader.judge.replay import Replay, Replayed, is_telling
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +56,11 @@ class Scene:
     def told(self) -> dict[Place, Tensor]:
         """The places whose numbers are new, and different enough to be told from others."""
         return {p: values for p, values in self.places.items() if p not in self.echoes and is_telling(values)}
+
+    @cached_property
+    def unchanged(self) -> Replayed | None:
+        """What the reference gives with nothing exchanged."""
+        return self.replay.run()
 
     @cached_property
     def roles(self) -> dict[int, frozenset[Place]]:

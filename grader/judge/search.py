@@ -193,9 +193,32 @@ def _proven(scene: Scene, swap: Swap) -> _Proof | None:
     if after is None:
         return None
     if _is_answer(scene, after):
-        return _Proof(swap, whole=True) if all(_is_needed(scene, swap, place) for place in swap.values) else None
+        return _Proof(swap, whole=True) if _is_shown(scene, swap) else None
     shown = any(_is_a_result(scene, swap, values) for values in _followers(scene, swap, after))
     return _Proof(swap, whole=False) if shown else None
+
+
+def _is_shown(scene: Scene, swap: Swap) -> bool:
+    """Return whether each part of an exchange has a share in what came of it.
+
+    What another call of the same step shows needs no share where it can have none: to scale the scores of one key alone
+    changes nothing.
+    """
+    needed = {place for place in swap.values if _is_needed(scene, swap, place)}
+    return all(
+        any(place.step == other.step and place.part == other.part for other in needed) and _is_idle(scene, swap, place)
+        for place in swap.values.keys() - needed
+    )
+
+
+def _is_idle(scene: Scene, swap: Swap, place: Place) -> bool:
+    """Return whether one part of an exchange changes no output by itself."""
+    alone, unchanged = scene.replay.run({place: swap.values[place]}), scene.unchanged
+    return (
+        alone is not None
+        and unchanged is not None
+        and all(same(values, unchanged.outputs[key], scene.tolerance) for key, values in alone.outputs.items())
+    )
 
 
 def _is_needed(scene: Scene, swap: Swap, place: Place) -> bool:
