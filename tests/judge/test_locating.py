@@ -132,6 +132,7 @@ _SAMPLE = {
     "multi_head_attention": ("keys_ask_queries", "no_output_projection", "adds_the_values"),
     "multi_head_attention_causal": ("keys_and_values_swapped", "not_a_number_made_zero"),
     "causal_self_attention": ("weights_transposed", "keys_meet_keys"),
+    "kv_cache": ("no_scaling", "scaled_by_half_the_width"),  # its steps run once for each chunk
     "simple_attention": ("distances_for_products", "softmax_of_the_softmax", "shifted_by_the_largest_of_all"),
 }
 
