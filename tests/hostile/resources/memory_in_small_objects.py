@@ -1,6 +1,6 @@
 """Allocate small Python objects until nothing is left.
 
-Expected: error MemoryError or memory
+Expected: error MemoryError or memory or timeout
 Stopped by: limits
 """
 
