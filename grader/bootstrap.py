@@ -27,8 +27,8 @@ from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
 from grader.jobs.watching import Watching
 from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, lower_priority, send, serve_commands
+from grader.judge.device_panels import PANEL_DTYPE, Place
 from grader.judge.grade import grade
-from grader.judge.panels import PANEL_DTYPE, Place
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
 from grader.sandbox import cgroup

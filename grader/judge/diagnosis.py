@@ -54,7 +54,7 @@ class _Scene:
     right: Observations
     subtle: bool
     known: Mapping[str, Observations]
-    begun: frozenset[str]
+    initial_of: frozenset[str]
     leash: Leash
     memory: Memory | None
     slack: Mapping[str, Mapping[str, float]]
@@ -123,7 +123,7 @@ def _set(
         if call.name not in evidence.free and not says_nothing(call, evidence.observed)
     )
     # What must be refused is told by its construction: in the reference the call behind it never comes.
-    unwanted = {build.name for build in evidence.plan.builds if build.refused}
+    unwanted = {build.name for build in evidence.plan.builds if build.must_raise}
     calls = {call.name: call for call in compared if call.dtype == dtype and call.build not in unwanted}
     right = evidence.expected if dtype == "float64" else evidence.rounded
     slack = {} if dtype == "float64" else _slack(evidence, calls)
@@ -131,11 +131,13 @@ def _set(
     # Random draws agree only by luck, so training mode is looked at only where the mistake shows nowhere else.
     subtle = all(_is_right(calls[name], evidence.observed, right, slack) for name in plain)
     plan = evidence.plan.only(frozenset(calls if subtle else plain))
-    refused = tuple(build for build in evidence.plan.builds if build.refused) if subtle else ()
-    begun = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
+    refused = tuple(build for build in evidence.plan.builds if build.must_raise) if subtle else ()
+    initial_of = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
     leash = leash or Leash()
-    return _Scene(plan, evidence.observed, right, subtle, known, frozenset(begun), leash, None, slack, pairs_effort())
+    return _Scene(
+        plan, evidence.observed, right, subtle, known, frozenset(initial_of), leash, None, slack, pairs_effort()
+    )
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:
@@ -195,7 +197,7 @@ def _probe(scene: _Scene, call: Call) -> Probe:
         return replace(observations, calls={call.name: replace(seen, slots=slots, raised=kept)})
 
     whole = replace(scene, plan=scene.plan.only(frozenset({call.name})))
-    short = replace(whole.plan, calls=(replace(call, upstream=(), wants=()),))
+    short = replace(whole.plan, calls=(replace(call, grad_outputs=(), wants=()),))
     half = replace(scene, plan=short, observed=forward(scene.observed), right=forward(scene.right))
     chosen = whole if _is_right(short.calls[0], half.observed, half.right, half.slack) else half
     return Probe(chosen.plan, lambda events: _compare(events, chosen), forward=chosen is half)
@@ -265,7 +267,7 @@ def _events(exercise: Exercise, wrong: Mistake, scene: _Scene) -> Iterator[Event
 def _built_alike(one: BuildSeen, other: BuildSeen, scene: _Scene) -> bool:
     """Return whether two constructions agree; where nothing else is wrong, in how their weights began too."""
     build = next(build for build in scene.plan.builds if build.name == one.name)
-    counts = {weight.name: weight.matrix.numel() for weight in build.weights if weight.name in scene.begun}
+    counts = {weight.name: weight.matrix.numel() for weight in build.weights if weight.name in scene.initial_of}
     return _traits(one, scene) == _traits(other, scene) and all(
         alike(one.initial[name], other.initial[name], count)
         for name, count in counts.items()
@@ -284,4 +286,4 @@ def _alike(call: Call, one: CallSeen, other: CallSeen, scene: _Scene) -> bool:
 
 
 def _too_large(call: Call, seen: CallSeen) -> bool:
-    return bool(call.below) and (seen.largest or 0) >= call.below
+    return bool(call.max_elements) and (seen.largest or 0) >= call.max_elements

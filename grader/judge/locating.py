@@ -167,8 +167,8 @@ def look(again: Retrace, call: Call, effort: Effort, *, tolerance: float = 0.0) 
 def _forward(plan: Plan, call: Call) -> Plan:
     """Return the plan of the forward pass of `call` and nothing else."""
     only = plan.only(frozenset({call.name}))
-    forward = replace(call, upstream=(), wants=(), below=0, strided=False)
-    return replace(only, calls=(forward,), begun=())
+    forward = replace(call, grad_outputs=(), wants=(), max_elements=0, non_contiguous=False)
+    return replace(only, calls=(forward,), initial_of=())
 
 
 def _is_as_before(traced: CallSeen, before: CallSeen, tolerance: float) -> bool:
