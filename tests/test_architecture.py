@@ -40,6 +40,7 @@ _WRONG_IMPORTS = {
     "the library for outside data": ("box/plan.py", "pydantic"),
     "the library for tensors in files": ("store/tables.py", "safetensors"),
     "the library for translations": ("judge/text.py", "sacrebleu"),
+    "the library for GPUs": ("sandbox/doctor.py", "pynvml"),
     "the library for tests": ("local.py", "pytest"),
 }
 
