@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
@@ -46,6 +46,7 @@ class Settings:
         connections: how many connections are open at once in all; never more than the process may have files.
         connections_each: how many of them from one address; a class of 300 behind one takes up to 1800.
         slowest_reader: how many bytes a second a browser has to read, over six connections, or else it loses them.
+        log_format: `text` for people, or `json` for a collector: a line of JSON for each entry.
     """
 
     data: Annotated[Path, Field(description="a directory")] = Path("var")
@@ -73,6 +74,7 @@ class Settings:
     connections: Annotated[int, Field(ge=16, le=65536)] = 8192
     connections_each: Annotated[int, Field(ge=8, le=65536)] = 2048
     slowest_reader: Annotated[int, Field(ge=1, le=10**6)] = 1024
+    log_format: Literal["text", "json"] = "text"
 
     @property
     def file_url(self) -> str:
@@ -113,6 +115,8 @@ def _wrong(name: str, text: str) -> str:
             pass
         case {"type": "boolean"}:
             form = "yes or no"
+        case {"enum": words}:
+            form = " or ".join(words)
         case {"type": kind, "minimum": low, "maximum": high}:
             form = f"{'an integer' if kind == 'integer' else 'a number'} from {low} to {high}"
         case {"anyOf": [{"minLength": length}, _]}:

@@ -30,7 +30,7 @@ _WRONG_IMPORTS = {
     "judging knows neither sandbox nor store": ("gate/texts.py", "grader.sandbox.runner"),
     "local grading knows no service": ("pack/paper.py", "grader.store.tables"),
     "the store knows of judging the report only": ("store/keys.py", "grader.checks.finding"),
-    "no two modules import each other, nor any round of them": ("pages/log.py", "grader.pages.server"),
+    "no two modules import each other, nor any round of them": ("pages/wording.py", "grader.pages.server"),
     "nothing reads or writes objects that can run code": ("box/wire.py", "pickle"),
     "libraries of the pages": ("service/names.py", "fastapi"),
     "libraries of the command line": ("judge/text.py", "typer"),

@@ -58,6 +58,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_CONNECTIONS": "4096",
             "ATTENTION_GYM_CONNECTIONS_EACH": "500",
             "ATTENTION_GYM_SLOWEST_READER": "256",
+            "ATTENTION_GYM_LOG_FORMAT": "json",
         }
     )
 
@@ -80,6 +81,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         connections=4096,
         connections_each=500,
         slowest_reader=256,
+        log_format="json",
     )
 
 
@@ -94,6 +96,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         ("MEMORY_MIB", "1", "ATTENTION_GYM_MEMORY_MIB is '1'; expected: an integer from 1024 to 16777216"),
         ("SESSION_HOURS", "nan", "ATTENTION_GYM_SESSION_HOURS is 'nan'; expected: a number from 0.1 to 720"),
         ("COOKIE_SECURE", "maybe", "ATTENTION_GYM_COOKIE_SECURE is 'maybe'; expected: yes or no"),
+        ("LOG_FORMAT", "xml", "ATTENTION_GYM_LOG_FORMAT is 'xml'; expected: text or json"),
         ("CLASS_CODE", "tree-42", "ATTENTION_GYM_CLASS_CODE is (not shown); expected: 8 characters or more"),
         ("SECRET", "short", "ATTENTION_GYM_SECRET is (not shown); expected: 32 characters or more"),
         ("DATABASE_URL", "mysql://a:b@c", "ATTENTION_GYM_DATABASE_URL is (not shown); expected: sqlite:///… or"),

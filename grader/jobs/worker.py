@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from grader.errors import Killed, Stopped, record
+from grader.errors import Killed, Stopped, logged_for, record
 from grader.jobs import claims
 from grader.jobs.claims import Claim
 from grader.jobs.engine import Cancelled, Grade, Preempted, virtual_deadline
@@ -124,7 +124,8 @@ class Worker:
         with self.lock.alone() if alone else self.lock.together():
             claim = self._take(alone)
             if claim is not None:
-                self._work(claim)
+                with logged_for(claim.id):
+                    self._work(claim)
         return claim is not None or alone
 
     def _take(self, alone: bool) -> Claim | None:
