@@ -16,7 +16,8 @@ from grader.errors import record
 LOG = logging.getLogger(__name__)
 BROKEN = "This does not work just now; it is our fault. Please try again. Your instructor can look for incident {}."
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
+SCRIPTS = ("uPlot.iife.min.js", "gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
+STYLES = ("uPlot.min.css", "gym.css")
 FORMULAS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
@@ -78,8 +79,9 @@ def head(box_name: str) -> str:
     """Return the markup that brings our stylesheet, our scripts and the footer's words into a page's head."""
     version = max(int(path.stat().st_mtime) for path in ASSETS.iterdir())
     scripts = "".join(f'<script src="/gym/{name}?{version}"></script>' for name in SCRIPTS)
+    styles = "".join(f'<link rel="stylesheet" href="/gym/{name}?{version}">' for name in STYLES)
     box = f'<meta name="gym-box" content="{html.escape(box_name)}">'
-    return f'<link rel="stylesheet" href="/gym/gym.css?{version}">{box}{scripts}'
+    return f"{styles}{box}{scripts}"
 
 
 def theme() -> gr.themes.Base:
