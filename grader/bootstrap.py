@@ -18,12 +18,14 @@ import torch
 from grader.box.run import Box, Limits
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.exercise.catalog import ROOT, Catalog
+from grader.jobs import archive
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.grading import grade_with
+from grader.jobs.grading import grade_with, versions_with
+from grader.jobs.live import Live
+from grader.jobs.messages import Ready, Unavailable, send
 from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
-from grader.jobs.watching import Watching
 from grader.jobs.worker import Retries
-from grader.jobs.worker_protocol import RemoteProgress, lower_priority, send, serve_commands
+from grader.jobs.worker_protocol import RemoteProgress, lower_priority, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, Place
 from grader.sandbox import cgroup
 from grader.sandbox.budget import Budget
@@ -53,16 +55,16 @@ def build(settings: Settings) -> Service:
     catalog = Catalog.load()
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
+    archive.keep(database, catalog)
     cgroup.settle()
-    crew = WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
-    hello = crew.wait()
+    supervisor = WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
+    hello = supervisor.wait()
     return Service(
         database,
         catalog,
-        crew,
-        watching=Watching(database, crew.live),
-        rules=rules_of(settings, with_gpu=hello["gpu"]),
-        box_name=hello["ready"],
+        supervisor,
+        rules=rules_of(settings, with_gpu=hello.gpu),
+        box_name=hello.box,
     )
 
 
@@ -128,18 +130,16 @@ def work(descriptor: int) -> None:
         catalog = Catalog.load()
         box = choose(settings, budget_of(settings, catalog).room(min(settings.slots, SLOTS_EACH)))
     except SandboxUnavailable as reason:
-        send(connection, {"unavailable": str(reason)})
+        send(connection, Unavailable(str(reason)))
         return
     gpu = choose_gpu(settings) if place == 0 else None
     relay = RemoteProgress(connection)
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     database = Database(settings.database_url or settings.file_url)
-    engine = EmbeddedEngine(
-        database, grade_with(catalog, box, _place(gpu)), workers=settings.data / "workers", live=relay
-    )
+    engine = _engine(settings, catalog, database, (box, gpu), live=relay)
     gc.collect()
     gc.freeze()  # no need to look at torch's objects again and again
-    send(connection, {"ready": _name(box, gpu), "gpu": gpu is not None})
+    send(connection, Ready(_name(box, gpu), gpu is not None))
     try:
         serve_commands(connection, engine)
     finally:
@@ -185,14 +185,12 @@ def assemble(
 ) -> Service:
     """Return a service that grades in this process and these boxes; the rest is for whoever cannot wait long."""
     database = opened(settings, patience)
-    engine = EmbeddedEngine(
-        database, grade_with(catalog, box, _place(gpu)), workers=settings.data / "workers", retries=retries
-    )
+    archive.keep(database, catalog)
+    engine = _engine(settings, catalog, database, (box, gpu), retries=retries)
     return Service(
         database,
         catalog,
         engine,
-        watching=Watching(database, engine.live),
         rules=rules_of(settings, with_gpu=gpu is not None),
         box_name=_name(box, gpu),
         closing=lambda: _close(box, gpu),
@@ -203,8 +201,25 @@ def _name(box: Box, gpu: DeviceBox | None) -> str:
     return f"{box.name}; on request beside it a {gpu.name}" if gpu else box.name
 
 
-def _place(gpu: DeviceBox | None) -> Place | None:
-    return Place(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
+def _engine(
+    settings: Settings,
+    catalog: Catalog,
+    database: Database,
+    boxes: tuple[Box, DeviceBox | None],
+    *,
+    live: Live | None = None,
+    retries: Retries | None = None,
+) -> EmbeddedEngine:
+    box, gpu = boxes
+    place = Place(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
+    return EmbeddedEngine(
+        database,
+        grade_with(catalog, box, place),
+        versions=versions_with(catalog),
+        workers=settings.data / "workers",
+        live=live,
+        retries=retries,
+    )
 
 
 def _close(*boxes: Box | None) -> None:

@@ -6,16 +6,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
+import torch
+
 from grader.box.cancel import CancelToken
 from grader.box.plan import Plan
 from grader.box.run import Box, Limits, Progress, Run
 from grader.errors import GraderFault, Killed
-from grader.exercise.catalog import Catalog
-from grader.jobs.engine import Grade, Tracker
+from grader.exercise.catalog import Catalog, Exercise
+from grader.exercise.versions import grader_version
+from grader.jobs.queue import Grade, Tracker, VersionsOf
 from grader.judge.device_panels import PANEL_DTYPE, Place
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
+from grader.store.gradings import Versions
 from grader.store.records import Submission
 
 NO_LONGER = "there is no GPU here any more, so your code was not run on one; your points are not touched by it"
@@ -71,6 +75,17 @@ def grade_with(catalog: Catalog, box: Box, gpu: Place | None = None) -> Grade:
         return replace(report, advice=(*report.advice, NO_LONGER)) if gone else report
 
     return grade_one
+
+
+def versions_of(exercise: Exercise) -> Versions:
+    """Return what a submission to `exercise` is graded with here."""
+    return Versions(exercise=exercise.version, grader=grader_version(), torch=torch.__version__)
+
+
+def versions_with(catalog: Catalog) -> VersionsOf:
+    """Return the function that says what a submission is graded with, by its exercise's id."""
+    gone = Versions(exercise="", grader=grader_version(), torch=torch.__version__)
+    return lambda id: versions_of(catalog[id]) if id in catalog else gone
 
 
 def _counter(catalog: Catalog) -> Callable[[str], int]:

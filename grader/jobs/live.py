@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen
-from grader.jobs.engine import Cancelled
+from grader.jobs.queue import Cancelled
 from grader.store.records import SubmissionId
 
 RECENT = 50  # gradings whose median length foretells the next one's

@@ -11,11 +11,11 @@ from sqlalchemy import update
 from grader.errors import Killed
 from grader.jobs import worker
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker, virtual_deadline
+from grader.jobs.queue import Tracker, virtual_deadline
 from grader.judge.report import Report
 from grader.store.engine import Database
 from grader.store.records import State, Submission
-from grader.store.tables import SubmissionRow
+from grader.store.tables import JobRow
 from tests.jobs.classroom import full_marks, hand_in, states, until
 
 Make = Callable[..., EmbeddedEngine]
@@ -148,7 +148,7 @@ def test_whoever_has_waited_to_be_alone_looks_again_who_is_next(database: Databa
     many = engine(grade)
     hand_in(database, many, "killer")
     with database.write() as session:
-        session.execute(update(SubmissionRow).values(kills=1))
+        session.execute(update(JobRow).values(kills=1))
     many.run({"cpu": 4})
     until(lambda: begun == ["killer"], "the killer runs alone")
     hand_in(database, many, "newcomer")
