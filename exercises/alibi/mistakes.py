@@ -276,7 +276,8 @@ def with_a_batch(num_heads: int, seq_len: int) -> Tensor:
 def future_at_the_lowest_number() -> float:
     """You mask the future with the lowest finite number instead of -inf.
 
-    A softmax gives it no weight, but adding a score can change it or make it overflow. -inf plus any finite score stays -inf.
+    A softmax gives it no weight, but adding a score can change it or make it overflow. -inf plus any finite score stays
+    -inf.
     """
     return torch.finfo(torch.get_default_dtype()).min
 

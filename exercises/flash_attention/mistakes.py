@@ -344,7 +344,7 @@ def holds_all_scores(
 ) -> tuple[Tensor, Tensor]:
     """You store the scores of all queries with all keys at once.
 
-    Your results are right, but your code creates a tensor with T × T elements: scores, weights or a mask. This
+    Your results are right, but your code creates a tensor with T * T elements: scores, weights or a mask. This
     algorithm exists to avoid that. Keep every tensor to a block of queries times a block of keys.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
