@@ -9,7 +9,7 @@ from functools import partial
 from benchmarks.mutations import Piece, pieces
 from grader.box.frames import END
 from grader.box.inline import InlineBox
-from grader.box.observations import Event, Observations, Touch
+from grader.box.observations import Event, Observations, TrapHit
 from grader.box.packing import pack
 from grader.box.plan import Kind, Plan
 from grader.box.run import Ending, Limits, Run
@@ -73,7 +73,7 @@ def _subjects(exercise: Exercise, kind: Kind) -> Iterator[Subject]:
 def _subject(exercise: Exercise, sheet: Sheet, sources: list[str]) -> Subject:
     runs = [InlineBox().run(sheet.plan, source, Limits()) for source in (*sources, "raise ValueError('no')")]
     streams = [b"".join(pack(event, sheet.plan) for event in _events(run.observations)) + END for run in runs]
-    touch = Touch("torch.softmax", 3, "f")
+    touch = TrapHit("torch.softmax", 3, "f")
     streams += [pack(replace(touch, loading=loading), sheet.plan) + streams[0] for loading in (False, True)]
     expected, rounded = observe_reference(exercise, sheet.plan)
     return Subject(exercise, sheet, expected, rounded, tuple(tuple(pieces(stream)) for stream in streams))

@@ -21,9 +21,9 @@ from benchmarks.latency import EXERCISE
 from grader.box.run import Box, Ending, Limits
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
+from grader.judge.device_panels import PANEL_DTYPE, Place
 from grader.judge.grade import grade
-from grader.judge.panels import PANEL_DTYPE, Place
-from grader.judge.report import Panel
+from grader.judge.report import DevicePanel
 from grader.judge.sheet import draw_up
 from grader.sandbox.choice import choose_box
 from grader.sandbox.gpu.box import DeviceBox
@@ -112,12 +112,12 @@ def _panels(box: DeviceBox, sandbox: Box, count: int, answers: int) -> None:
                 typer.echo(f"    the reference on {panel.device}: {panel.note}")
 
 
-def _panels_of(exercise: Exercise, answer: Path, box: DeviceBox, sandbox: Box) -> tuple[Panel, ...]:
+def _panels_of(exercise: Exercise, answer: Path, box: DeviceBox, sandbox: Box) -> tuple[DevicePanel, ...]:
     places = (Place("cpu", PANEL_DTYPE, sandbox), Place(box.device, PANEL_DTYPE, box, apart=True))
     return grade(exercise, answer.read_bytes(), seed=1, box=sandbox, places=places).panels
 
 
-def _share(panel: Panel) -> str:
+def _share(panel: DevicePanel) -> str:
     shares = [
         reading.error / reading.bound for reading in panel.readings if reading.error is not None and reading.bound
     ]

@@ -50,7 +50,7 @@ def holds({entry}):
     output = module(x)
     assert output.shape == case["output"].shape, "wrong shape"
     torch.testing.assert_close(output, case["output"], rtol=0, atol=case["allowed"])
-    output.backward(case["upstream"])
+    output.backward(case["grad_outputs"])
     torch.testing.assert_close(x.grad, case["input_gradient"], rtol=0, atol=100 * case["allowed"])
     for name, parameter in module.named_parameters():
         expected = case["gradients"][name]
@@ -109,22 +109,22 @@ def _facts(exercise: Exercise, case: Case) -> dict[str, Any]:
     assert build is not None, "the benchmark's exercise is a module"
     if case.name in _refused(exercise):
         return {"dtype": case.dtype, "construct": dict(build.arguments), "refused": True}
-    x, upstream = case.arguments["x"], case.upstream[0]
+    x, grad_outputs = case.arguments["x"], case.grad_outputs[0]
     assert isinstance(x, Tensor)
-    assert upstream is not None
+    assert grad_outputs is not None
     dtype = FLOATS[case.dtype]
     with default_dtype(case.dtype):
         module = _module(exercise, build)
         leaf = x.to(dtype, copy=True).requires_grad_()
         output = module.eval()(leaf)
-        output.backward(upstream.to(dtype))
+        output.backward(grad_outputs.to(dtype))
     return {
         "dtype": case.dtype,
         "construct": dict(build.arguments),
         "refused": False,
         "weights": {name: value.detach().clone() for name, value in module.state_dict().items()},
         "x": x.to(dtype),
-        "upstream": upstream.to(dtype),
+        "grad_outputs": grad_outputs.to(dtype),
         "output": output.detach(),
         "input_gradient": leaf.grad,
         "gradients": {name: parameter.grad for name, parameter in module.named_parameters()},

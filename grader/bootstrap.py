@@ -9,28 +9,22 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import torch
 
-from grader.box.leash import Leash
-from grader.box.plan import Plan
-from grader.box.run import Box, Limits, Progress, Run
-from grader.errors import GraderFault, Killed, SandboxUnavailable
+from grader.box.run import Box, Limits
+from grader.errors import GraderFault, SandboxUnavailable
 from grader.exercise.catalog import ROOT, Catalog
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Grade, Tracker
+from grader.jobs.grading import grade_with
 from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
 from grader.jobs.watching import Watching
 from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, lower_priority, send, serve_commands
-from grader.judge.grade import grade
-from grader.judge.panels import PANEL_DTYPE, Place
-from grader.judge.report import Report
-from grader.judge.sheet import draw_up
+from grader.judge.device_panels import PANEL_DTYPE, Place
 from grader.sandbox import cgroup
 from grader.sandbox.budget import Budget
 from grader.sandbox.choice import choose_box
@@ -43,11 +37,9 @@ from grader.service.service import Rules
 from grader.settings import Settings
 from grader.store import keys, migrate, private
 from grader.store.engine import PATIENCE_SECONDS, Database
-from grader.store.records import Submission
 
 LOG = logging.getLogger(__name__)
 ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
-NO_LONGER = "there is no GPU here any more, so your code was not run on one; your points are not touched by it"
 WORKERS_A_RUN = 2  # the submission's and the reference's, side by side
 
 
@@ -142,7 +134,9 @@ def work(descriptor: int) -> None:
     relay = RemoteProgress(connection)
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     database = Database(settings.database_url or settings.file_url)
-    engine = EmbeddedEngine(database, grade_with(catalog, box, gpu), workers=settings.data / "workers", live=relay)
+    engine = EmbeddedEngine(
+        database, grade_with(catalog, box, _place(gpu)), workers=settings.data / "workers", live=relay
+    )
     gc.collect()
     gc.freeze()  # no need to look at torch's objects again and again
     send(connection, {"ready": _name(box, gpu), "gpu": gpu is not None})
@@ -191,7 +185,9 @@ def assemble(
 ) -> Service:
     """Return a service that grades in this process and these boxes; the rest is for whoever cannot wait long."""
     database = opened(settings, patience)
-    engine = EmbeddedEngine(database, grade_with(catalog, box, gpu), workers=settings.data / "workers", retries=retries)
+    engine = EmbeddedEngine(
+        database, grade_with(catalog, box, _place(gpu)), workers=settings.data / "workers", retries=retries
+    )
     return Service(
         database,
         catalog,
@@ -205,6 +201,10 @@ def assemble(
 
 def _name(box: Box, gpu: DeviceBox | None) -> str:
     return f"{box.name}; on request beside it a {gpu.name}" if gpu else box.name
+
+
+def _place(gpu: DeviceBox | None) -> Place | None:
+    return Place(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
 
 
 def _close(*boxes: Box | None) -> None:
@@ -223,62 +223,3 @@ def rules_of(settings: Settings, *, with_gpu: bool = False) -> Rules:
         session_seconds=settings.session_hours * 3600,
         drain_seconds=settings.drain_seconds,
     )
-
-
-class Checking:
-    """A box after whose runs nothing goes on if nobody waits for that grading: what was killed is not judged."""
-
-    def __init__(self, box: Box, tracker: Tracker) -> None:
-        """Run in `box`, and ask `tracker` after each run."""
-        self.name = box.name
-        self._box = box
-        self._tracker = tracker
-
-    def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
-    ) -> Run:
-        """Run `plan` in the box.
-
-        Raises:
-            Cancelled: the submission was cancelled meanwhile.
-            Preempted: it has to let others go first.
-            Killed: the kernel ended it, and it was not the only one that ran.
-        """
-        done = self._box.run(plan, source, limits, progress, leash=leash)
-        self._tracker.check()
-        if done.killed and not self._tracker.alone:
-            raise Killed("the kernel ended a run for lack of memory; it may have been its neighbour's")
-        return done
-
-
-def grade_with(catalog: Catalog, box: Box, gpu: DeviceBox | None = None) -> Grade:
-    """Return the function that the engine grades with; whoever chose the GPU gets panels beside the verdict."""
-    steps_of = _counter(catalog)
-    beside = (Place("cpu", PANEL_DTYPE, box), Place(gpu.device, PANEL_DTYPE, gpu, apart=True)) if gpu else ()
-
-    def grade_one(submission: Submission, tracker: Tracker) -> Report:
-        if submission.exercise not in catalog:
-            raise GraderFault(f"the exercise {submission.exercise} is no longer there")
-        tracker.expect(steps_of(submission.exercise))
-        report = grade(
-            catalog[submission.exercise],
-            submission.raw,
-            seed=submission.seed,
-            box=Checking(box, tracker),
-            places=() if submission.device == "cpu" else beside,
-            progress=tracker,
-            leash=tracker.leash,
-        )
-        gone = submission.device != "cpu" and not beside
-        return replace(report, advice=(*report.advice, NO_LONGER)) if gone else report
-
-    return grade_one
-
-
-def _counter(catalog: Catalog) -> Callable[[str], int]:
-    @cache
-    def count(exercise: str) -> int:
-        # The seed decides the tensors, never how many calls there are.
-        return len(draw_up(catalog[exercise], seed=0).plan.calls)
-
-    return count

@@ -22,7 +22,7 @@ SEED = 0  # public: the same tensors on every machine
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
 
 if TYPE_CHECKING:  # they bring torch
-    from grader.judge.panels import Place
+    from grader.judge.device_panels import Place
 
 
 class WrongUse(SubmissionFault):
@@ -107,7 +107,7 @@ class LocalGrader:
         """
         if self._device == "cpu":
             return ()
-        from grader.judge.panels import PANEL_DTYPE, Place
+        from grader.judge.device_panels import PANEL_DTYPE, Place
         from grader.sandbox.plain import PlainBox
 
         return Place("cpu", PANEL_DTYPE, self.box), Place(self._device, PANEL_DTYPE, PlainBox(), apart=True)

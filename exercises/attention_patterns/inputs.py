@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.box.plan import Holding, Weight
 from grader.box.reader import Reader
-from grader.exercise.beginnings import beginnings
+from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 
 TRAINED = Path(__file__).parent / "model.safetensors"
@@ -37,7 +37,7 @@ def _sentences(case: Case, generator: torch.Generator) -> Tensor:
 def untrained(case: Case, generator: torch.Generator) -> Case:
     """Draw the weights of a model of other sizes."""
     sizes = {name: size for name, size in case.construct.items() if name != "model"}
-    drawn = beginnings(Reader(**sizes), generator, prefix="model.")  # type: ignore[arg-type]  # all of them whole numbers
+    drawn = initial_weights(Reader(**sizes), generator, prefix="model.")  # type: ignore[arg-type]  # all of them whole numbers
     bold = (replace(w, matrix=w.matrix * BOLD) if "W_query" in w.name else w for w in drawn)
     return replace(case, weights=tuple(bold))
 

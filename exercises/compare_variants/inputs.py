@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from grader.box.models import FIRST_WORD, PAD
 from grader.box.plan import Entry, Kind, Weight
 from grader.box.translator import Translator
-from grader.exercise.beginnings import beginnings
 from grader.exercise.drawing import generator as generator_of
 from grader.exercise.families import cases
+from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 
 outscored = cases.outscored
@@ -92,7 +92,7 @@ def _weights(case: Case) -> tuple[Weight, ...]:
     known = tuple(name for name in ("encoder_dim", "decoder_dim", "attention_dim") if name in sizes)
     found = (lambda: None) if "products" in case.name else _Stand
     model = Translator(found, Entry("", Kind.TRAIN, (), known), **sizes)
-    drawn = beginnings(model, generator_of(case.seed, "translator"), prefix="model.")
+    drawn = initial_weights(model, generator_of(case.seed, "translator"), prefix="model.")
     common = (replace(w, matrix=CALM * w.matrix) if w.name.startswith(TABLES) else w for w in drawn)
     return (*common, *_own_weights(case, sizes))
 

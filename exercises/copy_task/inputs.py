@@ -10,8 +10,8 @@ from torch import Tensor
 
 from grader.box.copier import Copier
 from grader.box.models import FIRST_WORD, PAD
-from grader.exercise.beginnings import beginnings
 from grader.exercise.families import cases
+from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 
 outscored = cases.outscored
@@ -26,7 +26,7 @@ def copies(case: Case, generator: torch.Generator) -> Case:
     source, held = (_cut(_tensor(case, name) + FIRST_WORD, generator) for name in ("source", "held_source"))
     held[0] = FIRST_WORD + torch.randint(_size(case, "words"), held[0].shape, generator=generator)
     sizes = {name: size for name, size in case.construct.items() if name != "model"}
-    weights = beginnings(Copier(None, None, **sizes), generator, prefix="model.")  # type: ignore[arg-type]  # never called
+    weights = initial_weights(Copier(None, None, **sizes), generator, prefix="model.")  # type: ignore[arg-type]  # never called
     arguments = {
         "source": source,
         "target": source,

@@ -55,9 +55,9 @@ def telling_upstream(case: Case, generator: torch.Generator) -> Case:
     """
     case = hide_some(case, generator)
     hidden = torch.isinf(_scores(case))
-    (upstream,) = case.upstream
-    assert upstream is not None
-    return replace(case, upstream=(torch.where(hidden, HUGE, upstream + COMMON),))
+    (grad_outputs,) = case.grad_outputs
+    assert grad_outputs is not None
+    return replace(case, grad_outputs=(torch.where(hidden, HUGE, grad_outputs + COMMON),))
 
 
 def _scores(case: Case) -> Tensor:

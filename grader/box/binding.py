@@ -56,13 +56,13 @@ class Binding:
 def bind(
     module: nn.Module,
     weights: tuple[Weight, ...],
-    begun: Collection[str] = (),
+    initial_of: Collection[str] = (),
     *,
     trains: bool = False,
     pick: Pick = BY_NAME,
     inventory: Inventory | None = None,
 ) -> Binding:
-    """Find every weight in `module` and copy the contract's values in; note how those in `begun` were before.
+    """Find every weight in `module` and copy the contract's values in; note how those in `initial_of` were before.
 
     Biases that the contract does not have are set to zero; where `trains`, they stay so: training leaves them out.
     Whoever has the `inventory` of the module already hands it over.
@@ -73,7 +73,7 @@ def bind(
     inventory = inventory or Inventory(module)
     chosen = _find(inventory, weights, pick)
     pieces, superfluous = chosen.pieces, chosen.superfluous
-    initial = {name: _moments(found) for name, found in pieces.items() if name in begun}
+    initial = {name: _moments(found) for name, found in pieces.items() if name in initial_of}
     write(pieces, weights)
     _zero(superfluous, frozen=trains)
     known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}

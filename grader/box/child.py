@@ -21,25 +21,25 @@ from grader.box.observe import observe
 from grader.box.packing import pack
 from grader.box.plan import Plan
 from grader.box.source import install
-from grader.box.witness import Witness
+from grader.box.trap_log import TrapLog
 
 
 def main(job: int, result: int) -> None:
     """Read a job from descriptor `job` up to its end, run it, and write its frames to descriptor `result`."""
     plan, source = _receive(job)
     outlet = _Outlet(result, plan)
-    witness = Witness(outlet.send)
-    traps.install(plan.forbidden, witness.saw)
+    trap_log = TrapLog(outlet.send)
+    traps.install(plan.forbidden, trap_log.record)
     _withdraw(drivers.TRAVELLING)
 
     def load() -> Mapping[str, Any]:
         namespace = loading.load(source, plan.entries, outlet.send)
-        witness.loading = False
+        trap_log.loading = False
         return namespace
 
     for event in observe(plan, load, whole=True):
         outlet.send(event)
-        witness.begin_anew()
+        trap_log.clear()
     outlet.end()
 
 

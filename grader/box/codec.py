@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from safetensors import TensorSpec, serialize
+from safetensors import TensorSpec as StoredTensor
+from safetensors import serialize
 from safetensors.torch import load as load_tensors
 from torch import Tensor
 
 from grader.box import traps
-from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kind, Pick, Plan, Slot, Weight
+from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kind, Pick, Plan, TensorSpec, Weight
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
 
@@ -56,16 +57,16 @@ def encode_job(plan: Plan, source: str, modules: Mapping[str, str] | None = None
         "forbidden": plan.forbidden,
         "device": plan.device,
         "parts": {name: _entry_out(entry) for name, entry in plan.parts.items()},
-        "begun": plan.begun,
+        "initial_of": plan.initial_of,
     }
     specs = {name: _spec(tensor) for name, tensor in tensors.items()}
     return bytes(serialize(specs, metadata={"job": json.dumps(manifest)}))
 
 
-def _spec(tensor: Tensor) -> TensorSpec:
+def _spec(tensor: Tensor) -> StoredTensor:
     """Return where the numbers of a contiguous tensor lie; `safetensors.torch.save` asks numpy, which takes longer."""
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return TensorSpec(dtype=dtype, shape=tensor.shape, data_ptr=tensor.data_ptr(), data_len=tensor.nbytes)
+    return StoredTensor(dtype=dtype, shape=tensor.shape, data_ptr=tensor.data_ptr(), data_len=tensor.nbytes)
 
 
 def decode_job(blob: bytes) -> tuple[Plan, str]:
@@ -92,7 +93,7 @@ def open_job(blob: bytes) -> Job:
         forbidden=tuple(manifest["forbidden"]),
         device=manifest["device"],
         parts={name: _entry_in(entry) for name, entry in manifest["parts"].items()},
-        begun=tuple(manifest["begun"]),
+        initial_of=tuple(manifest["initial_of"]),
     )
     return Job(plan, manifest["source"], manifest["modules"])
 
@@ -119,7 +120,7 @@ def _build_out(build: Build, keep: Any) -> Json:
         "arguments": dict(build.arguments),
         "weights": [_weight_out(weight, keep) for weight in build.weights],
         "dtype": build.dtype,
-        "refused": build.refused,
+        "must_raise": build.must_raise,
         "part": build.part,
         "pick": [build.pick.nth, build.pick.places],
     }
@@ -128,7 +129,7 @@ def _build_out(build: Build, keep: Any) -> Json:
 def _build_in(data: Json, find: Any) -> Build:
     weights = tuple(_weight_in(weight, find) for weight in data["weights"])
     pick = Pick(*data["pick"])
-    return Build(data["name"], data["arguments"], weights, data["dtype"], data["refused"], data["part"], pick)
+    return Build(data["name"], data["arguments"], weights, data["dtype"], data["must_raise"], data["part"], pick)
 
 
 def _weight_out(weight: Weight, keep: Any) -> Json:
@@ -159,12 +160,12 @@ def _call_out(call: Call, keep: Any) -> Json:
         "build": call.build,
         "arguments": {name: keep(value) for name, value in call.arguments.items()},
         "outputs": [[slot.key, slot.axes, slot.shape, slot.dtype] for slot in call.outputs],
-        "upstream": [keep(gradient) for gradient in call.upstream],
+        "grad_outputs": [keep(gradient) for gradient in call.grad_outputs],
         "wants": call.wants,
         "dtype": call.dtype,
         "training": call.training,
-        "strided": call.strided,
-        "below": call.below,
+        "non_contiguous": call.non_contiguous,
+        "max_elements": call.max_elements,
         "seed": call.seed,
         "part": call.part,
         "reads_weights": call.reads_weights,
@@ -177,13 +178,13 @@ def _call_in(data: Json, find: Any) -> Call:
         name=data["name"],
         build=data["build"],
         arguments={name: find(value) for name, value in data["arguments"].items()},
-        outputs=tuple(Slot(key, tuple(axes), tuple(shape), dtype) for key, axes, shape, dtype in data["outputs"]),
-        upstream=tuple(find(gradient) for gradient in data["upstream"]),
+        outputs=tuple(TensorSpec(key, tuple(axes), tuple(shape), dtype) for key, axes, shape, dtype in data["outputs"]),
+        grad_outputs=tuple(find(gradient) for gradient in data["grad_outputs"]),
         wants=tuple(data["wants"]),
         dtype=data["dtype"],
         training=data["training"],
-        strided=data["strided"],
-        below=data["below"],
+        non_contiguous=data["non_contiguous"],
+        max_elements=data["max_elements"],
         seed=data["seed"],
         part=data["part"],
         reads_weights=data["reads_weights"],

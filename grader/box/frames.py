@@ -35,7 +35,7 @@ RANDOM, WRITES, GRADIENT = 1, 2, 4  # traits of a result in a traced call
 MOST_AXES = 8  # of a result in a traced call
 MOST_RESULTS = 400  # in a traced call
 TRACE_LIMIT = 4 << 20  # bytes of values in a traced call
-TOUCHES = 4  # frames of that kind between two events; the child sends no more
+TRAP_HITS = 4  # frames of that kind between two events; the child sends no more
 DTYPE_NAMES = tuple(DTYPES)
 PRESENCES = tuple(Presence)
 

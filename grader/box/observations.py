@@ -133,7 +133,7 @@ class BuildSeen:
         unused: parameters of the module that no canonical weight claimed (`name (shape)`).
         zeroed: superfluous biases that were set to zero.
         loose: names of plain tensor attributes, neither parameter nor buffer.
-        initial: mean and standard deviation of canonical tensors as the constructor left them: those of `Plan.begun`.
+        initial: mean and standard deviation after the constructor of the weights in `Plan.initial_of`.
         choices: how many assignments of weights to parameters there were, this one included.
         places: this assignment in words of the child's, for `Pick.places`; empty where names decide.
     """
@@ -150,7 +150,7 @@ class BuildSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class TrapHit:
     """A forbidden operation that was called and trapped, whatever the code did about the exception.
 
     Attributes:
@@ -179,7 +179,7 @@ class Loaded:
     missing: tuple[str, ...] = ()
 
 
-Event = Raised | BuildSeen | CallSeen | Touch | Loaded
+Event = Raised | BuildSeen | CallSeen | TrapHit | Loaded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,28 +192,28 @@ class Observations:
     calls: Mapping[str, CallSeen] = field(default_factory=dict)
     builds: Mapping[str, BuildSeen] = field(default_factory=dict)
     loading: Raised | None = None
-    touches: tuple[Touch, ...] = ()
+    trap_hits: tuple[TrapHit, ...] = ()
     loaded: Loaded = Loaded()
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Observations:
-        """Collect the events of one run; a touch belongs to the call or construction that comes next."""
+        """Collect the events of one run; a trap hit belongs to the call or construction that comes next."""
         all_of_them = list(events)
-        found = list(_ended_by_touches(all_of_them))
+        found = list(_ended_by_traps(all_of_them))
         return cls(
             calls={event.name: event for event in found if isinstance(event, CallSeen)},
             builds={event.name: event for event in found if isinstance(event, BuildSeen)},
             loading=next((event for event in found if isinstance(event, Raised)), None),
-            touches=tuple(event for event in all_of_them if isinstance(event, Touch)),
+            trap_hits=tuple(event for event in all_of_them if isinstance(event, TrapHit)),
             loaded=next((event for event in found if isinstance(event, Loaded)), Loaded()),
         )
 
 
-def _ended_by_touches(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield the events but for the touches, each one that was touched as ended by the first touch."""
-    first: Touch | None = None
+def _ended_by_traps(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events but for the trap hits; a call with hits counts as ended by the first."""
+    first: TrapHit | None = None
     for event in events:
-        if isinstance(event, Touch):
+        if isinstance(event, TrapHit):
             first = first or (None if event.loading else event)
             continue
         if first is not None and isinstance(event, CallSeen | BuildSeen):
@@ -223,11 +223,11 @@ def _ended_by_touches(events: Iterable[Event]) -> Iterator[Event]:
         first = None
 
 
-def _ended(event: CallSeen | BuildSeen, touch: Touch) -> CallSeen | BuildSeen:
+def _ended(event: CallSeen | BuildSeen, hit: TrapHit) -> CallSeen | BuildSeen:
     """Return `event` as it would have been, had the code not caught the exception."""
     if event.raised is not None and event.raised.blame is Blame.FORBIDDEN:
         return event
     stage = Stage.CALL if isinstance(event, CallSeen) else Stage.CONSTRUCT
-    error = ForbiddenCall(touch.what)
-    raised = Raised(stage, Blame.FORBIDDEN, type(error).__name__, str(error), touch.line)
+    error = ForbiddenCall(hit.what)
+    raised = Raised(stage, Blame.FORBIDDEN, type(error).__name__, str(error), hit.line)
     return CallSeen(event.name, raised=raised) if isinstance(event, CallSeen) else BuildSeen(event.name, raised=raised)

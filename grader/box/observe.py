@@ -71,7 +71,7 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
             yield seen
         instance = instances[build.name] if build else None
         if build is None or instance is not None:
-            yield _observe_call(plan, call, entries[call.part], instance, outside=call.below if whole else None)
+            yield _observe_call(plan, call, entries[call.part], instance, outside=call.max_elements if whole else None)
     for build in plan.builds:
         if build.name not in instances:
             yield _construct(plan, build, entries[build.part])[0]
@@ -114,8 +114,8 @@ def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) 
         with pristine():
             binding = bind(
                 inventory.module,
-                () if build.refused else build.weights,
-                plan.begun,
+                () if build.must_raise else build.weights,
+                plan.initial_of,
                 trains=contract.kind.trains,
                 pick=build.pick,
                 inventory=inventory,
@@ -141,7 +141,7 @@ def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> 
     """Call a module once, so that lazy layers learn their shapes from its inputs; it may keep nothing else of that."""
     with torch.no_grad(), default_dtype(call.dtype):
         leaves = {name: _leaf(value, plan, call, wanted=False) for name, value in call.arguments.items()}
-        handed = {name: _hand(value, strided=False) for name, value in leaves.items()}
+        handed = {name: _hand(value, non_contiguous=False) for name, value in leaves.items()}
         driver(contract.kind).run(module.to(plan.device), handed, call, contract)
 
 
@@ -155,7 +155,7 @@ def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> Bui
     return BuildSeen(
         name=build.name,
         mapping=binding.describe(),
-        unused=() if build.refused else binding.unused,  # who should have refused was given no weights at all
+        unused=() if build.must_raise else binding.unused,  # who should have refused was given no weights at all
         zeroed=binding.zeroed,
         loose=tuple(loose),
         initial=binding.initial,
@@ -167,17 +167,17 @@ def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> Bui
 @torch.enable_grad()
 def _observe_call(plan: Plan, call: Call, entry: Any, instance: Instance | None, *, outside: int | None) -> CallSeen:
     leaves = {name: _leaf(value, plan, call, wanted=name in call.wants) for name, value in call.arguments.items()}
-    handed = {name: _hand(value, call.strided) for name, value in leaves.items()}
+    handed = {name: _hand(value, call.non_contiguous) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
-    stage, gauge = Stage.CALL, Gauge(outside) if call.below else None
-    recorder = Recorder(handed.values(), gradients=bool(call.upstream)) if call.traced else None
+    stage, gauge = Stage.CALL, Gauge(outside) if call.max_elements else None
+    recorder = Recorder(handed.values(), gradients=bool(call.grad_outputs)) if call.traced else None
     try:
         with default_dtype(call.dtype):
             with gauge or nullcontext(), recorder or nullcontext():
                 results = _run(plan, call, entry, instance=instance, handed=handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}
             stage = Stage.BACKWARD
-            if call.upstream:
+            if call.grad_outputs:
                 _push_back(call, slots, results)
                 slots |= _gradients(plan, call, leaves, instance)
         raised = None
@@ -192,18 +192,18 @@ def _leaf(value: Argument, plan: Plan, call: Call, *, wanted: bool) -> Argument:
     if not isinstance(value, Tensor):
         return value
     value = value.to(plan.device, FLOATS[call.dtype] if value.is_floating_point() else value.dtype)
-    if not (wanted and call.upstream):
+    if not (wanted and call.grad_outputs):
         return value  # the plan's own tensor: `_hand` copies it
     return value.detach().clone().requires_grad_()
 
 
-def _hand(value: Argument, strided: bool) -> Any:
+def _hand(value: Argument, non_contiguous: bool) -> Any:
     """Return a copy to hand over: not the leaf itself, so that writing into it is bad manners, not an error."""
     if isinstance(value, Function):
         return FUNCTIONS[value.name]
     if not isinstance(value, Tensor):
         return value
-    if strided and value.dim() > 1:
+    if non_contiguous and value.dim() > 1:
         return value.transpose(0, -1).contiguous().transpose(0, -1)
     return value.clone()
 
@@ -217,7 +217,7 @@ def _run(
     subject, contract = instance.module if instance else entry, plan.contract(call.part)
     if instance is not None:
         _set_mode(instance.module, training=call.training)
-        if call.upstream or contract.kind.brings_a_model:  # nobody else asks what gradients there are
+        if call.grad_outputs or contract.kind.brings_a_model:  # nobody else asks what gradients there are
             instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
     return returned(driver(contract.kind).run(subject, handed, call, contract), len(call.outputs))
@@ -245,7 +245,7 @@ def _seed(seed: int, device: str) -> None:
 
 def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) -> None:
     tensors, gradients = [], []
-    for slot, value, gradient in zip(call.outputs, results, call.upstream, strict=True):
+    for slot, value, gradient in zip(call.outputs, results, call.grad_outputs, strict=True):
         if gradient is not None and slots[slot.key].presence is Presence.TENSOR and value.requires_grad:
             tensors.append(value)
             gradients.append(gradient.to(value))

@@ -22,7 +22,7 @@ from grader.box.frames import (
     WRITES,
     Frame,
 )
-from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Seen, Touch, Traced
+from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Seen, Traced, TrapHit
 from grader.box.plan import Plan
 
 
@@ -33,7 +33,7 @@ def pack(event: Event, plan: Plan) -> bytes:
     if isinstance(event, BuildSeen):
         index = next(i for i, build in enumerate(plan.builds) if build.name == event.name)
         return _text(Frame.BUILT, 0, index, _build_out(event))
-    if isinstance(event, Touch):
+    if isinstance(event, TrapHit):
         touched = {"what": event.what[:200], "line": event.line, "function": event.function[:200]}
         return _text(Frame.TOUCHED, int(event.loading), 0, touched)
     if isinstance(event, Loaded):

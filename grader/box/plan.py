@@ -89,7 +89,7 @@ BY_NAME = Pick()
 class Build:
     """One construction of a module; its instance serves every call that names it.
 
-    `refused` asks for the opposite: the constructor, or else the call that follows, must raise. No weights are given.
+    With `must_raise` the constructor, or else the call that follows, must raise; no weights are given.
     `part` is that of its calls, `pick` an assignment of the weights that was found to be the right one.
     """
 
@@ -97,13 +97,13 @@ class Build:
     arguments: Mapping[str, Scalar]
     weights: tuple[Weight, ...] = ()
     dtype: str = "float64"
-    refused: bool = False
+    must_raise: bool = False
     part: str = ""
     pick: Pick = BY_NAME
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class TensorSpec:
     """A tensor that a call gives: `output:context`, `input:x` or `weight:W_query`, with its axes and shape.
 
     `dtype` is set where it does not follow the call's: `bool` for a mask.
@@ -129,12 +129,12 @@ class Call:
         build: the build whose instance is called; None for a function.
         arguments: by canonical name, in float64; `observe` casts floating-point tensors to `dtype`.
         outputs: one slot per returned tensor, in the contract's order.
-        upstream: a gradient for each output (None: that output gets none); empty: no backward pass.
+        grad_outputs: a gradient for each output (None: that output gets none); empty: no backward pass.
         wants: the tensor arguments whose gradients are sent back.
         dtype: torch's default dtype while the call runs.
         training: `module.train()` instead of `module.eval()`.
-        strided: hand over the same values in memory that is not contiguous.
-        below: the elements that no tensor of the forward pass may reach; its largest storage is noted. 0: unmeasured.
+        non_contiguous: hand over the same values in memory that is not contiguous.
+        max_elements: what no tensor of the forward pass may reach; its largest storage is noted. 0: unmeasured.
         seed: torch's generator is seeded with it just before the call.
         part: which entry point is called: one of the plan's `parts`, or its `entry`.
         reads_weights: nothing is called; the outputs are the weights of the build as they are by then.
@@ -144,19 +144,19 @@ class Call:
     name: str
     build: str | None
     arguments: Mapping[str, Argument]
-    outputs: tuple[Slot, ...]
-    upstream: tuple[Tensor | None, ...] = ()
+    outputs: tuple[TensorSpec, ...]
+    grad_outputs: tuple[Tensor | None, ...] = ()
     wants: tuple[str, ...] = ()
     dtype: str = "float64"
     training: bool = False
-    strided: bool = False
-    below: int = 0
+    non_contiguous: bool = False
+    max_elements: int = 0
     seed: int = 0
     part: str = ""
     reads_weights: bool = False
     traced: bool = False
 
-    def output(self, name: str) -> Slot:
+    def output(self, name: str) -> TensorSpec:
         """Return the slot of the output called `name`."""
         return next(slot for slot in self.outputs if slot.name == name)
 
@@ -167,8 +167,8 @@ class Plan:
 
     `forbidden` names groups of ready-made operations (`attention`, `softmax`, …) that are trapped while it runs.
     Modules and tensors are moved to `device`; what is sent back comes from the CPU again. `parts` are further entry
-    points, for exercises that ask for several things in one file. `begun` names the weights of which it is told how the
-    constructor left them.
+    points, for exercises that ask for several things in one file. `initial_of` names the weights whose initial values
+    are reported.
     """
 
     entry: Entry
@@ -177,7 +177,7 @@ class Plan:
     forbidden: tuple[str, ...] = ()
     device: str = "cpu"
     parts: Mapping[str, Entry] = field(default_factory=dict)
-    begun: tuple[str, ...] = ()
+    initial_of: tuple[str, ...] = ()
 
     @property
     def entries(self) -> tuple[str, ...]:
@@ -202,9 +202,9 @@ class Plan:
         """Return the build that `call` runs on, None for a function."""
         return next((build for build in self.builds if build.name == call.build), None)
 
-    def slots(self, call: Call) -> tuple[Slot, ...]:
+    def slots(self, call: Call) -> tuple[TensorSpec, ...]:
         """Return all tensors that `call` may give, in wire order: outputs, input gradients, weight gradients."""
-        if not call.upstream:
+        if not call.grad_outputs:
             return call.outputs
         build = self.build_of(call)
         inputs = [_slot(f"input:{name}", call.arguments[name]) for name in call.wants]
@@ -237,12 +237,12 @@ class Plan:
         )
 
 
-def _slot(key: str, value: Argument) -> Slot:
+def _slot(key: str, value: Argument) -> TensorSpec:
     assert isinstance(value, Tensor), f"a gradient is wanted of `{key}`, which is no tensor"
-    return Slot(key, (), tuple(value.shape))
+    return TensorSpec(key, (), tuple(value.shape))
 
 
-def _weight_slots(weight: Weight) -> list[Slot]:
+def _weight_slots(weight: Weight) -> list[TensorSpec]:
     slots = [_slot(f"weight:{weight.name}", weight.matrix)]
     if weight.bias is not None:
         slots.append(_slot(f"weight:{weight.name}.bias", weight.bias))

@@ -56,4 +56,4 @@ class Prebuilt:
 def _key(build: Build) -> Hashable:
     """Return what must be equal for two constructions to differ in nothing but the numbers of their weights."""
     weights = tuple((weight.name, weight.matrix.shape, weight.bias is None) for weight in build.weights)
-    return build.name, build.part, build.dtype, build.refused, build.pick, tuple(build.arguments.items()), weights
+    return build.name, build.part, build.dtype, build.must_raise, build.pick, tuple(build.arguments.items()), weights

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.observations import Presence, Seen
-from grader.box.plan import DTYPES, FLOATS, Slot
+from grader.box.plan import DTYPES, FLOATS, TensorSpec
 
 _MISSING = object()
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -24,7 +24,7 @@ def returned(result: Any, count: int) -> tuple[Any, ...]:
     return (result, *(_MISSING for _ in range(count - 1)))
 
 
-def see(value: Any, slot: Slot) -> Seen:
+def see(value: Any, slot: TensorSpec) -> Seen:
     """Return what is in the place of an output."""
     if value is _MISSING:
         return Seen(Presence.OTHER, what="nothing")
@@ -44,7 +44,7 @@ def see(value: Any, slot: Slot) -> Seen:
     return Seen(Presence.TENSOR, values, shape, dtype)
 
 
-def see_gradient(gradient: Tensor | None, slot: Slot) -> Seen:
+def see_gradient(gradient: Tensor | None, slot: TensorSpec) -> Seen:
     """Return what is in the place of a gradient."""
     return Seen(Presence.NONE) if gradient is None else see(gradient, slot)
 

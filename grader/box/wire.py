@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import torch
 
 from grader.box import traces
-from grader.box.frames import DTYPE_NAMES, END, HEADER, PLACES_LIMIT, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
-from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Loaded, Presence, Raised, Seen, Stage, Touch
+from grader.box.frames import DTYPE_NAMES, END, HEADER, PLACES_LIMIT, PRESENCES, SLOT, TEXT_LIMIT, TRAP_HITS, Frame
+from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Loaded, Presence, Raised, Seen, Stage, TrapHit
 from grader.box.packing import pack
-from grader.box.plan import DTYPES, MOST_CHOICES, Plan, Slot
+from grader.box.plan import DTYPES, MOST_CHOICES, Plan, TensorSpec
 from grader.errors import BadAnswer
 
 __all__ = ["END", "Reader", "pack"]
@@ -80,7 +80,7 @@ class Reader:
         if length > limit:
             raise BadAnswer(f"a frame claims {length} bytes where at most {limit} are possible")
 
-    def _slots_of(self, index: int) -> tuple[Slot, ...]:
+    def _slots_of(self, index: int) -> tuple[TensorSpec, ...]:
         if index >= len(self._slots):
             raise BadAnswer(f"the answer names call {index} of {len(self._slots)}")
         return self._slots[index]
@@ -124,12 +124,12 @@ class Reader:
             raise BadAnswer("a call was traced when it had ended")
         self._traces.setdefault(index, traces.Collected()).add(body)
 
-    def _read_touch(self, code: int, data: dict[str, Any]) -> Touch:
+    def _read_touch(self, code: int, data: dict[str, Any]) -> TrapHit:
         self._touches += 1
-        if code > 1 or self._touches > TOUCHES:
+        if code > 1 or self._touches > TRAP_HITS:
             raise BadAnswer("a trapped operation is reported in no way, or too often")
         what, function = _text(data.get("what", ""), 200), _text(data.get("function", ""), 200)
-        return Touch(what, _line(data.get("line")), function, loading=code == 1)
+        return TrapHit(what, _line(data.get("line")), function, loading=code == 1)
 
     def _read_loaded(self, data: dict[str, Any]) -> Loaded:
         if self._closed or self._open:
@@ -196,7 +196,7 @@ def _parse(body: bytes) -> dict[str, Any]:
     return data
 
 
-def _tensor_in(slot: Slot, code: int, raw: bytes) -> Seen:
+def _tensor_in(slot: TensorSpec, code: int, raw: bytes) -> Seen:
     if code >= len(DTYPE_NAMES):
         raise BadAnswer(f"`{slot.key}` has dtype number {code}, which does not exist")
     dtype = DTYPES[DTYPE_NAMES[code]]

@@ -7,11 +7,11 @@ import math
 import torch
 from torch import Tensor
 
-from grader.box.plan import Slot
+from grader.box.plan import TensorSpec
 from grader.checks.undefined import cause_of_nan
 
 
-def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot: Slot) -> str:
+def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot: TensorSpec) -> str:
     """Return where and by how much `seen` differs from `expected`; empty where no element differs by over `bound`.
 
     Infinite elements must be equal; NaN equals nothing, and its likely cause is told. Both have the slot's shape.
@@ -34,7 +34,7 @@ def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot
     return text + _ratio(seen, expected)
 
 
-def where(index: tuple[int, ...], slot: Slot) -> str:
+def where(index: tuple[int, ...], slot: TensorSpec) -> str:
     """Return `(batch 0, time 3)`: an index under its axis names; leading axes without a name are bare numbers."""
     return named(slot.axes, index)
 

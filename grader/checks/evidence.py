@@ -13,10 +13,10 @@ from torch import Tensor
 
 from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised, Seen
 from grader.box.observe import Load
-from grader.box.plan import Argument, Build, Call, Plan, Slot
+from grader.box.plan import Argument, Build, Call, Plan, TensorSpec
 from grader.checks.compare import named
+from grader.checks.explain import explain
 from grader.checks.finding import Finding, failed, skipped
-from grader.checks.trouble import explain
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Dimension
 
@@ -93,7 +93,7 @@ class Evidence:
         return {call.name: call for call in self.plan.calls}
 
     @cached_property
-    def _troubles(self) -> dict[str, Finding | None]:
+    def _problems(self) -> dict[str, Finding | None]:
         return {}
 
     @cached_property
@@ -109,13 +109,13 @@ class Evidence:
         """Return the planned call `variant` of the item's case."""
         return self._calls[f"{item.case.name}/{variant}"]
 
-    def trouble(self, call: Call) -> Finding | None:
+    def problem(self, call: Call) -> Finding | None:
         """Return why `call` cannot be judged at all: it raised, was never reached, or gave wrong shapes."""
-        if call.name not in self._troubles:
-            self._troubles[call.name] = self._trouble(call)
-        return self._troubles[call.name]
+        if call.name not in self._problems:
+            self._problems[call.name] = self._problem(call)
+        return self._problems[call.name]
 
-    def _trouble(self, call: Call) -> Finding | None:
+    def _problem(self, call: Call) -> Finding | None:
         seen = self.observed.calls.get(call.name)
         built = self.observed.builds.get(call.build) if call.build else None
         raised: Raised | None = built.raised if built is not None else None
@@ -128,15 +128,15 @@ class Evidence:
         return next((failed(text) for slot in call.outputs if (text := misfit(slot, seen, call))), None)
 
     def seen(self, call: Call) -> CallSeen:
-        """Return what was seen of a call that had no trouble."""
+        """Return what was seen of a call that had no problem."""
         return self.observed.calls[call.name]
 
     def built(self, call: Call) -> BuildSeen | None:
         """Return what was seen of the construction of a call."""
         return self.observed.builds.get(call.build) if call.build else None
 
-    def output(self, call: Call, slot: Slot) -> Tensor:
-        """Return the student's output in float64; the call had no trouble."""
+    def output(self, call: Call, slot: TensorSpec) -> Tensor:
+        """Return the student's output in float64; the call had no problem."""
         return _values(self.observed.calls[call.name].slots[slot.key])
 
     def has_gradient(self, call: Call, key: str) -> bool:
@@ -182,7 +182,7 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
         build=build.name if build else None,
         arguments=case.arguments,
         outputs=case.outputs,
-        upstream=case.upstream if backward else (),
+        grad_outputs=case.grad_outputs if backward else (),
         wants=case.wants if backward else (),
         dtype=case.dtype,
         part=case.part,
@@ -240,7 +240,7 @@ def scales(seen: CallSeen) -> dict[str, float]:
     return {key: found.get(key) or 1.0 for key in seen.slots}
 
 
-def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
+def misfit(slot: TensorSpec, seen: CallSeen, call: Call) -> str:
     """Return in what way an output is not the tensor that the contract wants; empty if it is."""
     found = seen.slots.get(slot.key)
     if found is not None and found.presence is Presence.TENSOR and found.shape == slot.shape:
@@ -258,7 +258,7 @@ def misfit(slot: Slot, seen: CallSeen, call: Call) -> str:
     return ""
 
 
-def wanted_dtype(slot: Slot, call: Call) -> str:
+def wanted_dtype(slot: TensorSpec, call: Call) -> str:
     """Return in words which dtype an output must have, and why."""
     if slot.dtype:
         return slot.dtype

@@ -8,19 +8,19 @@ import torch
 from torch import Tensor
 
 from grader.box.observations import Presence, Seen
-from grader.box.plan import Call, Slot
+from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference
 from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of
+from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import training_call
-from grader.checks.trouble import explain
 from grader.exercise.spec import Dimension
 
 # Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
 _READ_OFF = 1e-8
 
 
-def gradient_slots(call: Call, evidence: Evidence) -> tuple[Slot, ...]:
+def gradient_slots(call: Call, evidence: Evidence) -> tuple[TensorSpec, ...]:
     """Return the gradients that `call` sends back."""
     return evidence.plan.slots(call)[len(call.outputs) :]
 
@@ -39,8 +39,8 @@ class GradientFlow:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at each gradient by itself."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         seen = evidence.seen(call)
         if seen.raised is not None:
             return failed(explain(seen.raised))
@@ -64,8 +64,8 @@ class GradientValues:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare element by element."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         seen = evidence.seen(call)
         if seen.raised is not None:
             return failed(explain(seen.raised))
@@ -93,16 +93,16 @@ class DropoutGradient:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare with the upstream gradient times the factor that is read off the output."""
         call = evidence.call(item, "train1")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         seen, slot = evidence.seen(call), call.outputs[0]
         if seen.raised is not None:
             return failed(explain(seen.raised))
-        plain, upstream = evidence.truth(evidence.call(item, "base"), slot.key), call.upstream[0]
+        plain, grad_outputs = evidence.truth(evidence.call(item, "base"), slot.key), call.grad_outputs[0]
         assert plain is not None
-        assert upstream is not None, "a gradient is sent back through the output"
+        assert grad_outputs is not None, "a gradient is sent back through the output"
         told = plain.abs() > 1e-6 * scale_of(plain)  # what was drawn for the others cannot be read off
-        expected = upstream * torch.where(told, evidence.output(call, slot) / plain, 0.0)
+        expected = grad_outputs * torch.where(told, evidence.output(call, slot) / plain, 0.0)
         for name in item.spec.of:
             if text := _misled(name, seen.slots[f"input:{name}"], expected, told=told, slot=slot):
                 return failed(text)
@@ -123,8 +123,8 @@ class NoParameters:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look for parameters that no weight of the contract claimed."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         built = evidence.built(call)
         if built is None or not built.unused:
             return PASSED
@@ -132,17 +132,17 @@ class NoParameters:
         return failed(f"an optimiser would change {listed}; what is fixed belongs in a buffer (`register_buffer`)")
 
 
-def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: Slot) -> str:
+def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: TensorSpec) -> str:
     """Return how a gradient is not what dropout should have made of it; empty if it is."""
     if seen.tensor is None or not bool(torch.isfinite(seen.tensor).all()):
-        return _blocked(Slot(f"input:{name}", (), ()), seen)
+        return _blocked(TensorSpec(f"input:{name}", (), ()), seen)
     found = torch.where(told, seen.tensor.double(), 0.0)
     bound = _READ_OFF * scale_of(expected)
     text = difference(f"gradient of {name}", found, expected, bound=bound, slot=slot)
     return text and f"in training mode, {text}. What is dropped passes no gradient on; what stays is scaled both ways"
 
 
-def _blocked(slot: Slot, seen: Seen) -> str:
+def _blocked(slot: TensorSpec, seen: Seen) -> str:
     """Return why a gradient does not do its work; empty if it does."""
     name = f"`{slot.name}`"
     if seen.presence is Presence.NONE:
@@ -157,7 +157,7 @@ def _blocked(slot: Slot, seen: Seen) -> str:
     return ""
 
 
-def _spoilt(call: Call, evidence: Evidence, slot: Slot) -> str:
+def _spoilt(call: Call, evidence: Evidence, slot: TensorSpec) -> str:
     """Return where NaN in a gradient comes from, as far as the outputs tell; empty where there is none."""
     found = evidence.seen(call).slots[slot.key].tensor
     if found is None or not bool(found.isnan().any()):
@@ -170,7 +170,7 @@ def _spoilt(call: Call, evidence: Evidence, slot: Slot) -> str:
     )
 
 
-def _wrong(slot: Slot, seen: Seen, call: Call, evidence: Evidence) -> str:
+def _wrong(slot: TensorSpec, seen: Seen, call: Call, evidence: Evidence) -> str:
     truth = evidence.truth(call, slot.key)
     if truth is None:
         return ""

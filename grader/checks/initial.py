@@ -34,8 +34,8 @@ class Initial:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare mean and standard deviation, as far as so many draws can tell."""
         call, name, wanted = evidence.call(item, "base"), item.spec.weight, item.spec.std
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         built = evidence.built(call)
         if built is None:
             return skipped(f"because `{name}` was not found")

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from grader.box.models import PAD
-from grader.box.plan import Call, Slot
+from grader.box.plan import Call, TensorSpec
 from grader.checks.evidence import Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
 from grader.checks.rerun import Claims, Rerun, rerun
@@ -56,9 +56,9 @@ def weights_call(case: Case) -> Call:
     """Return the call that reads the weights which the training has left."""
     outputs = []
     for weight in case.weights:
-        outputs.append(Slot(f"output:{weight.name}", (), tuple(weight.matrix.shape)))
+        outputs.append(TensorSpec(f"output:{weight.name}", (), tuple(weight.matrix.shape)))
         if weight.bias is not None:
-            outputs.append(Slot(f"output:{weight.name}.bias", (), tuple(weight.bias.shape)))
+            outputs.append(TensorSpec(f"output:{weight.name}.bias", (), tuple(weight.bias.shape)))
     called = replace(base_call(case), name=f"{case.name}/trained weights", arguments={}, outputs=tuple(outputs))
     return replace(called, reads_weights=True)
 
@@ -69,7 +69,7 @@ def _all_calls(case: Case) -> tuple[Call, ...]:
 
 
 def _outside(item: Item, evidence: Evidence) -> Rerun | None:
-    """Return what the training comes to outside of the box, None where nobody can say; there was no trouble."""
+    """Return what the training comes to outside of the box, None where nobody can say; there was no problem."""
     first, *_, last, answers, weights = _all_calls(item.case)
     return rerun(item, evidence, Claims(first, last, answers, weights))
 
@@ -100,8 +100,8 @@ class Loss:
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at the end of the curve."""
-        if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
-            return trouble
+        if (problem := _problem(item, evidence, self.work(item).calls)) is not None:
+            return problem
         seen = losses(item, evidence)
         if len(seen) < tensor(item.case, "source").shape[:2].numel():
             return failed("the loss became NaN or infinite while your attention was trained")
@@ -131,8 +131,8 @@ class Accuracy:
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Count the tokens that are right, padding aside; in the box and outside of it."""
-        if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
-            return trouble
+        if (problem := _problem(item, evidence, self.work(item).calls)) is not None:
+            return problem
         right = right_tokens(item, evidence)
         if (found := _outside(item, evidence)) is not None:
             if (doubt := _doubt(found)) is not None:
@@ -178,12 +178,12 @@ def _mean(lost: Tensor | None) -> float:
     return mean if math.isfinite(mean) else math.inf
 
 
-def _trouble(item: Item, evidence: Evidence, calls: tuple[Call, ...]) -> Finding | None:
+def _problem(item: Item, evidence: Evidence, calls: tuple[Call, ...]) -> Finding | None:
     """Return why there is nothing to judge: what a call raised, or that the run ended on the way."""
     for call in calls:
-        if (trouble := evidence.trouble(call)) is not None:
+        if (problem := evidence.problem(call)) is not None:
             ended = evidence.observed.calls.get(call.name) is None and losses(item, evidence)
-            return skipped("because the run ended before the training did") if ended else trouble
+            return skipped("because the run ended before the training did") if ended else problem
     return None
 
 
@@ -203,8 +203,8 @@ class Bleu:
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Hold the answers against the translations; in the box and outside of it."""
-        if (trouble := _trouble(item, evidence, self.work(item).calls)) is not None:
-            return trouble
+        if (problem := _problem(item, evidence, self.work(item).calls)) is not None:
+            return problem
         call = evidence.call(item, "answers")
         score = bleu(item, evidence.output(call, call.outputs[0]))
         if (found := _outside(item, evidence)) is not None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from grader.box.drivers.names import NAMES
 from grader.box.kinds import LEFT
-from grader.box.plan import Slot
+from grader.box.plan import TensorSpec
 from grader.checks.compare import named
 from grader.checks.evidence import Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
@@ -32,15 +32,15 @@ class Untouched:
 
     def work(self, item: Item) -> Work:
         """Look once, into a model in training mode."""
-        outputs = tuple(Slot(f"output:{name}", (), (), "int64") for name in LEFT)
+        outputs = tuple(TensorSpec(f"output:{name}", (), (), "int64") for name in LEFT)
         call = replace(base_call(item.case), name=f"{item.case.name}/untouched", training=True, outputs=outputs)
         return Work((call,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at the count."""
         call = evidence.call(item, "untouched")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         count = float(evidence.output(call, call.output(item.spec.output)))
         return failed(_LEFT[item.spec.output].format(count=f"{count:g}")) if count else PASSED
 
@@ -65,8 +65,8 @@ class Labels(Untouched):
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare name by name."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         slot, names = call.outputs[0], str(item.case.arguments[NAMES]).split()
         truth, seen = evidence.truth(call, slot.key), evidence.output(call, slot)
         assert truth is not None

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from grader.box.observations import Observations
-from grader.box.plan import Argument, Call, Slot
+from grader.box.plan import Argument, Call, TensorSpec
 from grader.checks.compare import difference, where
 from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
@@ -55,8 +55,8 @@ class Influence:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare who moved with who should have."""
         for variant in ("base", *_variants(item)):
-            if (trouble := evidence.trouble(evidence.call(item, variant))) is not None:
-                return trouble
+            if (problem := evidence.problem(evidence.call(item, variant))) is not None:
+                return problem
         if text := _undefined(item, evidence) or unsteady(evidence):
             return failed(text)
         seen, expected, scale = influence(item, evidence)
@@ -86,8 +86,8 @@ class Support:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at the places where the reference's weights are exactly zero."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         slot = call.output(item.spec.output)
         seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
         assert expected is not None
@@ -126,8 +126,8 @@ class Outscored:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare what is finite, element by element."""
         call = evidence.call(item, _OUTSCORED)
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         for slot in call.outputs:
             seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
             assert expected is not None
@@ -147,7 +147,7 @@ def says_nothing(call: Call, observed: Observations) -> bool:
     return any(tensor is not None and not bool(tensor.isfinite().all()) for tensor in outputs)
 
 
-def _compare_masks(slot: Slot, seen: Tensor, expected: Tensor) -> Finding:
+def _compare_masks(slot: TensorSpec, seen: Tensor, expected: Tensor) -> Finding:
     """Compare what two masks hide: -inf in one that is added to scores, False in one of bools."""
     hides, word = (-torch.inf, "-inf") if slot.dtype != "bool" else (0.0, "False")
     wrong = (seen == hides) != (expected == hides)
@@ -177,7 +177,7 @@ def _undefined(item: Item, evidence: Evidence) -> str:
 def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
     """Return how far each position moved at each perturbation: (…, rows, indices), the student's and the expected.
 
-    Also returns the scale of the expected output. The calls had no trouble.
+    Also returns the scale of the expected output. The calls had no problem.
     """
     if item not in evidence.movements:
         evidence.movements[item] = _influence(item, evidence)

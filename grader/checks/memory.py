@@ -17,7 +17,7 @@ from grader.exercise.spec import Dimension
 
 
 class Memory:
-    """No tensor of the forward pass reaches `below` elements, an axis expression such as `time*time`.
+    """No tensor of the forward pass reaches `max_elements` elements, an axis expression such as `time*time`.
 
     Counted are storages, so that a view costs nothing and a small view of something large is no disguise. In a process
     that runs a submission, what Python and NumPy hold counts as well, all together. It is the plain call that is
@@ -32,37 +32,38 @@ class Memory:
         """Call once, measured.
 
         Raises:
-            AuthorError: `below` is left out, or so low that an input or an output alone reaches it.
+            AuthorError: `max_elements` is left out, or so low that an input or an output alone reaches it.
         """
-        if not item.spec.below:
-            raise AuthorError("check `memory` needs `below`, the number of elements that no tensor may reach")
+        if not item.spec.max_elements:
+            raise AuthorError("check `memory` needs `max_elements`, the number of elements that no tensor may reach")
         bound = bound_of(item)
         if (largest := _given(item.case)) >= bound:
             raise AuthorError(
-                f"check `memory` on case `{item.case.name}`: an input or output has {largest} elements, and `below` is "
-                f"{bound}; no answer could pass, so make the case larger"
+                f"check `memory` on case `{item.case.name}`: an input or output has {largest} elements, and "
+                f"`max_elements` is {bound}; no answer could pass, so make the case larger"
             )
-        return Work((replace(base_call(item.case), below=bound),))
+        return Work((replace(base_call(item.case), max_elements=bound),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare the largest storage with the bound."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         largest = evidence.seen(call).largest
         if largest is None:
             return failed("the sizes of your tensors could not be measured: your code switched off what measures them")
-        if largest < call.below:
+        if largest < call.max_elements:
             return PASSED
         return failed(
-            f"no tensor of the forward pass may have as many as {_sum(item)} = {call.below} elements; your largest has "
-            f"{largest}. A view counts with all of the memory behind it; NumPy arrays and lists count all together"
+            f"no tensor of the forward pass may have as many as {_sum(item)} = {call.max_elements} elements; "
+            f"your largest has {largest}. A view counts with all of the memory behind it; NumPy arrays and lists "
+            "count all together"
         )
 
 
 def bound_of(item: Item) -> int:
     """Return the number of elements that no tensor may reach."""
-    (bound,) = shape_of((item.spec.below,), item.case.sizes)
+    (bound,) = shape_of((item.spec.max_elements,), item.case.sizes)
     return bound
 
 
@@ -72,8 +73,8 @@ def _given(case: Case) -> int:
 
 
 def _sum(item: Item) -> str:
-    """Return `below` with its sizes: `350 (time) x 350 (time) + 7`."""
-    terms = (term.split("*") for term in item.spec.below.split("+"))
+    """Return `max_elements` with its sizes: `350 (time) x 350 (time) + 7`."""
+    terms = (term.split("*") for term in item.spec.max_elements.split("+"))
     return " + ".join(" x ".join(_counted(name.strip(), item) for name in term) for term in terms)
 
 

@@ -64,8 +64,8 @@ class Values:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare element by element."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         text = outputs_differ(call, evidence, call)
         return failed(unsteady(evidence) or text) if text else PASSED
 
@@ -74,7 +74,7 @@ def unsteady(evidence: Evidence) -> str:
     """Return that two equal calls differ, which explains more than any number that is wrong; empty where none do."""
     for again in (call for call in evidence.plan.calls if call.name.endswith("/again")):
         first = evidence.plan.call(again.name.removesuffix("again") + "base")
-        if evidence.trouble(first) is not None or evidence.trouble(again) is not None:
+        if evidence.problem(first) is not None or evidence.problem(again) is not None:
             continue
         for slot in first.outputs:
             before, after = evidence.output(first, slot), evidence.output(again, slot)
@@ -99,9 +99,9 @@ class Steady:
         other = variant_call(item.case, "other", arguments=_other_numbers(item.case))
         # With another seed, so that what is drawn where nothing may be drawn shows.
         again = replace(variant_call(item.case, "again"), seed=1)
-        strided = replace(variant_call(item.case, "strided"), strided=True)
+        non_contiguous = replace(variant_call(item.case, "non_contiguous"), non_contiguous=True)
         training = replace(variant_call(item.case, "training"), training=True)
-        calls = (base_call(item.case), other, again, strided)
+        calls = (base_call(item.case), other, again, non_contiguous)
         return Work((*calls, training) if item.case.construct else calls)
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
@@ -117,8 +117,8 @@ class Steady:
         base = evidence.call(item, "base")
         for variant, circumstance in circumstances.items():
             call = evidence.call(item, variant)
-            if (trouble := evidence.trouble(call)) is not None:
-                return failed(f"{circumstance}: {trouble.message}") if trouble.verdict is Verdict.FAILED else trouble
+            if (problem := evidence.problem(call)) is not None:
+                return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
             if text := outputs_differ(call, evidence, call):
                 cause = "" if outputs_differ(base, evidence, base) else _CAUSES[variant]
                 return failed(f"{circumstance}, your code gives something else than expected: {text}{cause}")
@@ -166,8 +166,8 @@ class Dropout:
         base = evidence.plan.call(_evaluated(item.case).name)
         calls = [evidence.call(item, f"train{n}") for n in (1, 2)]
         for call in (base, *calls):
-            if (trouble := evidence.trouble(call)) is not None:
-                return trouble
+            if (problem := evidence.problem(call)) is not None:
+                return problem
         slot = calls[0].outputs[0]
         kept, right = _without_dropout(base, evidence, item.case.decode)
         if not right and item.case.arguments.get("training"):

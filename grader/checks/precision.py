@@ -32,8 +32,8 @@ class Half:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare with the expected output, as far as float16 can tell."""
         call = evidence.call(item, "half")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         text = outputs_differ(call, evidence, call)
         return failed(text) if text else PASSED
 
@@ -52,8 +52,8 @@ class Finite:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look for the first element that is not finite."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         for slot in call.outputs:
             stray = ~torch.isfinite(evidence.output(call, slot))
             if stray.any():

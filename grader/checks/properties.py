@@ -7,7 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.plan import Argument, Slot
+from grader.box.plan import Argument, TensorSpec
 from grader.checks.compare import difference, where
 from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
@@ -32,8 +32,8 @@ class RowSums:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Add up each row; those that the reference leaves without a sum of one are not looked at."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         slot = call.output(item.spec.output)
         truth, floor = evidence.truth(call, slot.key), FLOORS[call.dtype]
         assert truth is not None
@@ -42,7 +42,7 @@ class RowSums:
         if not wrong.any():
             return PASSED
         index = tuple(int(i) for i in wrong.nonzero()[0])
-        row = Slot(slot.key, slot.axes[:-1], tuple(sums.shape))
+        row = TensorSpec(slot.key, slot.axes[:-1], tuple(sums.shape))
         return failed(
             f"`{slot.name}` at {where(index, row)} must add up to 1; yours adds up to {float(sums[index]):.6g}"
         )
@@ -69,8 +69,8 @@ class Permutation:
         """Compare the two outputs of the submission."""
         base, other = evidence.call(item, "base"), evidence.call(item, "reversed")
         for call in (base, other):
-            if (trouble := evidence.trouble(call)) is not None:
-                return trouble
+            if (problem := evidence.problem(call)) is not None:
+                return problem
         slot, axis = base.output(item.spec.output), item.spec.axis
         own, after = evidence.output(base, slot), evidence.output(other, slot)
         expected = own.flip(slot.axes.index(axis) - len(slot.axes)) if axis in slot.axes else own
@@ -105,8 +105,8 @@ class Shift:
         outputs = []
         for offset in _OFFSETS:
             call = evidence.call(item, f"at{offset}")
-            if (trouble := evidence.trouble(call)) is not None:
-                return trouble
+            if (problem := evidence.problem(call)) is not None:
+                return problem
             outputs.append(evidence.output(call, call.outputs[0]))
         first, second, third = outputs
         near, moved, far = (_scores(*pair) for pair in ((first, second), (second, third), (first, third)))

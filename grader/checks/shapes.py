@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from grader.box.plan import Build
 from grader.checks.evidence import Evidence, Item, Work, base_call, wanted_dtype
+from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed, skipped
-from grader.checks.trouble import explain
 from grader.exercise.spec import Dimension
 
 
@@ -26,8 +26,8 @@ class Shape:
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare type, shape and dtype of each output."""
         call = evidence.call(item, "base")
-        if (trouble := evidence.trouble(call)) is not None:
-            return trouble
+        if (problem := evidence.problem(call)) is not None:
+            return problem
         for slot in call.outputs:
             found = evidence.seen(call).slots[slot.key]
             if found.dtype != (slot.dtype or call.dtype):
@@ -72,4 +72,4 @@ class Refusal:
 def _refused(item: Item) -> Build:
     build = item.case.build
     assert build is not None, "only a module's constructor can refuse"
-    return replace(build, name=f"refused: {build.name}", weights=(), refused=True)
+    return replace(build, name=f"refused: {build.name}", weights=(), must_raise=True)

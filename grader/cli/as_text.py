@@ -11,7 +11,7 @@ from rich.text import Text
 
 from grader.checks.finding import Verdict
 from grader.judge.clues import WHY, Flag
-from grader.judge.report import CheckResult, Diagnosis, Panel, Points, Property, Report, Status
+from grader.judge.report import CheckResult, DevicePanel, Diagnosis, Points, Property, Report, Status
 from grader.judge.text import clean
 
 BAR = 24  # characters
@@ -113,7 +113,7 @@ def _diagnosis(likely: Diagnosis, place: str) -> Iterator[Text]:
     yield from (Text(f"    {line}") for line in _wrap(likely.message))
 
 
-def _panels(panels: Sequence[Panel]) -> Iterator[Text]:
+def _panels(panels: Sequence[DevicePanel]) -> Iterator[Text]:
     """Yield a table for each device: how far each output and gradient strays, and what it may."""
     if not panels:
         return

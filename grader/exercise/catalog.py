@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader.errors import AuthorError
 from grader.exercise import mistakes
-from grader.exercise.bench import Bench
 from grader.exercise.mistakes import Mistake
+from grader.exercise.patchable import PatchableReference
 from grader.exercise.spec import CaseSpec, Spec, read_spec
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ class Exercise:
         yield self.reference()
         yield from (self.reference(wrong) for wrong in self.mistakes if not wrong.offered)
 
-    def bench(self) -> Bench:
+    def patchable(self) -> PatchableReference:
         """Return the reference with steps that can be replaced and put back."""
-        return Bench(self._reference_code)
+        return PatchableReference(self._reference_code)
 
     def steps(self) -> Steps:
         """Return the reference with its steps watched."""

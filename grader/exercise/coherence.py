@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # it imports this module
 _HANDED_ON = (Kind.FUNCTION, Kind.MODULE)  # what is called with the inputs themselves; other drivers need more of them
 
 
-def strangers(spec: Spec) -> Iterator[str]:
+def unknown_names(spec: Spec) -> Iterator[str]:
     """Yield a sentence for each name that is not there."""
     for name, part in {"": spec, **spec.parts}.items():
         yield from _of_part(f"part `{name}`: " if name else "", part)

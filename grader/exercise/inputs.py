@@ -16,7 +16,7 @@ from torch import Tensor
 
 from grader.box.functions import FUNCTIONS
 from grader.box.observe import default_dtype
-from grader.box.plan import Argument, Build, Function, Scalar, Slot, Weight
+from grader.box.plan import Argument, Build, Function, Scalar, TensorSpec, Weight
 from grader.errors import AuthorError
 from grader.exercise.drawing import generator, normal, shape_of
 from grader.exercise.spec import CaseSpec, InputSpec, PartSpec, Sizes, Spec
@@ -45,8 +45,8 @@ class Case:
     construct: Mapping[str, Scalar]
     arguments: Mapping[str, Argument]
     weights: tuple[Weight, ...]
-    outputs: tuple[Slot, ...]
-    upstream: tuple[Tensor | None, ...]
+    outputs: tuple[TensorSpec, ...]
+    grad_outputs: tuple[Tensor | None, ...]
     wants: tuple[str, ...]
     axes: Mapping[str, tuple[str, ...]]
     dtype: str = "float64"
@@ -93,8 +93,9 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         arguments={**arguments, **case.arguments},
         weights=draw_weights(part, construct, scope, seed),
         outputs=_outputs(part, scope),
-        upstream=tuple(
-            normal(shape_of(r.axes, scope), draw) if r.upstream and not r.dtype else None for r in part.returns.values()
+        grad_outputs=tuple(
+            normal(shape_of(r.axes, scope), draw) if r.grad_output and not r.dtype else None
+            for r in part.returns.values()
         ),
         wants=tuple(name for name, entry in inputs.items() if entry.differentiable),
         axes={name: entry.axes for name, entry in inputs.items()},
@@ -110,8 +111,10 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         return make(made, draw)
 
 
-def _outputs(spec: PartSpec, sizes: Sizes) -> tuple[Slot, ...]:
-    return tuple(Slot(f"output:{name}", r.axes, shape_of(r.axes, sizes), r.dtype) for name, r in spec.returns.items())
+def _outputs(spec: PartSpec, sizes: Sizes) -> tuple[TensorSpec, ...]:
+    return tuple(
+        TensorSpec(f"output:{name}", r.axes, shape_of(r.axes, sizes), r.dtype) for name, r in spec.returns.items()
+    )
 
 
 def _construct(spec: PartSpec, case: CaseSpec) -> dict[str, Scalar]:
@@ -146,8 +149,8 @@ def _draw(entry: InputSpec, sizes: Sizes, draw: torch.Generator) -> Argument:
             drawn[..., entry.zero_at, :] = 0.0
         return torch.softmax(drawn, dim=-1) if entry.kind == "shares" else drawn
     if entry.kind == "tokens":
-        (below,) = shape_of((entry.below,), sizes)
-        return torch.randint(entry.least, below, shape, generator=draw)
+        (below,) = shape_of((entry.high,), sizes)
+        return torch.randint(entry.low, below, shape, generator=draw)
     mask = torch.ones(shape, dtype=torch.bool)
     if entry.kind in ("causal", "causal_padding"):
         mask = mask.tril()

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from grader.box.kinds import Kind, Scalar
 from grader.box.traps import GROUPS
 from grader.errors import AuthorError
-from grader.exercise.coherence import strangers
+from grader.exercise.coherence import unknown_names
 
 Sizes = dict[str, int | list[int]]
 Device = Literal["cpu", "cuda"]
@@ -53,8 +53,8 @@ class InputSpec(_Frozen):
 
     `kind` is `normal` (drawn, times `scale`; all zero at index `zero_at` of the last axis but one), `shares` (their
     softmax: rows that add up to one), `causal` (True on and below the diagonal), `padding` (True on a leading run of
-    keys whose length differs per batch row), `causal_padding` (both), `tokens` (whole numbers from `least` to under
-    `below`, an axis or a number), `numbers` (the whole numbers `values` as they are), `function` (the one called
+    keys whose length differs per batch row), `causal_padding` (both), `tokens` (whole numbers from `low` to under
+    `high`, an axis or a number), `numbers` (the whole numbers `values` as they are), `function` (the one called
     `function` in `grader/box/functions.py`), or `none` (None is passed).
     """
 
@@ -64,8 +64,8 @@ class InputSpec(_Frozen):
     ] = "normal"
     scale: float = 1.0
     zero_at: int | None = None
-    least: int = 0
-    below: str = ""
+    low: int = 0
+    high: str = ""
     values: tuple[int | tuple[int, ...], ...] = ()
     function: str = ""
 
@@ -76,13 +76,13 @@ class InputSpec(_Frozen):
 
 
 class ReturnSpec(_Frozen):
-    """A returned tensor; `upstream` says whether a gradient is sent back through it.
+    """A returned tensor; `grad_output` says whether a gradient is sent back through it.
 
     `dtype` is left out where it follows the input's.
     """
 
     axes: tuple[str, ...]
-    upstream: bool = True
+    grad_output: bool = True
     dtype: Literal["", "bool", "int64"] = ""
 
 
@@ -128,7 +128,7 @@ class CaseSpec(_Frozen):
         arguments: scalar arguments of the call (`dim = -1`); what is left out stays at the contract's default.
         inputs: for this case only, other fields of an input (`mask = {kind = "causal"}`).
         make: a function of the exercise's `inputs.py` that has the last word on the tensors.
-        alike: two axes have the same size on purpose; in every other case a swapped axis must not fit.
+        allow_equal_sizes: two axes have the same size on purpose; in every other case a swapped axis must not fit.
         dtype: `float64`, the verdict's; another one is a case about precision.
     """
 
@@ -140,7 +140,7 @@ class CaseSpec(_Frozen):
     arguments: dict[str, Scalar] = Field(default_factory=dict)
     inputs: dict[str, dict[str, Any]] = Field(default_factory=dict)
     make: str | None = None
-    alike: bool = False
+    allow_equal_sizes: bool = False
     dtype: Literal["float64", "float32", "float16", "bfloat16"] = "float64"
 
 
@@ -149,8 +149,8 @@ class CheckSpec(_Frozen):
 
     `of`, `axis`, `output` and `rows` are the options of checks about who sees whom; see `grader/checks/masking.py`.
     `late` allows a refusal to wait for the first call; `error` names the exception that it must be. `weight` and `std`
-    say how a weight must begin: around 0, with this standard deviation. `below` is an axis expression: the number of
-    elements that no tensor may reach. `at_least` is what a trained model must reach, a share or a score, and
+    say how a weight must begin: around 0, with this standard deviation. `max_elements` is an axis expression: how
+    many elements no tensor may reach. `at_least` is what a trained model must reach, a share or a score, and
     `at_most` what its loss must come down to.
     `offset` is the argument that moves every position. With `teaches`, a sentence to the student, the check is shown as
     a property of the answer too, whether it holds or not.
@@ -168,7 +168,7 @@ class CheckSpec(_Frozen):
     error: str = ""
     weight: str = ""
     std: float = 0.0
-    below: str = ""
+    max_elements: str = ""
     at_least: float = 0.0
     at_most: float = 0.0
     offset: str = ""
@@ -226,7 +226,7 @@ class Spec(PartSpec):
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
-        if unknown := list(strangers(self)):
+        if unknown := list(unknown_names(self)):
             raise ValueError("; ".join(unknown))
         return self
 

@@ -48,7 +48,7 @@ def unvaried(spec: Spec) -> Iterator[str]:
         elif gap.equal:
             yield f"{gap.pair} are equal in all cases{gap.where}; add one where they differ, {_OR_EXCUSE}"
         else:
-            yield f"{gap.pair} are equal in no case{gap.where}; add one with `alike = true`, {_OR_EXCUSE}"
+            yield f"{gap.pair} are equal in no case{gap.where}; add one with `allow_equal_sizes = true`, {_OR_EXCUSE}"
     for name in spec.exempt.keys() - gaps.keys():
         yield f"`[exempt]` excuses `{name}`, which the cases try, or which is no parameter; take it out"
 

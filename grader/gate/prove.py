@@ -23,7 +23,7 @@ from grader.gate.trial import Trial, open_trial
 from grader.gate.trivial import TRIVIAL, Answer, pretend
 from grader.judge import scoring
 from grader.judge.diagnosis import diagnose, explanations
-from grader.judge.extras import FAULT
+from grader.judge.optional_parts import FAULT
 from grader.judge.report import Points, Report, Status
 from grader.judge.verdicts import judge
 
@@ -151,7 +151,7 @@ def _mistake(trial: Trial, wrong: Mistake) -> _Proof:
 
 def _unsound(trial: Trial, wrong: Mistake) -> Iterator[str]:
     """Complain of what raises because of how the mistake is written, and so looks as if it were caught."""
-    if odd := trial.exercise.bench().misfit(wrong):
+    if odd := trial.exercise.patchable().misfit(wrong):
         yield f"mistake `{wrong.name}` takes {odd}; give both the same arguments"
     raised = (call.raised for call in trial.known[wrong.name].calls.values() if call.raised is not None)
     if slip := next((one for one in raised if one.type in _SLIPS), None):

@@ -29,6 +29,6 @@ def sizes(exercise: Exercise) -> Iterator[str]:
     """Complain of axes that could be swapped unnoticed."""
     for case in exercise.spec.cases:
         sizes = [size for size in case.sizes.values() if isinstance(size, int) and size > 1]
-        if len(set(sizes)) < len(sizes) and not case.alike:
+        if len(set(sizes)) < len(sizes) and not case.allow_equal_sizes:
             said = f"case `{case.name}` has two axes of the same size ({case.sizes})"
-            yield f"{said}; a swapped axis must not fit, unless the case is about that (`alike = true`)"
+            yield f"{said}; a swapped axis must not fit, unless the case is about that (`allow_equal_sizes = true`)"

@@ -11,35 +11,35 @@ from typing import Protocol
 
 from sqlalchemy.orm import Session
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen
-from grader.errors import GraderFault
+from grader.errors import Stopped
 from grader.judge.report import Report
 from grader.store.records import Submission, SubmissionId
 
 TURN_SECONDS = 20.0  # how far each further unfinished submission of the same person stands behind
 
 
-class Cancelled(GraderFault):
+class Cancelled(Stopped):
     """The submission was cancelled while it was being graded; nobody waits for its result."""
 
 
-class Preempted(GraderFault):
+class Preempted(Stopped):
     """The submission has run for long while others wait; it is put behind them and begun anew."""
 
 
 class Tracker(Protocol):
     """Takes the steps of one grading as they are done.
 
-    `leash` is pulled when the submission is cancelled, or has to let others go first. `alone` says that nothing else is
-    graded on this machine meanwhile.
+    `cancel` is cancelled with the submission, or when the try has to let others go first. `alone` says that nothing
+    else is graded on this machine meanwhile.
 
     Raises:
         Cancelled: at any call after the submission was cancelled.
         Preempted: at any call after others were let go first.
     """
 
-    leash: Leash
+    cancel: CancelToken
     alone: bool
 
     def __call__(self, seen: CallSeen) -> None:
@@ -48,10 +48,6 @@ class Tracker(Protocol):
 
     def expect(self, total: int) -> None:
         """Say how many steps there will be."""
-        ...
-
-    def check(self) -> None:
-        """Go on, unless nobody waits for this try any more."""
         ...
 
 

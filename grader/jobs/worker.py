@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from grader.errors import Killed, Stopped, record
+from grader.errors import Killed, record
 from grader.jobs import claims
 from grader.jobs.claims import Claim
 from grader.jobs.engine import Cancelled, Grade, Preempted, virtual_deadline
@@ -108,7 +108,7 @@ class Worker:
         if self.held is not None:
             claim, tracker = self.held
             if self.clock() - claim.started > QUICK_SECONDS * 2.0 ** (claim.tries - 1):
-                tracker.preempt()
+                tracker.cancel.cancel(Preempted(f"submission {claim.id} lets others go first"))
 
     def _rest(self, fault: Exception, stumbles: int) -> None:
         seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
@@ -153,20 +153,25 @@ class Worker:
             self.held = (claim, tracker)
             try:
                 self._settle(claim, self._graded(claim, tracker))
-            except Cancelled:
-                LOG.info("submission %s was cancelled while it ran", claim.id)
-            except Preempted:
-                self._step_back(claim)
-            except Killed as fault:
-                self._put_aside(claim, fault)
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                if not tracker.cancelled and not self.stop.is_set():  # whoever stops us hands the job back
-                    self._excuse(claim, fault)
+                self._ended_by(claim, tracker.cancel.reason or fault)  # what is killed may fail in any way
             finally:
                 self.held = None
         self.live.moved(claim.id)
+
+    def _ended_by(self, claim: Claim, fault: Exception) -> None:
+        """Do what has to be done after a try without a report."""
+        match fault:
+            case Cancelled():
+                LOG.info("submission %s was cancelled while it ran", claim.id)
+            case Preempted():
+                self._step_back(claim)
+            case Killed():
+                self._put_aside(claim, fault)
+            case _ if not self.stop.is_set():  # whoever stops us hands the job back
+                self._excuse(claim, fault)
 
     def _step_back(self, claim: Claim) -> None:
         with self.database.write() as session:
@@ -196,11 +201,7 @@ class Worker:
         """Return the report; None if the submission was deleted together with its owner."""
         with self.database.read() as session:
             submission = submissions.get(session, claim.id)
-        try:
-            return None if submission is None else self.grade(submission, tracker)
-        except Stopped:
-            tracker.check()  # it knows why
-            raise
+        return None if submission is None else self.grade(submission, tracker)
 
     def _settle(self, claim: Claim, report: Report | None) -> None:
         """Store a report; one that tells of a fault of ours is put off as long as another try may do better."""

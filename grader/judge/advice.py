@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from grader.box.observations import Loaded, Observations
 from grader.checks.evidence import Evidence
+from grader.checks.explain import explain
 from grader.checks.finding import Verdict
 from grader.checks.numerics import outputs_differ
-from grader.checks.trouble import explain
 from grader.judge.text import clean
 
 
@@ -61,12 +61,12 @@ def _loose(observed: Observations) -> list[str]:
 def _strided(evidence: Evidence) -> list[str]:
     """Return what becomes of inputs that are not contiguous, where the same numbers gave no trouble otherwise."""
     given = "given inputs that are not contiguous in memory"
-    for call in (call for call in evidence.plan.calls if call.strided):
+    for call in (call for call in evidence.plan.calls if call.non_contiguous):
         plain = next((c for c in evidence.plan.calls if c.name == f"{call.name.partition('/')[0]}/base"), None)
-        if plain is None or evidence.trouble(plain) is not None or outputs_differ(plain, evidence, plain):
+        if plain is None or evidence.problem(plain) is not None or outputs_differ(plain, evidence, plain):
             continue
-        if (trouble := evidence.trouble(call)) is not None:
-            return [f"{given}, your code fails: {trouble.message}"] if trouble.verdict is Verdict.FAILED else []
+        if (problem := evidence.problem(call)) is not None:
+            return [f"{given}, your code fails: {problem.message}"] if problem.verdict is Verdict.FAILED else []
         if text := outputs_differ(call, evidence, call):
             return [f"{given}, your code gives something else than expected: {text}"]
     return []

@@ -14,12 +14,12 @@ from grader.box.observe import alone
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence, Known
-from grader.checks.trouble import explain
+from grader.checks.explain import explain
 from grader.judge import advice, notebook, scoring
-from grader.judge.beside import Beside
+from grader.judge.background import Background
 from grader.judge.clues import Clue
-from grader.judge.extras import Extras
 from grader.judge.inspection import find_clues
+from grader.judge.optional_parts import OptionalParts
 from grader.judge.placing import FOUND, UNTOLD, by_behaviour, is_untold
 from grader.judge.report import Property, Report, Status
 from grader.judge.sheet import Sheet
@@ -130,7 +130,7 @@ def _placed(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Out
 
 
 def _once(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
-    running = Beside(lambda: run(sheet.plan))
+    running = Background(lambda: run(sheet.plan))
     try:
         expected, rounded = truth(sheet.plan)  # found here while the submission runs in the box
     finally:
@@ -145,16 +145,16 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     run, observed = outcome.run, outcome.run.observations
     output = clean(run.output)
     status, reason = _status(run)
-    extras, judged = Extras(), outcome.judged
-    clues: tuple[Clue, ...] = extras.make("what your code reaches for is", outcome.clues, ())
+    optional, judged = OptionalParts(), outcome.judged
+    clues: tuple[Clue, ...] = optional.make("what your code reaches for is", outcome.clues, ())
     dtype = "float32" if outcome.single else "float64"
     blank = replace(blank, status=status, reason=reason, output=output, dtype=dtype, clues=clues)
     if status in (Status.REJECTED, Status.UNGRADABLE):
         return blank
     properties: tuple[Property, ...] = ()
-    properties = extras.make("the properties of your answer are", lambda: scoring.properties(judged), properties)
+    properties = optional.make("the properties of your answer are", lambda: scoring.properties(judged), properties)
     remarks: tuple[str, ...] = ()
-    remarks = extras.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
+    remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
     single = (_SINGLE_ADVICE,) if outcome.single else ()
     untold = (UNTOLD,) if outcome.score < 100 and is_untold(observed) else ()
     return _opened(
@@ -164,7 +164,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
             dimensions=scoring.by_dimension(judged),
             checks=scoring.results(judged),
             properties=properties,
-            advice=(*single, *outcome.said, *untold, *remarks, *extras.missing),
+            advice=(*single, *outcome.said, *untold, *remarks, *optional.missing),
             mapping=next((_cleaned(b, outcome.places) for b in observed.builds.values() if b.mapping), {}),
         ),
         judged,

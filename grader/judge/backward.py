@@ -95,7 +95,7 @@ def _calls(again: Retrace) -> Iterator[Call]:
     """Yield the calls in evaluation mode with right outputs and a wrong gradient, the smallest first."""
     for call in again.counted():
         seen = again.evidence.observed.calls.get(call.name)
-        if call.upstream and not call.training and seen is not None and _is_astray(again, call, seen):
+        if call.grad_outputs and not call.training and seen is not None and _is_astray(again, call, seen):
             yield call
 
 
@@ -133,8 +133,8 @@ def _look(again: Retrace, call: Call) -> _Scene | None:
     if seen is None or not _is_astray(again, call, seen):
         return None
     plan = again.evidence.plan.only(frozenset({call.name})).in_double()
-    plan = replace(plan, calls=(replace(plan.calls[0], below=0, strided=False),), begun=())
-    replay = Replay(plan, again.exercise.steps(), again.leash, Effort(_EFFORT))
+    plan = replace(plan, calls=(replace(plan.calls[0], max_elements=0, non_contiguous=False),), initial_of=())
+    replay = Replay(plan, again.exercise.steps(), again.cancel, Effort(_EFFORT))
     right = replay.begin(sent={})
     if right is None or not 0 < len(right.gradients) <= _MOST_STEPS:
         return None

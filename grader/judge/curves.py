@@ -1,4 +1,4 @@
-"""The curves of a report: how large a forward pass gets, and where a path of numbers leads; `lessons` has others."""
+"""Curves of a report: how large a forward pass gets, where a path of numbers leads; more are in `training_plots`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def path(judged: Sequence[Judged], evidence: Evidence) -> Curve | None:
     """Return an output that is one row of numbers made from no tensor; of a wrong case first."""
     for line in sorted(judged, key=lambda line: line.passed):
         item = line.item
-        if item.spec.check != "values" or item.case.wants or evidence.trouble(call := evidence.call(item, "base")):
+        if item.spec.check != "values" or item.case.wants or evidence.problem(call := evidence.call(item, "base")):
             continue
         slot = call.outputs[0]
         truth = evidence.truth(call, slot.key)
@@ -42,13 +42,13 @@ def memory(judged: Sequence[Judged], evidence: Evidence, grown_bytes: int) -> Cu
     lines = [line for line in judged if line.item.spec.check == "memory"]
     if len(lines) < _FEWEST:
         return None
-    axis = lines[0].item.spec.below.partition("*")[0].strip()
+    axis = lines[0].item.spec.max_elements.partition("*")[0].strip()
     lines.sort(key=lambda line: _size(line.item, axis))
-    below = lines[0].item.spec.below.replace("*", " x ")
+    below = lines[0].item.spec.max_elements.replace("*", " x ")
     series = (
         _series("yours", lines, axis, [_largest(evidence.observed.calls.get(_name(line.item))) for line in lines]),
         _series("expected", lines, axis, [_largest(evidence.expected.calls[_name(line.item)]) for line in lines]),
-        _series(below, lines, axis, [evidence.call(line.item, "base").below for line in lines]),
+        _series(below, lines, axis, [evidence.call(line.item, "base").max_elements for line in lines]),
     )
     return Curve(
         title=f"Memory against {axis}",
@@ -78,9 +78,9 @@ def _series(name: str, lines: Sequence[Judged], axis: str, values: Sequence[int 
     return Series(name, tuple(float(x) for x, _ in points), tuple(float(y) for _, y in points))
 
 
-def _note(lines: Sequence[Judged], below: str, grown_bytes: int) -> str:
+def _note(lines: Sequence[Judged], max_elements: str, grown_bytes: int) -> str:
     over = sum(not line.passed for line in lines)
-    text = f"{over} of {len(lines)} sequences reach {below}" if over else f"no tensor reaches {below}"
+    text = f"{over} of {len(lines)} sequences reach {max_elements}" if over else f"no tensor reaches {max_elements}"
     if grown_bytes <= 0:
         return text
     return f"{text}; seen from outside, the whole process grew by {grown_bytes / _MIB:.1f} MiB at most"

@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.box.observations import Presence
 from grader.checks.evidence import Evidence, Item
 from grader.checks.gradients import gradient_slots
-from grader.judge import curves, lessons, maps
+from grader.judge import curves, maps, training_plots
 from grader.judge.report import Bar, Figures, Heatmap
 from grader.judge.verdicts import Judged
 
@@ -23,7 +23,7 @@ def draw(judged: Sequence[Judged], evidence: Evidence, grown_bytes: int = 0) -> 
     items = [line.item for line in judged]
     bars = _gradients(items, evidence)
     lines = [
-        *lessons.curves(items, evidence),
+        *training_plots.curves(items, evidence),
         curves.memory(judged, evidence, grown_bytes),
         curves.path(judged, evidence),
     ]
@@ -37,7 +37,7 @@ def draw(judged: Sequence[Judged], evidence: Evidence, grown_bytes: int = 0) -> 
 
 def _maps(judged: Sequence[Judged], evidence: Evidence) -> Iterator[Heatmap]:
     """Yield the matrices worth a look; outputs as they are only where nothing says more."""
-    looks = lessons.looks([line.item for line in judged], evidence)
+    looks = training_plots.looks([line.item for line in judged], evidence)
     said = [looks, maps.attention(judged, evidence), maps.mask(judged, evidence)]
     if not any(said):
         said.append(maps.encoding(judged, evidence))
@@ -49,7 +49,7 @@ def _maps(judged: Sequence[Judged], evidence: Evidence) -> Iterator[Heatmap]:
 
 def _gradients(items: Sequence[Item], evidence: Evidence) -> tuple[Bar, ...]:
     item = next((i for i in items if i.spec.check in ("gradient_flow", "gradient_values")), None)
-    if item is None or evidence.trouble(call := evidence.call(item, "base")) is not None:
+    if item is None or evidence.problem(call := evidence.call(item, "base")) is not None:
         return ()
     bars = []
     for slot in gradient_slots(call, evidence):

@@ -7,27 +7,27 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import observe_all
-from grader.box.leash import Leash
 from grader.box.observations import BuildSeen, CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Box, Ending, Limits, Progress, Run
 from grader.checks.evidence import misfit
-from grader.checks.trouble import explain
+from grader.checks.explain import explain
 from grader.errors import AuthorError, GraderFault, Rejected
 from grader.exercise.catalog import Exercise
 from grader.exercise.spec import Dimension
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.bounded import MOST_WORK, while_there_is_time, within
+from grader.judge.device_panels import Place, Runner, device_panels
 from grader.judge.diagnosis import diagnose, pairs_effort
 from grader.judge.effort import Effort
-from grader.judge.extras import Extras
 from grader.judge.locating import locate
+from grader.judge.optional_parts import OptionalParts
 from grader.judge.pairs import Memory
-from grader.judge.panels import Place, Runner, panels
 from grader.judge.preview import Preview
-from grader.judge.report import Diagnosis, Figures, Location, Panel, Report, Status
+from grader.judge.report import DevicePanel, Diagnosis, Figures, Location, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 from grader.judge.text import clean
@@ -44,16 +44,16 @@ def grade(
     box: Box,
     places: Sequence[Place] = (),
     progress: Progress | None = None,
-    leash: Leash | None = None,
+    cancel: CancelToken | None = None,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
-    Whatever the submission does is told in the report. `progress` is called with each finished call;
-    pulling `leash` kills the run and ends the search for causes and places, and what then comes back is of no use.
+    Whatever the submission does is told in the report. `progress` is called with each finished call; `cancel` kills the
+    run and ends the search for causes and places.
 
     Raises:
-        Stopped: `leash` was pulled while causes were looked for.
+        Stopped: `cancel` was cancelled meanwhile.
         GraderFault: something of ours failed; nothing was decided.
     """
     start = time.perf_counter()
@@ -64,44 +64,44 @@ def grade(
     except Rejected as refusal:
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
     limits = Limits(**exercise.spec.limits.model_dump())
-    preview = Preview(partial(box.run, source=text, limits=limits, leash=leash), progress)
+    preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
     sheet, truth = draw_up(exercise, seed), partial(observe_reference, exercise)
     reading = partial(preview.read, text, sheet.plan)
     outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=reading)
     report = tell(blank, outcome)
     if report.checks:
-        again = partial(_run_in, text=text, limits=limits, leash=leash, places=outcome.places)
-        report = _with_extras(exercise, report, outcome, leash)
+        again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
+        report = _with_diagnosis(exercise, report, outcome, cancel)
         some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
-        report = _with_location(report, outcome, partial(locate, exercise, outcome, text, some_runs, leash=leash))
+        report = _with_location(report, outcome, partial(locate, exercise, outcome, text, some_runs, cancel=cancel))
         report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
 
-def _with_extras(exercise: Exercise, report: Report, outcome: Outcome, leash: Leash | None) -> Report:
+def _with_diagnosis(exercise: Exercise, report: Report, outcome: Outcome, cancel: CancelToken | None) -> Report:
     """Return `report` with the cause of what went wrong, and with its pictures."""
-    extras = Extras()
+    optional = OptionalParts()
     found: tuple[Diagnosis, ...] = ()
     effort = pairs_effort()
     if outcome.score < 100:
-        look = partial(causes, exercise, outcome, report.lost, leash=leash, effort=effort)
-        found = extras.make("the cause is", look, found)
-    drawn = extras.make(
+        look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort)
+        found = optional.make("the cause is", look, found)
+    drawn = optional.make(
         "the pictures are",
         lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),
         Figures(),
     )
     cut = (_CUT,) if effort.spent and not found else ()
-    return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *cut, *extras.missing))
+    return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *cut, *optional.missing))
 
 
 def _with_location(report: Report, outcome: Outcome, find: Callable[[], Location | None]) -> Report:
     """Return `report` with the place where the answer begins to differ, if nothing else says what is wrong with it."""
     if outcome.score == 100 or report.diagnosis or outcome.run.ending is not Ending.FINISHED:
         return report
-    extras = Extras()
-    found = extras.make("the place where it begins to differ is", partial(within, MOST_WORK, find), None)
-    return replace(report, location=found and _cleaned(found), advice=(*report.advice, *extras.missing))
+    optional = OptionalParts()
+    found = optional.make("the place where it begins to differ is", partial(within, MOST_WORK, find), None)
+    return replace(report, location=found and _cleaned(found), advice=(*report.advice, *optional.missing))
 
 
 def _cleaned(found: Location) -> Location:
@@ -116,11 +116,11 @@ def causes(
     lost: Collection[Dimension],
     known: Mapping[str, Observations] | None = None,
     *,
-    leash: Leash | None = None,
+    cancel: CancelToken | None = None,
     memory: Memory | None = None,
     effort: Effort | None = None,
 ) -> tuple[Diagnosis, ...]:
-    """Return the mistakes that explain an outcome; pulling `leash` ends the search with `Stopped`.
+    """Return the mistakes that explain an outcome; a cancelled `cancel` ends the search with `Stopped`.
 
     Searches with the same exercise and seed may share one `memory`; `effort` is what may be done to try two mistakes
     together.
@@ -128,7 +128,7 @@ def causes(
     Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
     rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
     """
-    look = partial(diagnose, exercise, lost=lost, leash=leash, memory=memory, effort=effort)
+    look = partial(diagnose, exercise, lost=lost, cancel=cancel, memory=memory, effort=effort)
     if outcome.coarse is not None and (found := look(outcome.coarse)):
         return look(outcome.evidence, known, among={one.mistake for one in found}) or found
     return look(outcome.evidence, {} if outcome.single else known)
@@ -138,18 +138,18 @@ def _with_panels(
     exercise: Exercise, report: Report, outcome: Outcome, *, places: Sequence[Place], run: Runner
 ) -> Report:
     """Return `report` with its panels; a device that fails us costs them, never the verdict."""
-    extras, none = Extras(), ()
+    optional, none = OptionalParts(), ()
     reference = partial(_reference_in, exercise)
-    found: tuple[Panel, ...] = extras.make(
+    found: tuple[DevicePanel, ...] = optional.make(
         "the panels of other devices are",
-        lambda: panels(outcome.evidence, report.box, places, run=run, reference=reference),
+        lambda: device_panels(outcome.evidence, report.box, places, run=run, reference=reference),
         none,
     )
-    return replace(report, panels=found, advice=(*report.advice, *extras.missing))
+    return replace(report, panels=found, advice=(*report.advice, *optional.missing))
 
 
-def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, leash: Leash | None, places: str) -> Run:
-    return box.run(plan.placing(places) if places else plan, text, limits, leash=leash)
+def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, cancel: CancelToken | None, places: str) -> Run:
+    return box.run(plan.placing(places) if places else plan, text, limits, cancel=cancel)
 
 
 def _reference_in(exercise: Exercise, place: Place, plan: Plan) -> Observations:
@@ -183,7 +183,7 @@ def _failures(plan: Plan, expected: Observations) -> Iterator[str]:
     """Yield what is wrong with a reference: it does not load, raises where it must not, or returns something else."""
     if expected.loading is not None:
         yield f"cannot be loaded: {explain(expected.loading)}"
-    refused = {build.name for build in plan.builds if build.refused}
+    refused = {build.name for build in plan.builds if build.must_raise}
     events: list[CallSeen | BuildSeen] = [*expected.builds.values(), *expected.calls.values()]
     refused |= {call.name for call in plan.calls if call.build in refused}
     for event in events:

@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.box.plan import Call, Slot
+from grader.box.plan import Call, TensorSpec
 from grader.checks.evidence import FLOORS, Evidence
 from grader.checks.masking import CLEAR, MOVED, STILL, influence
 from grader.judge.matrices import Stack, heatmap, stacked
@@ -88,9 +88,9 @@ def _plain(role: Role, found: tuple[Stack, str] | None) -> Heatmap | None:
     return heatmap(stack, role, title, many)
 
 
-def _calls(line: Judged, evidence: Evidence, check: str = "values") -> Iterator[tuple[Call, Slot, Tensor]]:
+def _calls(line: Judged, evidence: Evidence, check: str = "values") -> Iterator[tuple[Call, TensorSpec, Tensor]]:
     """Yield the plain call of a check's case with each output of numbers and what is expected there."""
-    if line.item.spec.check != check or evidence.trouble(call := evidence.call(line.item, "base")) is not None:
+    if line.item.spec.check != check or evidence.problem(call := evidence.call(line.item, "base")) is not None:
         return
     for slot in call.outputs:
         if slot.dtype != "int64" and (truth := evidence.truth(call, slot.key)) is not None and truth.dim() > 1:
@@ -112,7 +112,7 @@ def _are_shares(expected: Tensor) -> bool:
 def _decoded_weights(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
     """Return the weights that a case was made to show: its values are orthonormal, `decode` undoes them."""
     decode = line.item.case.decode
-    if decode is None or evidence.trouble(call := evidence.call(line.item, "base")) is not None:
+    if decode is None or evidence.problem(call := evidence.call(line.item, "base")) is not None:
         return None
     slot = call.outputs[0]
     truth, axis, time = evidence.truth(call, slot.key), slot.axes[-2], slot.shape[-2]
@@ -172,7 +172,7 @@ def _whole(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
 
 
 def _compared(
-    line: Judged, evidence: Evidence, where: tuple[Call, Slot], both: tuple[Tensor, Tensor]
+    line: Judged, evidence: Evidence, where: tuple[Call, TensorSpec], both: tuple[Tensor, Tensor]
 ) -> tuple[Stack, str] | None:
     (call, slot), (yours, expected) = where, both
     wrong = ~((yours == expected) | ((yours - expected).abs() <= evidence.bound(call, slot.key)))
@@ -184,7 +184,7 @@ def _influence(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
     item = line.item
     if item.spec.check != "influence" or item.spec.axis == "batch":
         return None
-    if any(evidence.trouble(c) for c in evidence.plan.calls if c.name.startswith(f"{item.case.name}/")):
+    if any(evidence.problem(c) for c in evidence.plan.calls if c.name.startswith(f"{item.case.name}/")):
         return None
     call = evidence.call(item, "base")
     slot, (seen, expected, scale) = call.output(item.spec.output), influence(item, evidence)

@@ -42,7 +42,7 @@ class Probe:
     @property
     def key(self) -> object:
         """What tells it from the other probes of the same exercise and seed."""
-        calls = tuple((call.name, call.dtype, bool(call.upstream)) for call in self.plan.calls)
+        calls = tuple((call.name, call.dtype, bool(call.grad_outputs)) for call in self.plan.calls)
         return calls, tuple((build.name, build.dtype) for build in self.plan.builds)
 
 
@@ -192,16 +192,16 @@ class _ProbeRunner:
     def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], plan: Plan, marking: set[str]) -> None:
         self.marking = marking
         self._plan, self._building = plan, replace(plan, calls=())
-        self._bench, self._kept = exercise.bench(), Instances()
+        self._patchable, self._kept = exercise.patchable(), Instances()
         # Steps that run in a constructor leave their mark in the instance.
-        self._early = self._bench.steps_run(
+        self._early = self._patchable.steps_run(
             suspects, lambda namespace: list(observe(self._building, lambda: namespace))
         )
 
     def examine(self, wrong: Mistake) -> tuple[list[Event], bool]:
         """Return what one mistake gives, and whether it leaves a mark in an instance."""
         fresh, used = Instances(), Instances()
-        with self._bench.replaced((wrong,)) as namespace:
+        with self._patchable.replaced((wrong,)) as namespace:
             list(observe(self._building, lambda: namespace, fresh))
             events = list(observe(self._plan, lambda: namespace, used))
         return events, _marks(fresh) != _marks(used)
@@ -209,7 +209,7 @@ class _ProbeRunner:
     def try_out(self, wrong: tuple[Mistake, ...]) -> list[Event]:
         """Return what mistakes give together."""
         marked = any(one.replaces in self._early or one.name in self.marking for one in wrong)
-        with self._bench.replaced(wrong) as namespace:
+        with self._patchable.replaced(wrong) as namespace:
             return list(observe(self._plan, lambda: namespace, Instances() if marked else self._kept))
 
 

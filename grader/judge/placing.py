@@ -54,7 +54,7 @@ def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
         evidence.plan,
         builds=tuple(trial.build for trial in trials),
         calls=tuple(trial.call for trial in trials),
-        begun=(),
+        initial_of=(),
     )
     seen = run(plan).observations
     agreed = {(t.like, seen.builds[t.build.name].places) for t in trials if _agrees(t, seen, evidence)}
@@ -99,7 +99,7 @@ def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
             continue
         for number, pick in enumerate(picks[:left]):
             name = f"{build.name}/{number}"
-            tried = replace(call, name=name, build=name, upstream=(), wants=(), below=0)
+            tried = replace(call, name=name, build=name, grad_outputs=(), wants=(), max_elements=0)
             yield _Trial(replace(build, name=name, pick=pick), tried, call.name)
         left -= len(picks)
 
@@ -114,18 +114,18 @@ def _heads(build: Build) -> int:
 
 def _is_open(build: Build, seen: Observations) -> bool:
     found: BuildSeen | None = seen.builds.get(build.name)
-    return found is not None and bool(found.places) and not build.refused
+    return found is not None and bool(found.places) and not build.must_raise
 
 
 def _is_settled(build: Build, seen: Observations) -> bool:
     """Return whether nothing else could be tried in a construction."""
     found = seen.builds.get(build.name)
-    return build.refused or found is None or (bool(found.places) and found.choices == 1)
+    return build.must_raise or found is None or (bool(found.places) and found.choices == 1)
 
 
 def _smallest(plan: Plan, build: Build) -> Call | None:
     """Return the call on `build` that has least to compute and no luck in it."""
-    calls = (c for c in plan.calls if c.build == build.name and not (c.training or c.reads_weights or c.strided))
+    calls = (c for c in plan.calls if c.build == build.name and not (c.training or c.reads_weights or c.non_contiguous))
     return min(calls, key=_size, default=None)
 
 

@@ -179,7 +179,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class DevicePanel:
     """The same answer on one device and in one precision; beside the verdict, and without points.
 
     `note` says why something is missing. The verdict's own run is the first panel.
@@ -233,7 +233,7 @@ class Report:
     location: Location | None = None
     advice: tuple[str, ...] = ()
     clues: tuple[Clue, ...] = ()
-    panels: tuple[Panel, ...] = ()
+    panels: tuple[DevicePanel, ...] = ()
     mapping: Mapping[str, str] = field(default_factory=dict)
     figures: Figures = Figures()
     reason: str = ""

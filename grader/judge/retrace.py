@@ -9,7 +9,7 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Observations, Presence, Traced
 from grader.box.plan import Call, Plan
 from grader.box.run import Ending, Run
@@ -32,14 +32,14 @@ class Retrace:
         outcome: what became of the answer.
         text: its source.
         run: runs a plan on it in the box, with its weights where they were found.
-        leash: pulling it ends whatever is looked for.
+        cancel: ends the search.
     """
 
     exercise: Exercise
     outcome: Outcome
     text: str
     run: Runner
-    leash: Leash = field(default_factory=Leash)
+    cancel: CancelToken = field(default_factory=CancelToken)
     _left: int = field(default=_MOST_RUNS, init=False)
     _seen: dict[tuple[str, ...], Observations | None] = field(default_factory=dict, init=False)
 
@@ -65,10 +65,10 @@ class Retrace:
         None where the run did not come to its end, or was one too many.
 
         Raises:
-            Stopped: the leash was pulled.
+            Stopped: it was cancelled.
         """
         names = tuple(call.name for call in calls)
-        self.leash.check()
+        self.cancel.check()
         if names in self._seen:
             return self._seen[names]
         if self._left <= 0:
@@ -80,8 +80,8 @@ class Retrace:
 
     def _plan(self, calls: Sequence[Call]) -> Plan:
         plan, built = self.evidence.plan, {call.build for call in calls}
-        traced = (*calls[:-1], replace(calls[-1], traced=True, below=0, strided=False))
-        return replace(plan, calls=traced, builds=tuple(b for b in plan.builds if b.name in built), begun=())
+        traced = (*calls[:-1], replace(calls[-1], traced=True, max_elements=0, non_contiguous=False))
+        return replace(plan, calls=traced, builds=tuple(b for b in plan.builds if b.name in built), initial_of=())
 
     def where(self, line: int) -> str:
         """Return a line in words."""
@@ -97,14 +97,14 @@ class Retrace:
 
         Cases whose sizes are equal on purpose come last, and those where an axis has length one before them.
         """
-        alike = {case.name for case in self.exercise.spec.cases if case.alike}
+        alike = {case.name for case in self.exercise.spec.cases if case.allow_equal_sizes}
         calls = [call for call in self.evidence.plan.untrained().calls if self._counts(call)]
         return sorted(calls, key=lambda call: (call.name.partition("/")[0] in alike, *_size(call)))
 
     def _counts(self, call: Call) -> bool:
         plan = self.evidence.plan
         build = plan.build_of(call)
-        if call.name in self.evidence.free or call.reads_weights or (build is not None and build.refused):
+        if call.name in self.evidence.free or call.reads_weights or (build is not None and build.must_raise):
             return False
         return not plan.contract(call.part).kind.brings_a_model
 

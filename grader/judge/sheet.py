@@ -50,14 +50,14 @@ def of_cases(spec: Spec, cases: Mapping[str, Case]) -> Sheet:
     items = tuple(item for check in spec.checks for item in _items(check, cases))
     wanted = [(item, CHECKS[item.spec.check].work(item)) for item in items]
     calls = _merge(call for _, work in wanted for call in work.calls)
-    paid = {call.name for item, work in wanted if item.points for call in work.calls if not call.strided}
+    paid = {call.name for item, work in wanted if item.points for call in work.calls if not call.non_contiguous}
     plan = Plan(
         entry=_entry(spec.entry),
         builds=_builds(wanted, calls),
         calls=calls,
         forbidden=spec.forbidden,
         parts={name: _entry(part.entry) for name, part in spec.parts.items()},
-        begun=tuple(dict.fromkeys(check.weight for check in spec.checks if check.check == "initial")),
+        initial_of=tuple(dict.fromkeys(check.weight for check in spec.checks if check.check == "initial")),
     )
     return Sheet(items, plan, frozenset(call.name for call in calls) - paid)
 
@@ -91,7 +91,9 @@ def _merge(calls: Iterable[Call]) -> tuple[Call, ...]:
     merged: dict[str, Call] = {}
     for call in calls:
         before = merged.get(call.name, call)
-        fuller = call if call.upstream else before
-        below = before.below or call.below
-        merged[call.name] = fuller if fuller.below == below else replace(fuller, below=below)
+        fuller = call if call.grad_outputs else before
+        max_elements = before.max_elements or call.max_elements
+        merged[call.name] = (
+            fuller if fuller.max_elements == max_elements else replace(fuller, max_elements=max_elements)
+        )
     return tuple(merged.values())

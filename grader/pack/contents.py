@@ -51,7 +51,7 @@ def _case_in(spec: Spec, case: CaseSpec, call: Call, build: Build | None) -> Cas
         weights=build.weights if build is not None else (),
         arguments=arguments,
         outputs=call.outputs,
-        upstream=call.upstream,
+        grad_outputs=call.grad_outputs,
         wants=call.wants,
         dtype=call.dtype,
         made=case.make is not None,

@@ -12,7 +12,7 @@ from grader.exercise.catalog import ROOT, Exercise
 from grader.exercise.spec import Spec
 from grader.judge.grade import observe_reference
 from grader.judge.sheet import of_cases
-from grader.pack import paper
+from grader.pack import templates
 from grader.pack.closure import files_needed
 from grader.pack.contents import write_cases, write_observations
 from grader.pack.manifest import CASES, DATA, EXPECTED, MANIFEST, ROUNDED, SPEC, Manifest
@@ -28,10 +28,10 @@ def contents(exercise: Exercise, seed: int) -> dict[str, bytes]:
     """
     data, grader = _data(exercise, seed), _grader(exercise.spec)
     texts = {
-        "README.md": paper.README,
-        "conftest.py": paper.SUMMARY,
-        "pytest.ini": paper.SETTINGS,
-        f"test_{exercise.id}.py": paper.TEST,
+        "README.md": templates.README,
+        "conftest.py": templates.SUMMARY,
+        "pytest.ini": templates.SETTINGS,
+        f"test_{exercise.id}.py": templates.TEST,
     }
     return {
         **{name: _filled(text, exercise).encode() for name, text in texts.items()},

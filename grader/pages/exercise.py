@@ -10,8 +10,8 @@ from typing import Any
 import gradio as gr
 
 from grader.pages.exercise_handlers import ExerciseHandlers
-from grader.pages.panel import idle_view, not_sent_view, sending_view
 from grader.pages.parts import FORMULAS, on, part
+from grader.pages.run_status import idle_view, not_sent_view, sending_view
 from grader.pages.wording import pack
 from grader.sandbox.gpu.names import NAMES
 

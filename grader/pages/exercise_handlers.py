@@ -15,7 +15,7 @@ import gradio as gr
 
 from grader.errors import GraderFault, NotAllowed, record
 from grader.exercise.catalog import Catalog, Exercise
-from grader.pages import catalogue, lists, panel
+from grader.pages import catalogue, lists, run_status
 from grader.pages.identity import Identity
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
@@ -90,16 +90,16 @@ class ExerciseHandlers:
         """
         user = self.identity.user(request)
         if user is None:
-            return "", pack(panel.guest_view())
+            return "", pack(run_status.guest_view())
         if not isinstance(exercise, str) or not isinstance(source, str) or not isinstance(device, str):
-            return "", pack(panel.refused_view("That is no code."))
+            return "", pack(run_status.refused_view("That is no code."))
         try:
             return self.service.submit(user, exercise, source, device), ""  # what is not drawn
         except NotAllowed as refusal:
             # One that still runs is shown on; a second tab may have sent it.
-            return self.service.unfinished(user, exercise) or "", pack(panel.refused_view(str(refusal)))
+            return self.service.unfinished(user, exercise) or "", pack(run_status.refused_view(str(refusal)))
         except GraderFault as fault:
-            return "", pack(panel.not_taken_view(record(LOG, "a submission could not be taken", fault)))
+            return "", pack(run_status.not_taken_view(record(LOG, "a submission could not be taken", fault)))
 
     def cancel(self, submission: object, request: gr.Request) -> None:
         """Take the submission back; whoever watches it sees that.
@@ -126,13 +126,13 @@ class ExerciseHandlers:
         user = self.identity.user(request)
         id = event._data.get("id") if isinstance(event._data, dict) else None
         if user is None or not isinstance(id, str):
-            return gr.skip(), pack(panel.guest_view()), gr.skip()
+            return gr.skip(), pack(run_status.guest_view()), gr.skip()
         try:
             found = self.service.submission(user, SubmissionId(id))
         except NotAllowed as refusal:
-            return gr.skip(), pack(panel.refused_view(str(refusal))), gr.skip()
+            return gr.skip(), pack(run_status.refused_view(str(refusal))), gr.skip()
         report = report_view(found.report, number_of_attempt=found.number)
-        return pack({"restore": found.source}), pack(panel.opened_view(found.number)), pack(report)
+        return pack({"restore": found.source}), pack(run_status.opened_view(found.number)), pack(report)
 
     def _quietly_cancel(self, user: User, id: SubmissionId) -> None:
         try:
@@ -141,7 +141,7 @@ class ExerciseHandlers:
             return  # somebody else's; there is nothing to show
         except GraderFault as fault:
             incident = record(LOG, "a submission could not be cancelled", fault)
-            raise gr.Error(f"{panel.NOT_CANCELLED} ({incident})", print_exception=False) from fault
+            raise gr.Error(f"{run_status.NOT_CANCELLED} ({incident})", print_exception=False) from fault
 
     def _exercise(self, name: object) -> Exercise:
         found = self.catalog.get(name) if isinstance(name, str) else None

@@ -9,10 +9,10 @@ from itertools import groupby
 from grader.judge.clues import WHY, Sight
 from grader.judge.report import (
     CheckResult,
+    DevicePanel,
     Diagnosis,
     Dimension,
     Location,
-    Panel,
     Points,
     Property,
     Report,
@@ -223,7 +223,7 @@ def _check(same: list[CheckResult]) -> View:
     }
 
 
-def panel_of_device(panel: Panel) -> View:
+def panel_of_device(panel: DevicePanel) -> View:
     """Return one device's panel: how far each output and gradient strays, relative to its scale, and what it may."""
     return {
         "title": DEVICES.get(panel.device, panel.device),

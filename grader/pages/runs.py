@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from grader.errors import GraderFault, NotAllowed, record
-from grader.pages import panel
+from grader.pages import run_status
 from grader.pages.exercise_handlers import ExerciseHandlers, Part
 from grader.pages.render import report_view
 from grader.pages.request_limits import StreamLimiter
@@ -63,14 +63,14 @@ class Runs:
         try:
             begun = await asyncio.to_thread(self._begun, request, id)
             if begun is None:
-                yield "panel", panel.guest_view()
+                yield "panel", run_status.guest_view()
                 return
             user, watching = begun
             with self.seats.taken(user.id):
                 async for watch in watching:
-                    yield "panel", panel.watch_view(watch)
+                    yield "panel", run_status.watch_view(watch)
         except NotAllowed as refusal:
-            yield "panel", panel.refused_view(str(refusal))
+            yield "panel", run_status.refused_view(str(refusal))
             return
         for part in await asyncio.to_thread(self._ending, user, watch):
             yield part

@@ -18,7 +18,7 @@ from grader.box.faults import SUBMISSION
 from grader.box.kinds import Kind
 from grader.box.observe import observe
 from grader.box.packing import pack
-from grader.box.plan import Build, Call, Entry, Plan, Slot, Weight
+from grader.box.plan import Build, Call, Entry, Plan, TensorSpec, Weight
 from grader.box.source import execute
 
 _WIDTH, _ROWS = 4, (2, 3)
@@ -80,12 +80,12 @@ def _layer() -> Plan:
     weights = tuple(Weight(f"W_{name}", matrix, bias) for name in ("query", "key", "value", "out"))
     builds = (Build("doubles", sizes, weights), Build("singles", sizes, weights, dtype="float32"))
     x = torch.ones(*_ROWS, _WIDTH, dtype=torch.float64)
-    outputs = (Slot("output:context", (), (*_ROWS, _WIDTH)), Slot("output:weights", (), (2, 3, 3)))
-    plain = Call("case/base", "doubles", {"x": x}, outputs, upstream=(x, None), wants=("x",))
+    outputs = (TensorSpec("output:context", (), (*_ROWS, _WIDTH)), TensorSpec("output:weights", (), (2, 3, 3)))
+    plain = Call("case/base", "doubles", {"x": x}, outputs, grad_outputs=(x, None), wants=("x",))
     calls = (
         plain,
-        Call("case/strided", "doubles", {"x": x}, outputs, strided=True),
-        Call("case/training", "doubles", {"x": x}, outputs, training=True, below=1000),
+        Call("case/strided", "doubles", {"x": x}, outputs, non_contiguous=True),
+        Call("case/training", "doubles", {"x": x}, outputs, training=True, max_elements=1000),
         Call("case/single", "singles", {"x": x}, outputs, dtype="float32"),
     )
     constructor = ("d_model", "num_heads", "dropout", "qkv_bias")
@@ -94,10 +94,15 @@ def _layer() -> Plan:
 
 def _function() -> Plan:
     x = torch.ones(*_ROWS, _WIDTH, dtype=torch.float64)
-    output = (Slot("output:context", (), (2,)),)
+    output = (TensorSpec("output:context", (), (2,)),)
     calls = (
         Call(
-            "case/base", None, {"x": x, "y": None}, output, upstream=(torch.ones(2, dtype=torch.float64),), wants=("x",)
+            "case/base",
+            None,
+            {"x": x, "y": None},
+            output,
+            grad_outputs=(torch.ones(2, dtype=torch.float64),),
+            wants=("x",),
         ),
         Call("case/refused", None, {"x": x, "y": None}, output),
     )

@@ -8,7 +8,7 @@ import torch
 
 from grader.box.inline import observe_all
 from grader.box.observations import Blame, CallSeen, Presence
-from grader.box.plan import Build, Call, Entry, Kind, Plan, Slot
+from grader.box.plan import Build, Call, Entry, Kind, Plan, TensorSpec
 from grader.box.source import execute
 
 _X = torch.arange(12, dtype=torch.float64).view(1, 4, 3)
@@ -32,7 +32,7 @@ class Count(nn.Module):
 def _run(source: str, chunks: Sequence[int] | None) -> CallSeen:
     entry = Entry("Count", Kind.DECODE, ("x", "cache"))
     arguments = {"x": _X, "chunks": None if chunks is None else torch.tensor(chunks)}
-    call = Call("one/base", "Count", arguments, (Slot("output:output", ("batch", "time", "dim"), (1, 4, 3)),))
+    call = Call("one/base", "Count", arguments, (TensorSpec("output:output", ("batch", "time", "dim"), (1, 4, 3)),))
     plan = Plan(entry, (Build("Count", {}),), (call,))
     return observe_all(plan, lambda: execute(source)).calls["one/base"]
 

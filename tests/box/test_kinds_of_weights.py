@@ -149,7 +149,7 @@ def test_how_a_weight_began_is_kept() -> None:
     module.W_query = nn.ModuleList(nn.Linear(_IN, _OUT // 2, bias=False) for _ in range(2))
     before = torch.cat([layer.weight.detach() for layer in module.W_query]).double()
 
-    mean, std = bind(module, (weight,), begun=("W_query",)).initial["W_query"]
+    mean, std = bind(module, (weight,), initial_of=("W_query",)).initial["W_query"]
 
     assert mean == pytest.approx(float(before.mean()))
     assert std == pytest.approx(float(before.std(correction=0)))

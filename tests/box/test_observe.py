@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from grader.box.observations import Blame, BuildSeen, CallSeen, Observations, Presence, Raised, Stage
 from grader.box.observe import default_dtype, observe
-from grader.box.plan import Argument, Build, Call, Entry, Kind, Plan, Slot, Weight
+from grader.box.plan import Argument, Build, Call, Entry, Kind, Plan, TensorSpec, Weight
 from grader.errors import ForbiddenCall
 from tests.box.small import numbers
 
-_SLOT = Slot("output:y", ("time", "width"), (3, 4))
+_SLOT = TensorSpec("output:y", ("time", "width"), (3, 4))
 
 
 def _function_plan(**changes: Any) -> Plan:
@@ -192,7 +192,7 @@ def test_a_strided_call_gets_the_same_numbers_elsewhere_in_memory() -> None:
         facts.append(x.is_contiguous())
         return x * 1
 
-    seen = _call(_function_plan(strided=True), f=f)
+    seen = _call(_function_plan(non_contiguous=True), f=f)
 
     output = seen.slots["output:y"].tensor
     assert facts == [False]
@@ -310,7 +310,7 @@ def test_what_a_module_holds_is_told() -> None:
 def test_a_refused_construction_must_raise_and_is_tried_last() -> None:
     """No call follows it; what it does is told like any construction."""
     plan = _module_plan()
-    plan = replace(plan, builds=(*plan.builds, Build("odd", {"width": 5}, refused=True)))
+    plan = replace(plan, builds=(*plan.builds, Build("odd", {"width": 5}, must_raise=True)))
 
     class Choosy(_Projection):
         def __init__(self, width: int) -> None:
@@ -323,8 +323,8 @@ def test_a_refused_construction_must_raise_and_is_tried_last() -> None:
 
 def test_too_few_and_too_many_results_are_told() -> None:
     """A missing second result is nothing; a wrong number of results is described as it is."""
-    two = (_SLOT, Slot("output:weights", (), (1,)))
-    plan = _function_plan(outputs=two, upstream=(), wants=())
+    two = (_SLOT, TensorSpec("output:weights", (), (1,)))
+    plan = _function_plan(outputs=two, grad_outputs=(), wants=())
 
     for result, first, second in (
         (numbers(3, 4), Presence.TENSOR, "nothing"),

@@ -7,7 +7,7 @@ import torch
 from grader.box.codec import decode_job, encode_job
 from grader.box.inline import InlineBox
 from grader.box.observations import Blame, CallSeen, Presence
-from grader.box.plan import Build, Call, Entry, Kind, Plan, Slot
+from grader.box.plan import Build, Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Limits, Run
 
 TOKENS = torch.tensor([[3, 1, 4], [1, 5, 2]])
@@ -15,30 +15,30 @@ SIZES = {"model": "reader", "vocab_size": 7, "width": 6, "num_heads": 3, "num_la
 LOOK = "def look(model, tokens):\n"
 NAME = "def name(weights):\n    return ['odd'] * len(weights)\n"
 LEFT = tuple(
-    Slot(f"output:{name}", (), (), "int64") for name in ("hooks", "parameters", "modes", "gradients", "frozen")
+    TensorSpec(f"output:{name}", (), (), "int64") for name in ("hooks", "parameters", "modes", "gradients", "frozen")
 )
-FOUND = (Slot("output:weights", (), (2, 2, 3, 3, 3)), Slot("output:logits", (), (2, 3, 7)))
+FOUND = (TensorSpec("output:weights", (), (2, 2, 3, 3, 3)), TensorSpec("output:logits", (), (2, 3, 7)))
 
 
-def plan(outputs: tuple[Slot, ...] = FOUND) -> Plan:
+def plan(outputs: tuple[TensorSpec, ...] = FOUND) -> Plan:
     """Return a plan with a function that looks into a model, and one that names things."""
     look = Entry("look", Kind.HOOKS, ("model", "tokens"), tuple(SIZES))
     parts = {"names": Entry("name", Kind.NAMES, ("weights",))}
     arguments = {"weights": torch.zeros(2, 3, 3, dtype=torch.float64), "names": "even odd"}
     calls = (
         Call("model/base", "reader", {"tokens": TOKENS}, outputs),
-        Call("names/base", None, arguments, (Slot("output:names", ("heads",), (2,), "int64"),), part="names"),
+        Call("names/base", None, arguments, (TensorSpec("output:names", ("heads",), (2,), "int64"),), part="names"),
     )
     return Plan(look, (Build("reader", SIZES),), calls, parts=parts)
 
 
-def run(look: str, *, naming: str = NAME, outputs: tuple[Slot, ...] = FOUND) -> Run:
+def run(look: str, *, naming: str = NAME, outputs: tuple[TensorSpec, ...] = FOUND) -> Run:
     """Run the plan on `look`, the indented body of the function, after it has travelled."""
     again, source = decode_job(encode_job(plan(outputs), f"{LOOK}    {look}\n\n\n{naming}"))
     return InlineBox().run(again, source, Limits())
 
 
-def looked(look: str, outputs: tuple[Slot, ...] = FOUND) -> CallSeen:
+def looked(look: str, outputs: tuple[TensorSpec, ...] = FOUND) -> CallSeen:
     """Return what is seen of the call with the model."""
     return run(look, outputs=outputs).observations.calls["model/base"]
 

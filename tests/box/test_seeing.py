@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from grader.box.observations import Presence
-from grader.box.plan import Slot
+from grader.box.plan import TensorSpec
 from grader.box.seeing import see, see_gradient
 
-_SLOT = Slot("output:y", (), (2, 3))
+_SLOT = TensorSpec("output:y", (), (2, 3))
 
 
 class _Liar(torch.Tensor):

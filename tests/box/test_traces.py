@@ -23,13 +23,13 @@ from grader.box.frames import (
 )
 from grader.box.inline import InlineBox
 from grader.box.observations import CallSeen, Presence, Seen, Traced
-from grader.box.plan import Call, Entry, Kind, Plan, Slot
+from grader.box.plan import Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Box, Limits
 from grader.box.wire import Reader, pack
 from grader.errors import BadAnswer
 from tests.box.small import numbers
 
-_CALL = Call("small/base", None, {"x": numbers(3, 4)}, (Slot("output:y", ("a", "b"), (3, 4)),), traced=True)
+_CALL = Call("small/base", None, {"x": numbers(3, 4)}, (TensorSpec("output:y", ("a", "b"), (3, 4)),), traced=True)
 _PLAN = Plan(Entry("double", Kind.FUNCTION, ("x",)), (), (_CALL,))
 _IN_PLACE = """
 def halved(x):
@@ -82,7 +82,7 @@ def test_what_is_kept_is_bounded(box: Box) -> None:
 
 def test_gradients_come_back_to_the_results_they_belong_to(box: Box) -> None:
     """Of a call with a backward pass each result has its own; what was cut off has none."""
-    plan = replace(_PLAN, calls=(replace(_CALL, upstream=(torch.ones(3, 4),), wants=("x",)),))
+    plan = replace(_PLAN, calls=(replace(_CALL, grad_outputs=(torch.ones(3, 4),), wants=("x",)),))
     source = "def double(x):\n    y = x * 3\n    z = y.detach() * 5\n    return y * 2 + z * 0"
 
     gradients = {result.line: result.gradient for result in _trace(source, box, plan) if result.line < 4}

@@ -11,7 +11,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.box.frames import END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, TOUCHES, Frame
+from grader.box.frames import END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, TRAP_HITS, Frame
 from grader.box.observations import (
     Blame,
     BuildSeen,
@@ -23,9 +23,9 @@ from grader.box.observations import (
     Raised,
     Seen,
     Stage,
-    Touch,
+    TrapHit,
 )
-from grader.box.plan import MOST_CHOICES, Call, Entry, Kind, Plan, Slot
+from grader.box.plan import MOST_CHOICES, Call, Entry, Kind, Plan, TensorSpec
 from grader.box.wire import Reader, pack
 from grader.errors import BadAnswer
 from tests.box.small import attention_plan, numbers
@@ -80,8 +80,8 @@ _EVENTS = [
     BuildSeen("d_in=3", {"W_query": "q_proj.weight"}, None, ("b (2,)",), ("c.bias",), ("tril",)),
     BuildSeen("d_in=3", raised=Raised(Stage.CONSTRUCT, Blame.ARGUMENT, "TypeError", "no", None)),
     Raised(Stage.LOAD, Blame.ENTRY, "Rejected", "your file must define …", None),
-    Touch("torch.softmax", 7, "Attention.forward"),
-    Touch("torch.softmax", None, "", loading=True),
+    TrapHit("torch.softmax", 7, "Attention.forward"),
+    TrapHit("torch.softmax", None, "", loading=True),
     Loaded(Raised(Stage.LOAD, Blame.ERROR, "IndexError", "out of range", 9), ("matplotlib", "tqdm")),
 ]
 _TOUCHED = {"what": "torch.softmax", "line": 3, "function": "f"}
@@ -128,7 +128,7 @@ def test_every_dtype_and_shape_crosses(dtype: str, shape: tuple[int, ...]) -> No
     values = numbers(*shape).to(getattr(torch, dtype))
     if len(shape) == 2 and values.numel():
         values[0, 0], values[0, 1] = float("nan"), float("-inf")
-    plan = Plan(Entry("f", Kind.FUNCTION, ()), (), (Call("c/base", None, {}, (Slot("output:y", (), shape),)),))
+    plan = Plan(Entry("f", Kind.FUNCTION, ()), (), (Call("c/base", None, {}, (TensorSpec("output:y", (), shape),)),))
     seen = CallSeen("c/base", {"output:y": Seen(Presence.TENSOR, values, shape, dtype)})
 
     (found,) = Reader(plan).feed(pack(seen, plan))
@@ -203,7 +203,7 @@ _HOSTILE = {
     "a touch in no way": _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=2),
     "a touch of nested names": _json(Frame.TOUCHED, {**_TOUCHED, "what": [[]]}),
     "a touch that is a list": _json(Frame.TOUCHED, [_TOUCHED]),
-    "too many touches": (TOUCHES + 1) * _json(Frame.TOUCHED, _TOUCHED),
+    "too many touches": (TRAP_HITS + 1) * _json(Frame.TOUCHED, _TOUCHED),
     "more after the end": END + b"\0",
     "two ends": END + END,
 }
@@ -232,12 +232,12 @@ def test_what_came_before_a_break_counts_however_the_stream_is_cut(cut: int) -> 
 def test_each_call_may_be_touched_anew() -> None:
     """The cap is on what comes between two events; odd values in a touch are taken as text, or dropped."""
     plan = attention_plan()
-    touches = TOUCHES * _json(Frame.TOUCHED, {"what": 5, "line": -1})
+    trap_hits = TRAP_HITS * _json(Frame.TOUCHED, {"what": 5, "line": -1})
     reader = Reader(plan)
 
-    events = reader.feed(touches + pack(_EVENTS[3], plan) + touches + pack(_full_call(), plan))
+    events = reader.feed(trap_hits + pack(_EVENTS[3], plan) + trap_hits + pack(_full_call(), plan))
 
-    assert [event for event in events if isinstance(event, Touch)] == 2 * TOUCHES * [Touch("5")]
+    assert [event for event in events if isinstance(event, TrapHit)] == 2 * TRAP_HITS * [TrapHit("5")]
 
 
 @pytest.mark.parametrize("choices", [0, -1, MOST_CHOICES + 1, 1.0, True, "2", None])

@@ -13,7 +13,7 @@ from grader.box.drivers.train import Learner
 from grader.box.inline import InlineBox, observe_all
 from grader.box.models import PAD
 from grader.box.observations import CallSeen, Observations, Presence, Seen
-from grader.box.plan import Call, Slot
+from grader.box.plan import Call, TensorSpec
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict
 from grader.checks.learning import answering_call, tensor, training_calls, weights_call
@@ -62,7 +62,7 @@ def line(name: str, check: str) -> Item:
     return next(one for one in sheet(name).items if one.spec.check == check)
 
 
-def told(slots: tuple[Slot, ...], *tensors: Tensor) -> dict[str, Seen]:
+def told(slots: tuple[TensorSpec, ...], *tensors: Tensor) -> dict[str, Seen]:
     """Return tensors as they are seen in their slots."""
     return {
         slot.key: Seen(Presence.TENSOR, value, tuple(value.shape), str(value.dtype).removeprefix("torch."))
@@ -111,7 +111,7 @@ def honest() -> Evidence:
     return Evidence(plan, seen, Observations(), Observations(), known=exercise.attempts)
 
 
-def claimed(call: Call, slot: Slot, tensor: Tensor) -> Evidence:
+def claimed(call: Call, slot: TensorSpec, tensor: Tensor) -> Evidence:
     """Return the same, where the submission tells `tensor` in one slot."""
     seen = honest().observed
     slots = {**seen.calls[call.name].slots, **told((slot,), tensor)}

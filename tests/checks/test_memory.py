@@ -59,7 +59,7 @@ cases = ["short"]
 check = "memory"
 points = 30
 cases = ["long", "short"]
-below = "time*time"
+max_elements = "time*time"
 """
 
 _RIGHT = """
@@ -128,7 +128,12 @@ def test_a_table_costs_the_points_of_memory_alone(exercise: Exercise) -> None:
 
 def test_a_bound_may_be_a_sum(tmp_path: Path) -> None:
     """The message has each of its parts."""
-    sums = build(tmp_path, change(_TOML, ('below = "time*time"', 'below = "time*width + 7*time"')), _RIGHT, _MISTAKES)
+    sums = build(
+        tmp_path,
+        change(_TOML, ('max_elements = "time*time"', 'max_elements = "time*width + 7*time"')),
+        _RIGHT,
+        _MISTAKES,
+    )
 
     found = line(grade_here(sums, _TABLE), "long: largest tensor")
 
@@ -271,8 +276,8 @@ def test_one_call_serves_every_check_on_the_case(exercise: Exercise) -> None:
     plan = draw_up(exercise, seed=3).plan
 
     assert [call.name for call in plan.calls] == ["short/base", "long/base"]
-    assert [call.below for call in plan.calls] == [900, 2500]
-    assert [bool(call.upstream) for call in plan.calls] == [True, False]
+    assert [call.max_elements for call in plan.calls] == [900, 2500]
+    assert [bool(call.grad_outputs) for call in plan.calls] == [True, False]
 
 
 def test_the_curve_shows_yours_the_expected_and_the_bound(exercise: Exercise) -> None:
@@ -302,17 +307,17 @@ def test_the_curve_of_code_that_raises_lacks_its_point(exercise: Exercise) -> No
 
 def test_a_bound_is_needed(tmp_path: Path) -> None:
     """An author who leaves it out is told so."""
-    broken = build(tmp_path, change(_TOML, ('below = "time*time"\n', "")), _RIGHT, _MISTAKES)
+    broken = build(tmp_path, change(_TOML, ('max_elements = "time*time"\n', "")), _RIGHT, _MISTAKES)
 
-    with pytest.raises(AuthorError, match="needs `below`"):
+    with pytest.raises(AuthorError, match="needs `max_elements`"):
         draw_up(broken, seed=0)
 
 
 def test_a_bound_that_the_input_reaches_is_refused(tmp_path: Path) -> None:
     """No answer could pass."""
-    broken = build(tmp_path, change(_TOML, ('below = "time*time"', 'below = "time"')), _RIGHT, _MISTAKES)
+    broken = build(tmp_path, change(_TOML, ('max_elements = "time*time"', 'max_elements = "time"')), _RIGHT, _MISTAKES)
 
-    with pytest.raises(AuthorError, match="an input or output has 150 elements, and `below` is 50"):
+    with pytest.raises(AuthorError, match="an input or output has 150 elements, and `max_elements` is 50"):
         draw_up(broken, seed=0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from grader.box.plan import Slot
+from grader.box.plan import TensorSpec
 from grader.checks.compare import named
 from grader.checks.finding import Verdict
 from grader.checks.undefined import cause_of_nan
@@ -109,4 +109,4 @@ def test_a_wrong_dtype_is_told_along_with_a_wrong_shape(tmp_path: Path) -> None:
 def test_an_axis_that_is_called_by_its_size_is_a_bare_number() -> None:
     """`(batch 3, 1 1, 1 1, key 7)` is no place."""
     assert named(("batch", "1", "1", "key"), (3, 1, 1, 7)) == "(batch 3, 1, 1, key 7)"
-    assert Slot("output:mask", ("batch", "1", "1", "key"), (3, 1, 1, 7)).name == "mask"
+    assert TensorSpec("output:mask", ("batch", "1", "1", "key"), (3, 1, 1, 7)).name == "mask"

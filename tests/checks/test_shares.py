@@ -38,7 +38,7 @@ axes = ["batch", "query", "key"]
 name = "small"
 title = "small"
 sizes = { batch = 3, query = 5, key = 5 }
-alike = true
+allow_equal_sizes = true
 
 [[checks]]
 check = "values"

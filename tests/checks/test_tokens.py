@@ -31,7 +31,7 @@ defaults = { normed = true }
 [inputs.tokens]
 axes = ["batch", "time"]
 kind = "tokens"
-below = "vocab_size"
+high = "vocab_size"
 [returns.states]
 axes = ["batch", "time", "d_model"]
 
@@ -46,7 +46,7 @@ name = "small"
 title = "small"
 sizes = { batch = 3, time = 5, vocab_size = 2, width = 4, d_model = 6 }
 construct = { num_layers = 2 }
-alike = true
+allow_equal_sizes = true
 [[cases]]
 name = "plain"
 title = "plain"

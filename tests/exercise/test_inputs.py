@@ -17,7 +17,7 @@ _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/ex
 def _tensors(case: Case) -> list[Tensor]:
     own = [value for value in case.arguments.values() if isinstance(value, Tensor)]
     weights = [tensor for weight in case.weights for tensor in (weight.matrix, weight.bias) if tensor is not None]
-    return [*own, *weights, *(gradient for gradient in case.upstream if gradient is not None)]
+    return [*own, *weights, *(gradient for gradient in case.grad_outputs if gradient is not None)]
 
 
 def _is_drawn(case: Case) -> bool:

@@ -28,9 +28,9 @@ def work(folder: Path, connection: socket.socket) -> None:
             progress.tell()
             (folder / "hanging").write_text(str(os.getpid()))
             end = time.monotonic() + HANGS_SECONDS
-            while time.monotonic() < end and not tracker.leash.pulled:
+            while time.monotonic() < end and not tracker.cancel.cancelled:
                 time.sleep(0.01)
-            tracker.check()
+            tracker.cancel.check()
         return full_marks(submission, tracker)
 
     progress = RemoteProgress(connection)

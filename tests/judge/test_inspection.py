@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from grader.box.observations import Blame, CallSeen, Observations, Raised, Stage, Touch
+from grader.box.observations import Blame, CallSeen, Observations, Raised, Stage, TrapHit
 from grader.box.plan import Entry, Kind, Plan
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.clues import Clue, Flag, Sight, flag_of
@@ -163,9 +163,9 @@ def test_a_file_of_too_many_expressions_says_so() -> None:
 def test_what_was_trapped_is_not_told_twice() -> None:
     """One line, one clue; names from the box are cleaned, and a report holds no flood of them."""
     source = _whole(_CERTAIN["plain"])
-    touches = [Touch("torch.x\u202e", 3, "attend"), *(Touch(f"torch.y{n}", n + 10) for n in range(50))]
+    trap_hits = [TrapHit("torch.x\u202e", 3, "attend"), *(TrapHit(f"torch.y{n}", n + 10) for n in range(50))]
 
-    clues = find_clues(source, _PLAN, Observations(_RAN.calls, touches=tuple(touches)))
+    clues = find_clues(source, _PLAN, Observations(_RAN.calls, trap_hits=tuple(trap_hits)))
 
     assert clues[0] == Clue(Sight.TRAPPED, "torch.x<U+202E>", 3, "attend")
     assert [clue.sight for clue in clues] == [Sight.TRAPPED] * MOST
@@ -190,11 +190,11 @@ def test_a_flag_is_the_weightiest_of_its_clues() -> None:
 
 def test_a_trap_that_sprang_ends_the_call_that_follows_it() -> None:
     """Touches come before their call; one while loading belongs to none."""
-    touch, early = Touch("torch.softmax", 4, "f"), Touch("torch.softmax", 1, "", loading=True)
+    touch, early = TrapHit("torch.softmax", 4, "f"), TrapHit("torch.softmax", 1, "", loading=True)
 
     seen = Observations.of([early, CallSeen("a"), touch, touch, CallSeen("b"), CallSeen("c")])
 
-    assert seen.touches == (early, touch, touch)
+    assert seen.trap_hits == (early, touch, touch)
     assert [call.raised.blame if call.raised else None for call in seen.calls.values()] == [None, Blame.FORBIDDEN, None]
     assert seen.calls["b"].raised is not None
     assert seen.calls["b"].raised.line == 4

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from grader.box.inline import InlineBox
-from grader.exercise.bench import Bench
 from grader.exercise.catalog import Catalog
+from grader.exercise.patchable import PatchableReference
 from grader.judge.grade import grade
 from grader.judge.report import Report
 
@@ -64,26 +64,26 @@ def test_three_mistakes_are_not_guessed_at(catalog: Catalog) -> None:
 
 
 @pytest.fixture
-def bench(catalog: Catalog) -> Bench:
+def patchable(catalog: Catalog) -> PatchableReference:
     """Return the reference of causal attention with steps that can be replaced."""
-    return catalog["causal_attention"].bench()
+    return catalog["causal_attention"].patchable()
 
 
-def test_steps_are_put_back(bench: Bench, catalog: Catalog) -> None:
+def test_steps_are_put_back(patchable: PatchableReference, catalog: Catalog) -> None:
     """After the block the reference is what it was, functions and methods alike."""
     chosen = tuple(one for one in catalog["causal_attention"].mistakes if one.name in ("no_scaling", "biases_ignored"))
-    with bench.replaced(()) as namespace:
+    with patchable.replaced(()) as namespace:
         before = (namespace["scale"], namespace["CausalAttention"].project)
-    with bench.replaced(chosen) as namespace:
+    with patchable.replaced(chosen) as namespace:
         within = (namespace["scale"], namespace["CausalAttention"].project)
-    with bench.replaced(()) as namespace:
+    with patchable.replaced(()) as namespace:
         after = (namespace["scale"], namespace["CausalAttention"].project)
 
     assert within == tuple(one.step for one in chosen)
     assert after == before
 
 
-def test_the_steps_of_a_constructor_are_found(bench: Bench, catalog: Catalog) -> None:
+def test_the_steps_of_a_constructor_are_found(patchable: PatchableReference, catalog: Catalog) -> None:
     """Whoever reuses an instance has to know which steps have left their mark in it."""
 
     def build(namespace: Mapping[str, Any]) -> None:
@@ -94,5 +94,5 @@ def test_the_steps_of_a_constructor_are_found(bench: Bench, catalog: Catalog) ->
 
     mistakes = catalog["causal_attention"].mistakes
 
-    assert bench.steps_run(mistakes, build) == frozenset()
-    assert bench.steps_run(mistakes, call) == {"scale"}
+    assert patchable.steps_run(mistakes, build) == frozenset()
+    assert patchable.steps_run(mistakes, call) == {"scale"}

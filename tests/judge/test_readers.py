@@ -17,7 +17,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 import pytest
 
 from grader.box.observations import Blame, Observations, Raised, Stage
-from grader.checks.trouble import explain
+from grader.checks.explain import explain
 from grader.cli import as_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT

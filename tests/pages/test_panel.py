@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from grader.judge.report import CheckResult, Dimension, Status, Verdict
-from grader.pages.panel import idle_view, not_taken_view, watch_view
+from grader.pages.run_status import idle_view, not_taken_view, watch_view
 from grader.store.records import State, Watch
 from tests.pages.samples import accepted_report, ended_report, failed_report
 

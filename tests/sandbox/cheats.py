@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from grader.box.observations import Blame
-from grader.box.plan import Call, Entry, Kind, Plan, Slot
+from grader.box.plan import Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Ending, Limits, Run
 
 FOLDER = Path(__file__).parents[1] / "hostile" / "cheating"
@@ -55,7 +55,7 @@ def plan(group: str, *, trapped: bool = True) -> Plan:
     """Return a plan of one call, of the function that a route of `group` must define."""
     arguments = _arguments(group)
     shape = tuple(next(iter(arguments.values())).shape)
-    call = Call("case/plain", None, arguments, (Slot("output:answer", (), shape),), training=True)
+    call = Call("case/plain", None, arguments, (TensorSpec("output:answer", (), shape),), training=True)
     entry = Entry(ENTRIES[group], Kind.FUNCTION, tuple(arguments))
     return Plan(entry, (), (call,), FORBIDDEN[group] if trapped else ())
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from grader.box.plan import Call, Entry, Kind, Plan, Slot
+from grader.box.plan import Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Ending, Limits, Run
 
 # No verdict may hang on how busy the machine is: only what must end by a clock is given little time.
@@ -29,7 +29,7 @@ def plan(forbidden: tuple[str, ...] = ()) -> Plan:
     generator = torch.Generator().manual_seed(7)
     names = ("q", "k", "v")
     arguments = {name: torch.randn(2, 3, 4, dtype=torch.float64, generator=generator) for name in names}
-    call = Call("case/plain", None, arguments, (Slot("output:context", ("B", "T", "d"), (2, 3, 4)),))
+    call = Call("case/plain", None, arguments, (TensorSpec("output:context", ("B", "T", "d"), (2, 3, 4)),))
     return Plan(Entry("attend", Kind.FUNCTION, names), (), (call,), forbidden)
 
 

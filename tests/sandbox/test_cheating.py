@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from grader.box.observations import Touch
+from grader.box.observations import TrapHit
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.grade import grade
@@ -33,9 +33,9 @@ def test_a_route_to_a_ready_made_answer_ends_as_its_file_says(route: Route, sand
     run = sandbox.run(plan(route.group), route.source, LIMITS)
 
     assert verdict(run, route.group) == route.expected, run
-    assert bool(run.observations.touches) == ("traps" in route.stoppers)
+    assert bool(run.observations.trap_hits) == ("traps" in route.stoppers)
     lines = route.source.count("\n")
-    assert all(touch.line is None or 1 <= touch.line <= lines for touch in run.observations.touches)
+    assert all(touch.line is None or 1 <= touch.line <= lines for touch in run.observations.trap_hits)
 
 
 @pytest.mark.parametrize("route", _ROUTES, ids=lambda route: route.name)
@@ -44,7 +44,7 @@ def test_a_route_leads_somewhere_where_nothing_is_forbidden(route: Route, sandbo
     run = sandbox.run(plan(route.group, trapped=False), route.source, LIMITS)
 
     assert verdict(run, route.group) == route.free, run
-    assert run.observations.touches == ()
+    assert run.observations.trap_hits == ()
 
 
 @pytest.mark.parametrize("route", _ROUTES, ids=lambda route: route.name)
@@ -115,7 +115,7 @@ def test_an_ordinary_answer_leaves_no_touch(sandbox: Sandbox) -> None:
     """What is allowed is called, and nothing is noted."""
     run = sandbox.run(plan("attention"), _HONEST, LIMITS)
 
-    assert (verdict(run, "attention"), run.observations.touches) == ("right", ())
+    assert (verdict(run, "attention"), run.observations.trap_hits) == ("right", ())
 
 
 def test_only_the_first_places_of_a_call_are_noted(sandbox: Sandbox) -> None:
@@ -125,9 +125,9 @@ def test_only_the_first_places_of_a_call_are_noted(sandbox: Sandbox) -> None:
     )
     source = f"import torch\n\ndef softmax(x):\n    for _ in range(100):\n        again(x)\n\ndef again(x):\n{tries}"
 
-    touches = sandbox.run(plan("softmax"), source, LIMITS).observations.touches
+    trap_hits = sandbox.run(plan("softmax"), source, LIMITS).observations.trap_hits
 
-    assert touches == tuple(Touch("torch.softmax", line, "again") for line in (9, 13, 17, 21))
+    assert trap_hits == tuple(TrapHit("torch.softmax", line, "again") for line in (9, 13, 17, 21))
 
 
 def test_torchs_own_source_is_recognised_whatever_it_is_called() -> None:

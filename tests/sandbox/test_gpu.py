@@ -12,8 +12,8 @@ import torch
 
 from grader.box.run import Ending, Limits
 from grader.exercise.catalog import ROOT, read_exercise
+from grader.judge.device_panels import PANEL_DTYPE, Place
 from grader.judge.grade import grade
-from grader.judge.panels import PANEL_DTYPE, Place
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
 from grader.sandbox.plain import PlainBox

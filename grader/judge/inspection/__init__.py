@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from grader.box.observations import Observations, Touch
+from grader.box.observations import Observations, TrapHit
 from grader.box.plan import Plan
 from grader.judge.clues import Clue, Sight
 from grader.judge.inspection.forbidden import Forbidden
@@ -40,21 +40,21 @@ def find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...
 
     The source is read only if the box could compile it: no parser is to meet here what it has not survived there.
     """
-    trapped = [_trapped(touch) for touch in observed.touches]
+    trapped = [_trapped(hit) for hit in observed.trap_hits]
     stands = read(text, plan.forbidden, plan.entries) if _was_compiled(observed) else ()
     lines = {clue.line for clue in trapped}
     clues = dict.fromkeys([*trapped, *(clue for clue in stands if clue.line is None or clue.line not in lines)])
     return tuple(clues)[:MOST]
 
 
-def _trapped(touch: Touch) -> Clue:
-    return Clue(Sight.TRAPPED, clean(touch.what, limit=200), touch.line, clean(touch.function, limit=200))
+def _trapped(hit: TrapHit) -> Clue:
+    return Clue(Sight.TRAPPED, clean(hit.what, limit=200), hit.line, clean(hit.function, limit=200))
 
 
 def _was_compiled(observed: Observations) -> bool:
     if observed.loading is not None:
         return observed.loading.type not in _NOT_COMPILED
-    return bool(observed.calls or observed.builds or observed.touches)
+    return bool(observed.calls or observed.builds or observed.trap_hits)
 
 
 def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue, ...]:

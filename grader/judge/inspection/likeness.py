@@ -29,9 +29,9 @@ def runs_in_common(text: str) -> int:
 def _torchs() -> frozenset[tuple[str, ...]]:
     root = Path(torch.__file__).parent
     found: frozenset[tuple[str, ...]] = frozenset()
-    for file, beginnings in _PLACES:
+    for file, initial_weights in _PLACES:
         source = (root / file).read_text(encoding="utf-8")
-        for beginning in beginnings:
+        for beginning in initial_weights:
             _, _, rest = source.partition(f"\n{beginning}")
             found |= _runs(beginning + re.split(r"\n(?=[^\s)#])", rest, maxsplit=1)[0])
     return found

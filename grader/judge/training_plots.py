@@ -142,7 +142,7 @@ def _lengths(tokens: Tensor) -> Tensor:
 def _answered(item: Item, evidence: Evidence) -> bool:
     call = answering_call(item.case)
     planned = any(known.name == call.name for known in evidence.plan.calls)
-    return planned and evidence.trouble(call) is None
+    return planned and evidence.problem(call) is None
 
 
 def _looked(item: Item, evidence: Evidence, several: bool) -> Iterator[Pane]:

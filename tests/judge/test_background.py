@@ -6,15 +6,15 @@ import threading
 
 import pytest
 
-from grader.judge.beside import Beside
+from grader.judge.background import Background
 
 
 def test_it_runs_beside_whoever_started_it() -> None:
     """The result is there when it is asked for, from another thread than ours."""
-    assert Beside(threading.get_ident).result() != threading.get_ident()
+    assert Background(threading.get_ident).result() != threading.get_ident()
 
 
 def test_what_it_raises_is_raised_where_the_result_is_asked_for() -> None:
     """With its own type and text."""
     with pytest.raises(ZeroDivisionError):
-        Beside(lambda: 1 // 0).result()
+        Background(lambda: 1 // 0).result()

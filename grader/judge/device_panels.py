@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from grader.box.observations import BuildSeen, CallSeen, Observations, Seen
-from grader.box.plan import Call, Plan, Slot
+from grader.box.plan import Call, Plan, TensorSpec
 from grader.box.run import Box, Ending, Run
 from grader.checks.evidence import Evidence
-from grader.checks.trouble import explain
-from grader.judge.report import Panel, Reading
+from grader.checks.explain import explain
+from grader.judge.report import DevicePanel, Reading
 from grader.judge.text import clean
 
 Runner = Callable[[Box, Plan], Run]  # the submission, in a box
@@ -46,9 +46,9 @@ class Place:
     apart: bool = False
 
 
-def panels(
+def device_panels(
     evidence: Evidence, box_name: str, places: Sequence[Place], *, run: Runner, reference: Reference
-) -> tuple[Panel, ...]:
+) -> tuple[DevicePanel, ...]:
     """Return the verdict's own panel and one for each place; none where there is no place.
 
     Args:
@@ -74,13 +74,13 @@ def panels(
 def _comparable(evidence: Evidence) -> frozenset[str]:
     """Return the plain calls of the verdict's precision that points depend on, and in which something came back."""
     plan = evidence.plan.untrained()
-    refused = {build.name for build in plan.builds if build.refused}
+    refused = {build.name for build in plan.builds if build.must_raise}
     plain = [call for call in plan.calls if call.name.endswith(f"/{_BASE}") and call.build not in refused]
-    paid = [call for call in plain if call.name not in evidence.free and evidence.trouble(call) is None]
+    paid = [call for call in plain if call.name not in evidence.free and evidence.problem(call) is None]
     return frozenset(call.name for call in [call for call in paid if call.dtype == "float64"] or paid)
 
 
-def _elsewhere(evidence: Evidence, plan: Plan, place: Place, *, run: Runner, reference: Reference) -> Panel:
+def _elsewhere(evidence: Evidence, plan: Plan, place: Place, *, run: Runner, reference: Reference) -> DevicePanel:
     """Run the submission and the reference in a place, side by side, and compare both with the verdict's truth."""
     there = replace(_cast(plan, place.dtype), device=place.device)
     with ThreadPoolExecutor(1) as beside:
@@ -110,14 +110,14 @@ def _note(run: Run, plan: Plan) -> str:
     return ""
 
 
-def _panel(evidence: Evidence, *, device: str, dtype: str, box: str) -> Panel:
+def _panel(evidence: Evidence, *, device: str, dtype: str, box: str) -> DevicePanel:
     """Return for each output and each gradient the case in which it strays furthest, against its bound."""
     worst: dict[str, Reading] = {}
     for call in evidence.plan.calls:
         for name, reading in _readings(evidence, call):
             if name not in worst or _excess(reading) > _excess(worst[name]):
                 worst[name] = reading
-    return Panel(device, dtype, box, tuple(worst.values()))
+    return DevicePanel(device, dtype, box, tuple(worst.values()))
 
 
 def _readings(evidence: Evidence, call: Call) -> Iterator[tuple[str, Reading]]:
@@ -134,7 +134,7 @@ def _readings(evidence: Evidence, call: Call) -> Iterator[tuple[str, Reading]]:
             yield name, reading
 
 
-def _counts(evidence: Evidence, call: Call, slot: Slot) -> bool:
+def _counts(evidence: Evidence, call: Call, slot: TensorSpec) -> bool:
     """Whether there is anything to compare: a gradient that is zero in exact arithmetic is noise."""
     return slot in call.outputs or evidence.has_gradient(call, slot.key)
 

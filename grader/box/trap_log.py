@@ -7,28 +7,28 @@ from collections.abc import Callable
 from types import FrameType
 
 from grader.box.faults import SUBMISSION
-from grader.box.frames import TOUCHES
-from grader.box.observations import Touch
+from grader.box.frames import TRAP_HITS
+from grader.box.observations import TrapHit
 
 
-class Witness:
+class TrapLog:
     """Whom the traps tell; it sends the first few places of each call, and each place once."""
 
-    def __init__(self, send: Callable[[Touch], None]) -> None:
+    def __init__(self, send: Callable[[TrapHit], None]) -> None:
         """Send what is seen by `send`; until somebody says otherwise, the file is being loaded."""
         self.loading = True
         self._send = send
-        self._seen: set[Touch] = set()
+        self._seen: set[TrapHit] = set()
 
-    def saw(self, what: str) -> None:
+    def record(self, what: str) -> None:
         """Take note of a trapped call, from within it."""
         line, function = _place()
-        touch = Touch(what, line, function, self.loading)
-        if touch not in self._seen and len(self._seen) < TOUCHES:
-            self._seen.add(touch)
-            self._send(touch)
+        hit = TrapHit(what, line, function, self.loading)
+        if hit not in self._seen and len(self._seen) < TRAP_HITS:
+            self._seen.add(hit)
+            self._send(hit)
 
-    def begin_anew(self) -> None:
+    def clear(self) -> None:
         """Forget the places: another call begins."""
         self._seen.clear()
 

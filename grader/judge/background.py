@@ -17,7 +17,7 @@ BEGIN_SECONDS = 5.0  # it takes far less than a thousandth of that, on a busy ma
 Result = TypeVar("Result")
 
 
-class Beside(Generic[Result]):
+class Background(Generic[Result]):
     """Does one thing in a thread of its own, from now on."""
 
     def __init__(self, act: Callable[[], Result]) -> None:

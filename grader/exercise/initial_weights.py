@@ -11,7 +11,7 @@ from grader.box.plan import Holding, Weight
 from grader.exercise.drawing import normal
 
 
-def beginnings(model: nn.Module, draw: torch.Generator, prefix: str = "") -> tuple[Weight, ...]:
+def initial_weights(model: nn.Module, draw: torch.Generator, prefix: str = "") -> tuple[Weight, ...]:
     """Return fresh values for every parameter of `model`, in float64, under `prefix` and its own name.
 
     Embeddings are standard normal, other matrices have the variance 1 / (3 inputs) of PyTorch's own linear layers,

@@ -15,7 +15,7 @@ from typing import Any
 from grader.exercise.mistakes import Mistake, load, owner_of
 
 
-class Bench:
+class PatchableReference:
     """One reference's namespace; belongs to one thread."""
 
     def __init__(self, reference: CodeType) -> None:

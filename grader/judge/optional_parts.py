@@ -1,4 +1,4 @@
-"""What a report says beside its verdict: a fault of ours in there costs the extra, never the verdict."""
+"""The parts of a report besides its verdict: a fault of ours there costs the part, never the verdict."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import TypeVar
 from grader.errors import Stopped, record
 
 LOG = logging.getLogger(__name__)
-Extra = TypeVar("Extra")
+Part = TypeVar("Part")
 FAULT = "by a fault of ours"  # these words are in every remark on what is missing
 
 
-class Extras:
-    """Makes the extras of one report; `missing` says, in words to the student, what could not be made."""
+class OptionalParts:
+    """Makes the optional parts of one report; `missing` says, in words to the student, what could not be made."""
 
     def __init__(self) -> None:
         self.missing: list[str] = []
 
-    def make(self, what: str, make: Callable[[], Extra], otherwise: Extra) -> Extra:
+    def make(self, what: str, make: Callable[[], Part], otherwise: Part) -> Part:
         """Return what `make` returns; `otherwise`, and the fault in the log, where it raises.
 
         Raises:
@@ -27,7 +27,7 @@ class Extras:
 
         Args:
             what: what is missing then, as the beginning of a sentence: `the pictures are`.
-            make: gives the extra.
+            make: gives the part.
             otherwise: what the report holds without it.
         """
         try:
