@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker
+from grader.jobs.queue import Tracker
 from grader.judge.report import Report, Status
 from grader.store import accounts, migrate, submissions
 from grader.store.engine import Database

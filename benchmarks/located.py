@@ -21,8 +21,8 @@ from typing import Annotated
 import torch
 import typer
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
-from grader.box.leash import Leash
 from grader.box.observe import observe
 from grader.box.run import Limits
 from grader.examples import read_examples
@@ -87,16 +87,16 @@ def outcome_of(exercise: Exercise, text: str) -> Outcome:
     return attempt(draw_up(exercise, _SEED), text, run, partial(observe_reference, exercise), known=exercise.attempts)
 
 
-def location(exercise: Exercise, text: str, outcome: Outcome, leash: Leash | None = None) -> Departure | None:
+def location(exercise: Exercise, text: str, outcome: Outcome, cancel: CancelToken | None = None) -> Departure | None:
     """Return where the numbers of an answer begin to differ."""
-    return departure(retrace(exercise, text, outcome, leash))
+    return departure(retrace(exercise, text, outcome, cancel))
 
 
-def retrace(exercise: Exercise, text: str, outcome: Outcome, leash: Leash | None = None) -> Retrace:
+def retrace(exercise: Exercise, text: str, outcome: Outcome, cancel: CancelToken | None = None) -> Retrace:
     """Return an answer that can be run again."""
     run = partial(InlineBox().run, source=text, limits=Limits())
     again = (lambda plan: run(plan.placing(outcome.places))) if outcome.places else run
-    return Retrace(exercise, outcome, text, again, leash or Leash())
+    return Retrace(exercise, outcome, text, again, cancel or CancelToken())
 
 
 def judged(exercise: Exercise, wrong: Written, departed: Departure | None, outcome: Outcome) -> str:

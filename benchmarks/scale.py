@@ -25,6 +25,7 @@ from grader.judge.report import Report, Status
 from grader.sandbox.choice import choose_box
 from grader.store import boards, migrate, roster, submissions
 from grader.store.engine import Database
+from grader.store.gradings import Grading, Versions
 from grader.store.records import State, Submission, SubmissionId, UserId
 
 _STUDENTS, _EXERCISES, _BUSY = 400, 40, 300  # the first student handed in at least so many
@@ -32,6 +33,7 @@ _SOURCE_BYTES, _REPORT_BYTES = 300, 400
 _START = 1.7e9  # seconds since the epoch
 _SIZES = (10**3, 10**6)
 _ROUNDS = 60
+_VERSIONS = Versions(exercise="v", grader="g", torch="2.13.0")
 
 _FILL = """
 PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-1000000; PRAGMA foreign_keys=OFF;
@@ -41,14 +43,17 @@ CREATE TEMP TABLE n AS
 CREATE TEMP TABLE m AS SELECT i, CASE
     WHEN i < {students} THEN 1 + i WHEN i < {students} + {busy} THEN 1 ELSE 1 + (i * 7919) % {students} END AS user,
     CASE WHEN i < {students} THEN 0 ELSE (i * 104729 / 7) % {exercises} END AS exercise FROM n;
-INSERT INTO users (id, name, key, password, role, created)
-    SELECT 1 + i, 'student ' || i, 'student ' || i, 'x', 'student', {start} FROM n LIMIT {students};
-INSERT INTO submissions (id, user_id, exercise, exercise_version, source, seed, device, torch_version, state, number,
-                         created, finished, priority, ready, tries, faults)
-    SELECT printf('%08x%08x', (i * 2654435761) % 4294967291, i), user, 'exercise ' || exercise, 'v',
-           randomblob({source}), i, 'cpu', '2.13.0', 'done', 1000 + i, {start} + i, {start} + i + 1, 0, 0, 1, 0 FROM m;
-INSERT INTO reports (submission_id, attempt, status, score, created, body)
-    SELECT id, 1, 'graded', seed % 101, created, hex(randomblob({report} / 2)) FROM submissions;
+INSERT INTO users (id, name, key, password, created)
+    SELECT 1 + i, 'student ' || i, 'student ' || i, 'x', {start} FROM n LIMIT {students};
+INSERT INTO memberships (user_id, class_id, role, joined) SELECT id, 1, 'student', created FROM users;
+INSERT INTO submissions (id, user_id, class_id, exercise, number, state, created, finished, current_grading,
+                         exercise_version, seed, device, source)
+    SELECT printf('%08x%08x', (i * 2654435761) % 4294967291, i), user, 1, 'exercise ' || exercise, 1000 + i, 'done',
+           {start} + i, {start} + i + 1, i + 1, 'v', i, 'cpu', randomblob({source}) FROM m;
+INSERT INTO gradings (id, submission_id, reason, status, score, flag, incident, created, try_number, exercise_version,
+                      grader_version, torch_version, seed, device, report)
+    SELECT current_grading, id, 'hand-in', 'graded', seed % 101, '', '', created, 1, 'v', 'g', '2.13.0', seed, 'cpu',
+           hex(randomblob({report} / 2)) FROM submissions;
 INSERT INTO bests (user_id, exercise, score, attempts, reached, used)
     SELECT users.id, 'exercise ' || e.i, (users.id * 37 + e.i) % 101, 3, {start}, 9
     FROM users, (SELECT i FROM n LIMIT {exercises}) AS e;
@@ -125,7 +130,7 @@ def _hand_in(store: Database, number: int, verdict: Callable[[Submission], Repor
     )  # fmt: skip
     with store.write() as session:
         submissions.add(session, draft)
-        claims.hand_over(session, id, queue="cpu", priority=number)
+        claims.enqueue(session, id, queue="cpu", priority=number, ready=now)
     with store.write() as session:
         claim = claims.take(session, "cpu", worker="w", token=str(number), now=now)
     assert claim is not None
@@ -134,7 +139,7 @@ def _hand_in(store: Database, number: int, verdict: Callable[[Submission], Repor
     assert found is not None
     report = verdict(found)
     with store.write() as session:
-        assert claims.finish(session, claim, report, body=report.to_json(), state=State.DONE, now=now)
+        assert claims.finish(session, claim, Grading.of(report, _VERSIONS, now), state=State.DONE)
 
 
 def _read(ask: Callable[..., object], *arguments: object) -> Callable[[Database, int], object]:

@@ -9,28 +9,24 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import torch
 
-from grader.box.leash import Leash
-from grader.box.plan import Plan
-from grader.box.run import Box, Limits, Progress, Run
-from grader.errors import GraderFault, Killed, SandboxUnavailable
+from grader.box.run import Box, Limits
+from grader.errors import GraderFault, SandboxUnavailable
 from grader.exercise.catalog import ROOT, Catalog
+from grader.jobs import archive
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Grade, Tracker
+from grader.jobs.grading import grade_with, versions_with
+from grader.jobs.live import Live
+from grader.jobs.messages import Ready, Unavailable, send
 from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
-from grader.jobs.watching import Watching
 from grader.jobs.worker import Retries
-from grader.jobs.worker_protocol import RemoteProgress, lower_priority, send, serve_commands
+from grader.jobs.worker_protocol import RemoteProgress, lower_priority, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, Place
-from grader.judge.grade import grade
-from grader.judge.report import Report
-from grader.judge.sheet import draw_up
 from grader.log import set_up_log
 from grader.sandbox import cgroup
 from grader.sandbox.budget import Budget
@@ -44,11 +40,9 @@ from grader.service.service import Rules
 from grader.settings import Settings
 from grader.store import keys, migrate, private
 from grader.store.engine import PATIENCE_SECONDS, Database
-from grader.store.records import Submission
 
 LOG = logging.getLogger(__name__)
 ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
-NO_LONGER = "there is no GPU here any more, so your code was not run on one; your points are not touched by it"
 WORKERS_A_RUN = 2  # the submission's and the reference's, side by side
 
 
@@ -62,16 +56,16 @@ def build(settings: Settings) -> Service:
     catalog = Catalog.load()
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
+    archive.keep(database, catalog)
     cgroup.settle()
-    crew = WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
-    hello = crew.wait()
+    supervisor = WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
+    hello = supervisor.wait()
     return Service(
         database,
         catalog,
-        crew,
-        watching=Watching(database, crew.live),
-        rules=rules_of(settings, with_gpu=hello["gpu"]),
-        box_name=hello["ready"],
+        supervisor,
+        rules=rules_of(settings, with_gpu=hello.gpu),
+        box_name=hello.box,
     )
 
 
@@ -138,16 +132,16 @@ def work(descriptor: int) -> None:
         catalog = Catalog.load()
         box = choose(settings, budget_of(settings, catalog).room(min(settings.slots, SLOTS_EACH)))
     except SandboxUnavailable as reason:
-        send(connection, {"unavailable": str(reason)})
+        send(connection, Unavailable(str(reason)))
         return
     gpu = choose_gpu(settings) if place == 0 else None
     relay = RemoteProgress(connection)
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     database = Database(settings.database_url or settings.file_url)
-    engine = EmbeddedEngine(database, grade_with(catalog, box, gpu), workers=settings.data / "workers", live=relay)
+    engine = _engine(settings, catalog, database, (box, gpu), live=relay)
     gc.collect()
     gc.freeze()  # no need to look at torch's objects again and again
-    send(connection, {"ready": _name(box, gpu), "gpu": gpu is not None})
+    send(connection, Ready(_name(box, gpu), gpu is not None))
     try:
         serve_commands(connection, engine)
     finally:
@@ -193,12 +187,12 @@ def assemble(
 ) -> Service:
     """Return a service that grades in this process and these boxes; the rest is for whoever cannot wait long."""
     database = opened(settings, patience)
-    engine = EmbeddedEngine(database, grade_with(catalog, box, gpu), workers=settings.data / "workers", retries=retries)
+    archive.keep(database, catalog)
+    engine = _engine(settings, catalog, database, (box, gpu), retries=retries)
     return Service(
         database,
         catalog,
         engine,
-        watching=Watching(database, engine.live),
         rules=rules_of(settings, with_gpu=gpu is not None),
         box_name=_name(box, gpu),
         closing=lambda: _close(box, gpu),
@@ -207,6 +201,27 @@ def assemble(
 
 def _name(box: Box, gpu: DeviceBox | None) -> str:
     return f"{box.name}; on request beside it a {gpu.name}" if gpu else box.name
+
+
+def _engine(
+    settings: Settings,
+    catalog: Catalog,
+    database: Database,
+    boxes: tuple[Box, DeviceBox | None],
+    *,
+    live: Live | None = None,
+    retries: Retries | None = None,
+) -> EmbeddedEngine:
+    box, gpu = boxes
+    place = Place(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
+    return EmbeddedEngine(
+        database,
+        grade_with(catalog, box, place),
+        versions=versions_with(catalog),
+        workers=settings.data / "workers",
+        live=live,
+        retries=retries,
+    )
 
 
 def _close(*boxes: Box | None) -> None:
@@ -225,62 +240,3 @@ def rules_of(settings: Settings, *, with_gpu: bool = False) -> Rules:
         session_seconds=settings.session_hours * 3600,
         drain_seconds=settings.drain_seconds,
     )
-
-
-class Checking:
-    """A box after whose runs nothing goes on if nobody waits for that grading: what was killed is not judged."""
-
-    def __init__(self, box: Box, tracker: Tracker) -> None:
-        """Run in `box`, and ask `tracker` after each run."""
-        self.name = box.name
-        self._box = box
-        self._tracker = tracker
-
-    def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
-    ) -> Run:
-        """Run `plan` in the box.
-
-        Raises:
-            Cancelled: the submission was cancelled meanwhile.
-            Preempted: it has to let others go first.
-            Killed: the kernel ended it, and it was not the only one that ran.
-        """
-        done = self._box.run(plan, source, limits, progress, leash=leash)
-        self._tracker.check()
-        if done.killed and not self._tracker.alone:
-            raise Killed("the kernel ended a run for lack of memory; it may have been its neighbour's")
-        return done
-
-
-def grade_with(catalog: Catalog, box: Box, gpu: DeviceBox | None = None) -> Grade:
-    """Return the function that the engine grades with; whoever chose the GPU gets panels beside the verdict."""
-    steps_of = _counter(catalog)
-    beside = (Place("cpu", PANEL_DTYPE, box), Place(gpu.device, PANEL_DTYPE, gpu, apart=True)) if gpu else ()
-
-    def grade_one(submission: Submission, tracker: Tracker) -> Report:
-        if submission.exercise not in catalog:
-            raise GraderFault(f"the exercise {submission.exercise} is no longer there")
-        tracker.expect(steps_of(submission.exercise))
-        report = grade(
-            catalog[submission.exercise],
-            submission.raw,
-            seed=submission.seed,
-            box=Checking(box, tracker),
-            places=() if submission.device == "cpu" else beside,
-            progress=tracker,
-            leash=tracker.leash,
-        )
-        gone = submission.device != "cpu" and not beside
-        return replace(report, advice=(*report.advice, NO_LONGER)) if gone else report
-
-    return grade_one
-
-
-def _counter(catalog: Catalog) -> Callable[[str], int]:
-    @cache
-    def count(exercise: str) -> int:
-        # The seed decides the tensors, never how many calls there are.
-        return len(draw_up(catalog[exercise], seed=0).plan.calls)
-
-    return count

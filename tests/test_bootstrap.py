@@ -92,7 +92,7 @@ def test_a_grading_process_logs_as_the_pages_do(tmp_path: Path, capfd: pytest.Ca
 
     try:
         crew.wait()
-        crew.run({"cpu": 1})
+        crew.start({"cpu": 1})
         hand_in(database, crew, "one", exercise="no_exercise")
         until(told, "a failed try is logged")
     finally:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from grader.box import loading
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.observe import Load, alone, observe
 from grader.box.plan import Plan
@@ -25,9 +25,15 @@ class InlineBox:
     name = "this process (no sandbox)"
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
-        """Run `plan` on `source` in place; neither `limits` nor `leash` is heeded."""
+        """Run `plan` on `source` in place; neither `limits` nor `cancel` is heeded."""
         start = time.perf_counter()
         told: list[Event] = []
         events = list(_told(observe(plan, lambda: loading.load(source, plan.entries, told.append)), progress))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 
 if TYPE_CHECKING:  # they bring torch, which whoever only prepares a box can do without
     from grader.box.observations import CallSeen, Observations
@@ -71,13 +71,20 @@ class Box(Protocol):
     """Runs a plan on a source text and says what was seen.
 
     Raises:
+        Stopped: the run was cancelled.
         GraderFault: the machinery failed; never because of anything in the source.
     """
 
     name: str  # what the report calls it: `sandbox (tier A)`, `plain subprocess`, …
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
-        """Run `plan` on the entry point defined by `source`; pulling `leash` kills it."""
+        """Run `plan` on the entry point defined by `source`; `cancel` kills it."""
         ...

@@ -1,4 +1,4 @@
-"""The engine that needs no server: the submission table is the queue, threads of this process are the workers.
+"""The engine that needs no server: a table is the queue, threads of this process are the workers.
 
 A job starts as soon as its transaction is committed, because its commit wakes a worker. Every half second a keeper
 looks after what wakes nobody: other processes that died, jobs that had to wait before the next try, and jobs
@@ -16,14 +16,15 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.jobs.engine import Grade
 from grader.jobs.live import Live
+from grader.jobs.queue import Grade, VersionsOf
 from grader.jobs.run_lock import RunLock
-from grader.jobs.table import TableEngine
+from grader.jobs.table import TableJobs, TableQueue
 from grader.jobs.wake_up import WakeUp
 from grader.jobs.worker import Retries, Worker
 from grader.jobs.worker_lock import WorkerLock
 from grader.store.engine import Database, StoreUnavailable
+from grader.store.gradings import Versions
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
@@ -31,12 +32,17 @@ KEEPER_SECONDS = 0.5
 DRAIN_LOOK_SECONDS = 0.05
 
 
-class EmbeddedEngine(TableEngine):
+def _unknown(_exercise: str) -> Versions:
+    return Versions(exercise="", grader="", torch="")
+
+
+class EmbeddedEngine(TableQueue):
     """Runs the jobs of one database file in this process, beside other processes; nothing runs before `run`.
 
     Args:
         database: where the submissions are.
         grade: gives the report on one submission; whatever it raises is a fault of ours.
+        versions: what submissions are graded with here.
         workers: the directory in which the processes show each other that they live.
         live: where watchers hear of what happens.
         retries: what to do after a fault of ours.
@@ -49,6 +55,7 @@ class EmbeddedEngine(TableEngine):
         grade: Grade,
         *,
         workers: Path,
+        versions: VersionsOf = _unknown,
         live: Live | None = None,
         retries: Retries | None = None,
         clock: Callable[[], float] = time.time,
@@ -56,6 +63,7 @@ class EmbeddedEngine(TableEngine):
         """Prepare to grade."""
         super().__init__(database, live or Live(), clock)
         self._grade = grade
+        self._versions = versions
         self._workers = workers
         self._retries = retries or Retries()
         self._wake_ups: dict[str, WakeUp] = {}
@@ -134,12 +142,12 @@ class EmbeddedEngine(TableEngine):
     def _worker(self, queue: str, lock: WorkerLock) -> Worker:
         return Worker(
             queue=queue,
-            database=self._database,
+            jobs=TableJobs(self._database, lock.id, self._stop.is_set, self._clock),
             grade=self._grade,
+            versions=self._versions,
             live=self.live,
             wake_up=self._wake_up(queue),
             lock=RunLock(self._workers),
-            process=lock.id,
             stop=self._stop,
             retries=self._retries,
             clock=self._clock,

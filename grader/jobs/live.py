@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen
-from grader.jobs.engine import Cancelled, Preempted
+from grader.jobs.queue import Cancelled
 from grader.store.records import SubmissionId
 
 RECENT = 50  # gradings whose median length foretells the next one's
@@ -61,10 +61,8 @@ class LiveTracker:
         self._live = live
         self._id = id
         self.steps = Steps()
-        self.cancelled = False
-        self.preempted = False
         self.alone = False
-        self.leash = Leash()
+        self.cancel = CancelToken()
 
     def __call__(self, seen: CallSeen) -> None:
         """Note that a call is done, and what its training lost on the way.
@@ -73,28 +71,11 @@ class LiveTracker:
             Cancelled: the submission was cancelled meanwhile.
             Preempted: it has to let others go first.
         """
-        self.check()
+        self.cancel.check()
         done = self.steps.done + 1
         total = max(done, self.steps.total) if self.steps.total else 0
         self.steps = Steps(seen.name, done, total, self._curve(seen))
         self._live.changed(self._id)
-
-    def check(self) -> None:
-        """Go on, unless nobody waits for this try any more.
-
-        Raises:
-            Cancelled: the submission was cancelled meanwhile.
-            Preempted: it has to let others go first.
-        """
-        if self.cancelled:
-            raise Cancelled(f"submission {self._id} was cancelled while it was being graded")
-        if self.preempted:
-            raise Preempted(f"submission {self._id} lets others go first")
-
-    def preempt(self) -> None:
-        """End this try, so that others can go first."""
-        self.preempted = True
-        self.leash.pull()
 
     def expect(self, total: int) -> None:
         """Say how many steps there will be."""
@@ -134,7 +115,7 @@ class Live:
                 # A second try may have taken the place already, after this one was cancelled or released.
                 if self._trackers.get(id) is tracker:
                     del self._trackers[id]
-            if not tracker.cancelled:
+            if not tracker.cancel.cancelled:
                 self.took(time.monotonic() - start)
 
     def took(self, seconds: float) -> None:
@@ -180,8 +161,7 @@ class Live:
         with self._lock:
             tracker = self._trackers.get(id)
         if tracker:
-            tracker.cancelled = True
-            tracker.leash.pull()
+            tracker.cancel.cancel(Cancelled(f"submission {id} was cancelled while it was being graded"))
 
     def changed(self, id: SubmissionId) -> None:
         """Wake those who watch this submission."""

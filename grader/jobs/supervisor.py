@@ -17,9 +17,22 @@ from collections.abc import Callable, Mapping
 
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.jobs import claims
-from grader.jobs.live import Live, Steps
-from grader.jobs.table import TableEngine
-from grader.jobs.worker_protocol import Message, received, send
+from grader.jobs.live import Live
+from grader.jobs.messages import (
+    Advanced,
+    Drain,
+    Interrupt,
+    Message,
+    Moved,
+    Ready,
+    Run,
+    Took,
+    Unavailable,
+    Wake,
+    received,
+    send,
+)
+from grader.jobs.table import TableQueue
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
@@ -41,20 +54,20 @@ class WorkerProcess:
         with theirs:
             self._process = start(theirs, place)
 
-    def wait(self) -> Message:
-        """Return what it says of itself once it can grade; `ready` is what it grades in, in words.
+    def wait(self) -> Ready:
+        """Return what it says of itself once it can grade.
 
         Raises:
             SandboxUnavailable: this machine has no sandbox for strangers' code.
             GraderFault: it did not start.
         """
         self._ours.settimeout(START_SECONDS)
-        hello = next(received(self._ours), {})
+        hello = next(received(self._ours), None)
         self._ours.settimeout(None)
-        if "unavailable" in hello:
-            raise SandboxUnavailable(hello["unavailable"])
-        if "ready" not in hello:
-            raise GraderFault(f"a grading process did not start: {hello.get('fault', 'it ended at once')}")
+        if isinstance(hello, Unavailable):
+            raise SandboxUnavailable(hello.reason)
+        if not isinstance(hello, Ready):
+            raise GraderFault("a grading process ended before it could grade; the log has its last words")
         return hello
 
     def tell(self, message: Message, *, hint: bool = False) -> None:
@@ -76,7 +89,7 @@ class WorkerProcess:
         self._ours.close()
 
 
-class WorkerSupervisor(TableEngine):
+class WorkerSupervisor(TableQueue):
     """Delivers the jobs of one database file to grading processes; they warm up from now on.
 
     Args:
@@ -95,7 +108,7 @@ class WorkerSupervisor(TableEngine):
         self._processes = [WorkerProcess(start, place) for place in range(math.ceil(slots / SLOTS_EACH))]
         self._threads: list[threading.Thread] = []
 
-    def wait(self) -> Message:
+    def wait(self) -> Ready:
         """Return what the first process says of itself, once every one is warm.
 
         Raises:
@@ -112,11 +125,11 @@ class WorkerSupervisor(TableEngine):
 
     def wake(self, queue: str) -> None:
         """Wake a worker in one of the processes; each looks twice a second anyway."""
-        self._tell({"wake": queue}, hint=True)
+        self._tell(Wake(queue), hint=True)
 
     def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, wherever it is made; one that goes on has lost its claim."""
-        self._tell({"interrupt": id}, hint=True)
+        self._tell(Interrupt(id), hint=True)
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
@@ -138,7 +151,7 @@ class WorkerSupervisor(TableEngine):
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
         self._leaving.set()
-        self._tell({"drain": seconds})
+        self._tell(Drain(seconds))
         end = time.monotonic() + seconds + GRACE_SECONDS
         for process in self._processes:
             process.end(end - time.monotonic())
@@ -159,7 +172,7 @@ class WorkerSupervisor(TableEngine):
         """Heed one process, and its successor when it dies, as long as this engine runs."""
         while not self._leaving.is_set():
             process = self._processes[place]
-            process.tell({"run": self._shares[place]})
+            process.tell(Run(self._shares[place]))
             process.listen(self._heed)
             if not self._leaving.wait(PAUSE_SECONDS):
                 LOG.error("a grading process ended; another one takes over what it held")
@@ -175,12 +188,12 @@ class WorkerSupervisor(TableEngine):
 
     def _heed(self, message: Message) -> None:
         match message:
-            case {"moved": id}:
-                self.live.moved(SubmissionId(id))
-            case {"took": seconds}:
+            case Moved(id):
+                self.live.moved(id)
+            case Took(seconds):
                 self.live.took(seconds)
-            case {"at": id, **steps}:
-                self.live.advance(SubmissionId(id), Steps(**{**steps, "curve": tuple(steps["curve"])}))
+            case Advanced(id, steps):
+                self.live.advance(id, steps)
 
 
 def shared_out(slots: Mapping[str, int], processes: int) -> list[dict[str, int]]:

@@ -1,21 +1,30 @@
-"""What every engine on the submission table does alike: it takes jobs over, takes them back, and counts them."""
+"""The queue on the tables of the database: what the pages' process and the workers' processes do there."""
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
 from grader.jobs.live import Live
-from grader.store.engine import Database
-from grader.store.records import SubmissionId
+from grader.jobs.queue import Claim, virtual_deadline
+from grader.jobs.watching import Watching
+from grader.store import submissions
+from grader.store.engine import Database, StoreUnavailable
+from grader.store.gradings import Grading
+from grader.store.records import State, Submission, SubmissionId, Watch
+
+LOG = logging.getLogger(__name__)
+TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken or killed
 
 
-class TableEngine(ABC):
-    """The queue as seen by the service; how slots hear of it is each engine's own.
+class TableQueue(ABC):
+    """A `Queue`; how workers hear of it is each implementation's own.
 
     Args:
         database: where the submissions are.
@@ -28,6 +37,11 @@ class TableEngine(ABC):
         self.live = live
         self._database = database
         self._clock = clock
+        self._watching = Watching(database, live, clock=clock)
+
+    @abstractmethod
+    def run(self, slots: Mapping[str, int]) -> None:
+        """Start that many workers for each queue and return."""
 
     @abstractmethod
     def wake(self, queue: str) -> None:
@@ -37,9 +51,18 @@ class TableEngine(ABC):
     def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, where there is one."""
 
+    def start(self, slots: Mapping[str, int]) -> None:
+        """Begin to grade, first of all what a former run has left behind, and return."""
+        try:
+            with self._database.write() as session:
+                claims.requeue_unserved(session, tuple(slots))
+        except StoreUnavailable as fault:
+            LOG.warning("what waits for a device that is gone waits until the next start: %s", fault)
+        self.run(slots)
+
     def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
         """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
-        claims.hand_over(session, id, queue=queue, priority=priority)
+        claims.enqueue(session, id, queue=queue, priority=priority, ready=self._clock())
 
         def announce(_session: Session) -> None:
             self.live.moved(id)
@@ -56,7 +79,70 @@ class TableEngine(ABC):
             self.live.moved(id)
         return cancelled
 
+    def subscribe(self, id: SubmissionId) -> AsyncIterator[Watch]:
+        """Yield how far a submission is, at once and at each change, up to its end."""
+        return self._watching.watch(id)
+
     def depth(self) -> dict[str, int]:
         """Count the waiting submissions of each queue."""
         with self._database.read() as session:
             return claims.depth(session)
+
+
+@dataclass(frozen=True, slots=True)
+class TableJobs:
+    """The `Jobs` of one process.
+
+    Attributes:
+        process: the process's id.
+        closed: says that nothing may be taken any more.
+    """
+
+    database: Database
+    process: str
+    closed: Callable[[], bool]
+    clock: Callable[[], float]
+
+    def next_was_killed(self, queue: str) -> bool:
+        """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
+        with self.database.read() as session:
+            return claims.next_was_killed(session, queue, now=self.clock())
+
+    def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
+        """Take the next job that was killed before (`alone`), or that never was; None if none is ready."""
+        with self.database.write() as session:
+            # Looked at under the write lock: after a drain has handed everything back, nothing may be taken any more.
+            if self.closed():
+                return None
+            # The wait to be alone may have been long, and others may be first by now.
+            if alone and not claims.next_was_killed(session, queue, now=self.clock()):
+                return None
+            return claims.take(session, queue, worker=self.process, token=token, now=self.clock(), killed=alone)
+
+    def submission(self, claim: Claim) -> Submission | None:
+        """Return what is to be graded; None if it was deleted together with its owner."""
+        with self.database.read() as session:
+            return submissions.get(session, claim.id)
+
+    def finish(self, claim: Claim, grading: Grading, state: State) -> bool:
+        """Store the verdict; False if the job is no longer in the hands of this try."""
+        with self.database.write() as session:
+            return claims.finish(session, claim, grading, state=state)
+
+    def retry(self, claim: Claim, pause: float) -> bool:
+        """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
+        with self.database.write() as session:
+            return claims.put_back(session, claim, ready=self.clock() + pause)
+
+    def retry_alone(self, claim: Claim) -> bool:
+        """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
+        with self.database.write() as session:
+            return claims.put_back_killed(session, claim, priority=self._later())
+
+    def step_back(self, claim: Claim) -> bool:
+        """Queue the job again behind those who wait now."""
+        with self.database.write() as session:
+            return claims.step_back(session, claim, priority=self._later())
+
+    def _later(self) -> int:
+        return virtual_deadline(self.clock(), TURNS_BACK)

@@ -15,21 +15,18 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from grader.errors import Killed, Stopped, logged_for, record
-from grader.jobs import claims
-from grader.jobs.claims import Claim
-from grader.jobs.engine import Cancelled, Grade, Preempted, virtual_deadline
+from grader.errors import Killed, logged_for, record
 from grader.jobs.live import Live, LiveTracker
+from grader.jobs.queue import Cancelled, Claim, Grade, Jobs, Preempted, VersionsOf
 from grader.jobs.run_lock import RunLock
 from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
-from grader.store import submissions
-from grader.store.engine import Database, StoreUnavailable
+from grader.store.engine import StoreUnavailable
+from grader.store.gradings import Grading
 from grader.store.records import State
 
 LOG = logging.getLogger(__name__)
 QUICK_SECONDS = 1.0  # what a first try has before others go first; each further try has twice as long
-TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken or killed
 APOLOGY = (
     "Something of ours broke while this was being graded; your code is not to blame, and no attempt is used up. "
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
@@ -64,18 +61,15 @@ class Retries:
 
 @dataclass(slots=True, kw_only=True)
 class Worker:
-    """A loop for a thread of its own.
-
-    `process` is the id of its process; `token` names the claim that it holds, or is about to make.
-    """
+    """A loop for a thread of its own; `token` names the claim that it holds, or is about to make."""
 
     queue: str
-    database: Database
+    jobs: Jobs
     grade: Grade
+    versions: VersionsOf
     live: Live
     wake_up: WakeUp
     lock: RunLock
-    process: str
     stop: threading.Event
     retries: Retries
     clock: Callable[[], float]
@@ -108,7 +102,7 @@ class Worker:
         if self.held is not None:
             claim, tracker = self.held
             if self.clock() - claim.started > QUICK_SECONDS * 2.0 ** (claim.tries - 1):
-                tracker.preempt()
+                tracker.cancel.cancel(Preempted(f"submission {claim.id} lets others go first"))
 
     def _rest(self, fault: Exception, stumbles: int) -> None:
         seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
@@ -118,28 +112,15 @@ class Worker:
 
     def _serve_one(self) -> bool:
         """Grade the next job, alone if it was killed before; return whether to look for another one at once."""
-        with self.database.read() as session:
-            alone = claims.next_was_killed(session, self.queue, now=self.clock())
+        alone = self.jobs.next_was_killed(self.queue)
         # Before the claim: a process that is killed must hold no job that only waits to be alone.
         with self.lock.alone() if alone else self.lock.together():
-            claim = self._take(alone)
+            self.token = secrets.token_hex(8)
+            claim = self.jobs.take(self.queue, self.token, alone=alone)
             if claim is not None:
                 with logged_for(claim.id):
                     self._work(claim)
         return claim is not None or alone
-
-    def _take(self, alone: bool) -> Claim | None:
-        self.token = secrets.token_hex(8)
-        with self.database.write() as session:
-            # Looked at under the write lock: after a drain has handed everything back, nothing may be taken any more.
-            if self.stop.is_set():
-                return None
-            # The wait to be alone may have been long, and others may be first by now.
-            if alone and not claims.next_was_killed(session, self.queue, now=self.clock()):
-                return None
-            return claims.take(
-                session, self.queue, worker=self.process, token=self.token, now=self.clock(), killed=alone
-            )
 
     def _work(self, claim: Claim) -> None:
         if claim.kills > self.retries.kills:
@@ -154,29 +135,26 @@ class Worker:
             self.held = (claim, tracker)
             try:
                 self._settle(claim, self._graded(claim, tracker))
-            except Cancelled:
-                LOG.info("submission %s was cancelled while it ran", claim.id)
-            except Preempted:
-                self._step_back(claim)
-            except Killed as fault:
-                self._put_aside(claim, fault)
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                if not tracker.cancelled and not self.stop.is_set():  # whoever stops us hands the job back
-                    self._excuse(claim, fault)
+                self._ended_by(claim, tracker.cancel.reason or fault)  # what is killed may fail in any way
             finally:
                 self.held = None
         self.live.moved(claim.id)
 
-    def _step_back(self, claim: Claim) -> None:
-        with self.database.write() as session:
-            claims.step_back(session, claim, priority=virtual_deadline(self.clock(), TURNS_BACK))
-
-    def _put_aside(self, claim: Claim, fault: Killed) -> None:
-        LOG.warning("try %d of %s is repeated, with nothing beside it: %s", claim.tries, claim.id, fault)
-        with self.database.write() as session:
-            claims.put_back_killed(session, claim, priority=virtual_deadline(self.clock(), TURNS_BACK))
+    def _ended_by(self, claim: Claim, fault: Exception) -> None:
+        """Do what has to be done after a try without a report."""
+        match fault:
+            case Cancelled():
+                LOG.info("submission %s was cancelled while it ran", claim.id)
+            case Preempted():
+                self.jobs.step_back(claim)
+            case Killed():
+                LOG.warning("try %d of %s is repeated, with nothing beside it: %s", claim.tries, claim.id, fault)
+                self.jobs.retry_alone(claim)
+            case _ if not self.stop.is_set():  # whoever stops us hands the job back
+                self._excuse(claim, fault)
 
     def _tell_killed(self, claim: Claim) -> None:
         """Store the verdict on what was killed alone as well."""
@@ -195,13 +173,8 @@ class Worker:
 
     def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
         """Return the report; None if the submission was deleted together with its owner."""
-        with self.database.read() as session:
-            submission = submissions.get(session, claim.id)
-        try:
-            return None if submission is None else self.grade(submission, tracker)
-        except Stopped:
-            tracker.check()  # it knows why
-            raise
+        submission = self.jobs.submission(claim)
+        return None if submission is None else self.grade(submission, tracker)
 
     def _settle(self, claim: Claim, report: Report | None) -> None:
         """Store a report; one that tells of a fault of ours is put off as long as another try may do better."""
@@ -214,22 +187,26 @@ class Worker:
 
     def _store(self, claim: Claim, report: Report, state: State) -> None:
         report, body = self._written(report)
-        if not self._kept(claim, report, body=body, state=state):
+        grading = Grading(
+            report=report,
+            body=body,
+            versions=self.versions(claim.exercise),
+            created=self.clock(),
+            reason=claim.reason,
+            try_number=claim.tries,
+        )
+        if not self._kept(claim, grading, state):
             LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
 
-    def _kept(self, claim: Claim, report: Report, *, body: str, state: State) -> bool:
-        """Store a report, offering it again after each pause; False if the job is no longer in our hands."""
+    def _kept(self, claim: Claim, grading: Grading, state: State) -> bool:
+        """Store a result, offering it again after each pause; False if the job is no longer in our hands."""
         for pause in self.retries.pauses:
             try:
-                return self._finish(claim, report, body=body, state=state)
+                return self.jobs.finish(claim, grading, state)
             except StoreUnavailable as fault:
                 LOG.warning("the report on %s could not be stored, next in %s s: %s", claim.id, pause, fault)
                 self.stop.wait(pause)
-        return self._finish(claim, report, body=body, state=state)
-
-    def _finish(self, claim: Claim, report: Report, *, body: str, state: State) -> bool:
-        with self.database.write() as session:
-            return claims.finish(session, claim, report, body=body, state=state, now=self.clock())
+        return self.jobs.finish(claim, grading, state)
 
     def _written(self, report: Report) -> tuple[Report, str]:
         """Return a report with its JSON; where it cannot be written whole, without all that no point depends on."""
@@ -249,8 +226,7 @@ class Worker:
     def _put_off(self, claim: Claim, why: str, fault: Exception | None = None) -> None:
         pause = self.retries.pauses[claim.faults]
         LOG.warning("try %d of %s failed, next in %s s: %s", claim.tries, claim.id, pause, why, exc_info=fault)
-        with self.database.write() as session:
-            claims.put_back(session, claim, ready=self.clock() + pause)
+        self.jobs.retry(claim, pause)
 
     def _give_up(self, claim: Claim, fault: Exception) -> None:
         incident = record(LOG, f"submission {claim.id} is broken", fault)

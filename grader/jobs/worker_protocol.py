@@ -1,47 +1,27 @@
-"""The protocol between the pages' process and its grading processes, and the loop that serves it.
+"""The grading process's side of the conversation with the pages' process.
 
-Both sides send JSON over a pair of sockets that keeps messages apart. When one of them dies, the other reads the end of
-the stream: a grading process without its pages exits at once, and what it held is graded again by the next.
+When one of them dies, the other reads the end of the stream: a grading process without its pages exits at once, and
+what it held is graded again by the next.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from grader.errors import GraderFault
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.live import Live
+from grader.jobs.messages import Advanced, Drain, Interrupt, Moved, Run, Took, Wake, received, send
 from grader.store.records import SubmissionId
 
-MESSAGE_BYTES = 1 << 20  # the longest one tells of a curve: a thousand numbers
 TELL_SECONDS = 0.1  # between two words on the same grading
 NICENESS = 5  # below the pages, above the submissions
 GROUP = Path("/proc/self/autogroup")  # where the kernel groups by session, niceness counts between groups, set here
-Message = dict[str, Any]
-
-
-def send(connection: socket.socket, message: Message, *, hint: bool = False) -> None:
-    """Send one message; a listener who is gone is found out by whoever reads.
-
-    A `hint` only saves time, so it is dropped where some hundred messages wait to be read already.
-    """
-    with suppress(OSError):
-        connection.send(json.dumps(message).encode(), socket.MSG_DONTWAIT if hint else 0)
-
-
-def received(connection: socket.socket) -> Iterator[Message]:
-    """Yield the messages of the other side, up to its end."""
-    with suppress(OSError):
-        while line := connection.recv(MESSAGE_BYTES):
-            yield json.loads(line)
 
 
 class RemoteProgress(Live):
@@ -57,7 +37,7 @@ class RemoteProgress(Live):
     def moved(self, id: SubmissionId) -> None:
         """Say that this submission entered, left or ended its wait."""
         with self._telling:
-            send(self._connection, {"moved": id})
+            send(self._connection, Moved(id))
 
     def changed(self, id: SubmissionId) -> None:
         """Keep in mind that there is news of this submission."""
@@ -65,7 +45,7 @@ class RemoteProgress(Live):
 
     def took(self, seconds: float) -> None:
         """Say how long a grading took."""
-        send(self._connection, {"took": seconds})
+        send(self._connection, Took(seconds))
 
     def tell(self) -> None:
         """Say how far those submissions are of which there is news."""
@@ -73,7 +53,7 @@ class RemoteProgress(Live):
             id = self._news.pop()
             with self._telling:  # a step that is told after the end would be kept for ever
                 if self.running(id):
-                    send(self._connection, {"at": id, **asdict(self.steps(id))})
+                    send(self._connection, Advanced(id, self.steps(id)))
 
     def keep_telling(self) -> None:
         """Do so every tenth of a second; for a thread of its own."""
@@ -86,15 +66,17 @@ def serve_commands(connection: socket.socket, engine: EmbeddedEngine) -> None:
     """Carry out the commands of the pages' process until it says drain; exit if it is gone."""
     for message in received(connection):
         match message:
-            case {"run": slots}:
+            case Run(slots):
                 engine.run(slots)
-            case {"wake": queue}:
+            case Wake(queue):
                 engine.wake(queue)
-            case {"interrupt": id}:
-                engine.interrupt(SubmissionId(id))
-            case {"drain": seconds}:
-                send(connection, {"drained": engine.drain(seconds)})
+            case Interrupt(id):
+                engine.interrupt(id)
+            case Drain(seconds):
+                engine.drain(seconds)
                 return
+            case _:
+                raise GraderFault(f"a grading process takes no such command: {message}")
     os._exit(1)  # nobody waits for what is being graded; the next start finds it
 
 

@@ -134,7 +134,7 @@ def _look(again: Retrace, call: Call) -> _Scene | None:
         return None
     plan = again.evidence.plan.only(frozenset({call.name})).in_double()
     plan = replace(plan, calls=(replace(plan.calls[0], max_elements=0, non_contiguous=False),), initial_of=())
-    replay = Replay(plan, again.exercise.steps(), again.leash, Effort(_EFFORT))
+    replay = Replay(plan, again.exercise.steps(), again.cancel, Effort(_EFFORT))
     right = replay.begin(sent={})
     if right is None or not 0 < len(right.gradients) <= _MOST_STEPS:
         return None

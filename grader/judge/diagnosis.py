@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
@@ -43,7 +43,7 @@ class _Scene:
         subtle: every plain call is right, so what modules hold and refuse is looked at as well.
         known: what some mistakes give, from before.
         begun: the weights whose initial values are checked.
-        leash: asked before each mistake, and each two, that are tried.
+        cancel: checked before each mistake, and each two, that are tried.
         memory: what earlier searches found, with the same exercise and seed.
         slack: by call and tensor, how far rounding alone may lead beyond the usual; nothing in float64.
         effort: what may be done to try two mistakes together.
@@ -55,7 +55,7 @@ class _Scene:
     subtle: bool
     known: Mapping[str, Observations]
     initial_of: frozenset[str]
-    leash: Leash
+    cancel: CancelToken
     memory: Memory | None
     slack: Mapping[str, Mapping[str, float]]
     effort: Effort
@@ -67,7 +67,7 @@ def diagnose(
     known: Mapping[str, Observations] | None = None,
     lost: Collection[Dimension] = tuple(Dimension),
     *,
-    leash: Leash | None = None,
+    cancel: CancelToken | None = None,
     memory: Memory | None = None,
     among: Collection[str] = (),
     effort: Effort | None = None,
@@ -79,15 +79,15 @@ def diagnose(
         evidence: what was seen.
         known: by mistake, what it gives on the whole plan, where that was observed before.
         lost: the dimensions that lost points; a mistake always loses in its own.
-        leash: pulling it ends the search.
+        cancel: ends the search.
         memory: what searches with the same exercise and seed have found so far; this one adds to it.
         among: the names of the mistakes that are tried; all of them if empty.
         effort: what may be done to try two mistakes together; as much as usual if left out.
 
     Raises:
-        Stopped: the leash was pulled.
+        Stopped: it was cancelled.
     """
-    scene = replace(_set(exercise, evidence, known or {}, leash), memory=memory, effort=effort or pairs_effort())
+    scene = replace(_set(exercise, evidence, known or {}, cancel), memory=memory, effort=effort or pairs_effort())
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
     found = _explanations(exercise, scene, suspects)
     if len(found) != 1:
@@ -114,7 +114,7 @@ def explanations(
 
 
 def _set(
-    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations], leash: Leash | None = None
+    exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations], cancel: CancelToken | None = None
 ) -> _Scene:
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
     compared = (
@@ -134,9 +134,9 @@ def _set(
     refused = tuple(build for build in evidence.plan.builds if build.must_raise) if subtle else ()
     initial_of = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
     plan = replace(plan, builds=(*plan.builds, *refused))
-    leash = leash or Leash()
+    cancel = cancel or CancelToken()
     return _Scene(
-        plan, evidence.observed, right, subtle, known, frozenset(initial_of), leash, None, slack, pairs_effort()
+        plan, evidence.observed, right, subtle, known, frozenset(initial_of), cancel, None, slack, pairs_effort()
     )
 
 
@@ -205,7 +205,7 @@ def _probe(scene: _Scene, call: Call) -> Probe:
 
 def _compare(events: Iterator[Event], scene: _Scene) -> tuple[bool, bool]:
     """Return whether `events` are what was seen, and whether they differ from what is right."""
-    scene.leash.check()
+    scene.cancel.check()
     found = list(events)
     agrees = all(_agrees(event, scene, scene.observed) for event in found)
     return agrees, not all(_agrees(event, scene, scene.right) for event in found)
@@ -242,7 +242,7 @@ def _explains(events: Iterator[Event], scene: _Scene) -> bool:
 
     They must differ from the right answer somewhere on what was seen: else they explain nothing.
     """
-    scene.leash.check()
+    scene.cancel.check()
     differs = False
     for event in events:
         if not _agrees(event, scene, scene.observed):

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import observe_all
-from grader.box.leash import Leash
 from grader.box.observations import BuildSeen, CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Box, Ending, Limits, Progress, Run
@@ -44,16 +44,16 @@ def grade(
     box: Box,
     places: Sequence[Place] = (),
     progress: Progress | None = None,
-    leash: Leash | None = None,
+    cancel: CancelToken | None = None,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
-    Whatever the submission does is told in the report. `progress` is called with each finished call;
-    pulling `leash` kills the run and ends the search for causes and places, and what then comes back is of no use.
+    Whatever the submission does is told in the report. `progress` is called with each finished call; `cancel` kills the
+    run and ends the search for causes and places.
 
     Raises:
-        Stopped: `leash` was pulled while causes were looked for.
+        Stopped: `cancel` was cancelled meanwhile.
         GraderFault: something of ours failed; nothing was decided.
     """
     start = time.perf_counter()
@@ -64,27 +64,27 @@ def grade(
     except Rejected as refusal:
         return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
     limits = Limits(**exercise.spec.limits.model_dump())
-    preview = Preview(partial(box.run, source=text, limits=limits, leash=leash), progress)
+    preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
     sheet, truth = draw_up(exercise, seed), partial(observe_reference, exercise)
     reading = partial(preview.read, text, sheet.plan)
     outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=reading)
     report = tell(blank, outcome)
     if report.checks:
-        again = partial(_run_in, text=text, limits=limits, leash=leash, places=outcome.places)
-        report = _with_diagnosis(exercise, report, outcome, leash)
+        again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
+        report = _with_diagnosis(exercise, report, outcome, cancel)
         some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
-        report = _with_location(report, outcome, partial(locate, exercise, outcome, text, some_runs, leash=leash))
+        report = _with_location(report, outcome, partial(locate, exercise, outcome, text, some_runs, cancel=cancel))
         report = _with_panels(exercise, report, outcome, places=places, run=again)
     return replace(report, seconds=round(time.perf_counter() - start, 4))
 
 
-def _with_diagnosis(exercise: Exercise, report: Report, outcome: Outcome, leash: Leash | None) -> Report:
+def _with_diagnosis(exercise: Exercise, report: Report, outcome: Outcome, cancel: CancelToken | None) -> Report:
     """Return `report` with the cause of what went wrong, and with its pictures."""
     optional = OptionalParts()
     found: tuple[Diagnosis, ...] = ()
     effort = pairs_effort()
     if outcome.score < 100:
-        look = partial(causes, exercise, outcome, report.lost, leash=leash, effort=effort)
+        look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort)
         found = optional.make("the cause is", look, found)
     drawn = optional.make(
         "the pictures are",
@@ -116,11 +116,11 @@ def causes(
     lost: Collection[Dimension],
     known: Mapping[str, Observations] | None = None,
     *,
-    leash: Leash | None = None,
+    cancel: CancelToken | None = None,
     memory: Memory | None = None,
     effort: Effort | None = None,
 ) -> tuple[Diagnosis, ...]:
-    """Return the mistakes that explain an outcome; pulling `leash` ends the search with `Stopped`.
+    """Return the mistakes that explain an outcome; a cancelled `cancel` ends the search with `Stopped`.
 
     Searches with the same exercise and seed may share one `memory`; `effort` is what may be done to try two mistakes
     together.
@@ -128,7 +128,7 @@ def causes(
     Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
     rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
     """
-    look = partial(diagnose, exercise, lost=lost, leash=leash, memory=memory, effort=effort)
+    look = partial(diagnose, exercise, lost=lost, cancel=cancel, memory=memory, effort=effort)
     if outcome.coarse is not None and (found := look(outcome.coarse)):
         return look(outcome.evidence, known, among={one.mistake for one in found}) or found
     return look(outcome.evidence, {} if outcome.single else known)
@@ -148,8 +148,8 @@ def _with_panels(
     return replace(report, panels=found, advice=(*report.advice, *optional.missing))
 
 
-def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, leash: Leash | None, places: str) -> Run:
-    return box.run(plan.placing(places) if places else plan, text, limits, leash=leash)
+def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, cancel: CancelToken | None, places: str) -> Run:
+    return box.run(plan.placing(places) if places else plan, text, limits, cancel=cancel)
 
 
 def _reference_in(exercise: Exercise, place: Place, plan: Plan) -> Observations:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen
 from grader.box.plan import FLOATS, Call, Plan
 from grader.checks.evidence import FLOORS
@@ -56,7 +56,7 @@ class Departure:
 
 
 def locate(
-    exercise: Exercise, outcome: Outcome, text: str, run: Runner, *, leash: Leash | None = None
+    exercise: Exercise, outcome: Outcome, text: str, run: Runner, *, cancel: CancelToken | None = None
 ) -> Location | None:
     """Return where an answer begins to differ from the reference, in words; None where nothing can be shown.
 
@@ -65,12 +65,12 @@ def locate(
         outcome: what became of the answer.
         text: its source.
         run: runs a plan on it in the box, with its weights where they were found.
-        leash: pulling it ends the search.
+        cancel: ends the search.
 
     Raises:
-        Stopped: the leash was pulled.
+        Stopped: it was cancelled.
     """
-    again = Retrace(exercise, outcome, text, run, leash or Leash())
+    again = Retrace(exercise, outcome, text, run, cancel or CancelToken())
     departed = departure(again)
     if departed is not None and departed.found.first is not None:
         return _told(again, departed)
@@ -160,7 +160,7 @@ def look(again: Retrace, call: Call, effort: Effort, *, tolerance: float = 0.0) 
     if not _is_as_before(traced, again.evidence.observed.calls[call.name], tolerance):
         return None
     lines = again.text.count("\n") + 1
-    replay = Replay(_forward(again.evidence.plan, call).in_double(), again.exercise.steps(), again.leash, effort)
+    replay = Replay(_forward(again.evidence.plan, call).in_double(), again.exercise.steps(), again.cancel, effort)
     return _scene(replay, traced, lines=lines, tolerance=tolerance)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Observations
 from grader.box.observe import Instances, alone, observe
 from grader.box.plan import Plan
@@ -37,13 +37,13 @@ class Replay:
     Attributes:
         plan: that call alone.
         steps: the reference, watched.
-        leash: asked before each run.
+        cancel: checked before each run.
         effort: what the runs are counted in.
     """
 
     plan: Plan
     steps: Steps
-    leash: Leash
+    cancel: CancelToken
     effort: Effort
     _kept: Instances = field(default_factory=dict, init=False)
     _operations: int = field(default=0, init=False)  # of one run, as the first call of an instance takes them
@@ -57,9 +57,9 @@ class Replay:
         With `sent`, gradients are watched, and those in it are sent back in the place of its own. None if it raises.
 
         Raises:
-            Stopped: the leash was pulled.
+            Stopped: it was cancelled.
         """
-        self.leash.check()
+        self.cancel.check()
         kept: list[Observations] = []
 
         begun = self._begun if self._begun is not None and not self._touched(put, bent) else None

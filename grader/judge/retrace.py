@@ -9,7 +9,7 @@ from itertools import zip_longest
 import torch
 from torch import Tensor
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Observations, Presence, Traced
 from grader.box.plan import Call, Plan
 from grader.box.run import Ending, Run
@@ -32,14 +32,14 @@ class Retrace:
         outcome: what became of the answer.
         text: its source.
         run: runs a plan on it in the box, with its weights where they were found.
-        leash: pulling it ends whatever is looked for.
+        cancel: ends the search.
     """
 
     exercise: Exercise
     outcome: Outcome
     text: str
     run: Runner
-    leash: Leash = field(default_factory=Leash)
+    cancel: CancelToken = field(default_factory=CancelToken)
     _left: int = field(default=_MOST_RUNS, init=False)
     _seen: dict[tuple[str, ...], Observations | None] = field(default_factory=dict, init=False)
 
@@ -65,10 +65,10 @@ class Retrace:
         None where the run did not come to its end, or was one too many.
 
         Raises:
-            Stopped: the leash was pulled.
+            Stopped: it was cancelled.
         """
         names = tuple(call.name for call in calls)
-        self.leash.check()
+        self.cancel.check()
         if names in self._seen:
             return self._seen[names]
         if self._left <= 0:

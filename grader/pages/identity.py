@@ -13,8 +13,9 @@ from starlette.types import Scope
 from grader.pages.request_limits import Who
 from grader.pages.wording import clean
 from grader.service import Service
+from grader.service.authorize import Action, Roster, may
 from grader.service.rate_limits import MARK_SECONDS
-from grader.store.records import Role, User
+from grader.store.records import User
 
 PLAIN_NAME = "attention_gym"
 MARK_NAME = "attention_gym_browser"
@@ -53,7 +54,7 @@ class Identity:
     def instructor(self, request: HasCookies) -> User | None:
         """Return the instructor who is asking; None for everybody else."""
         user = self.user(request)
-        return user if user is not None and user.role is Role.INSTRUCTOR else None
+        return user if user is not None and may(user, Action.READ, Roster()) else None
 
     @property
     def mark_cookie(self) -> str:

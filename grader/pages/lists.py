@@ -11,8 +11,9 @@ from grader.pages.catalogue import FULL, address
 from grader.pages.identity import shown_name
 from grader.pages.render import tone
 from grader.pages.wording import View, clean, number
-from grader.store.boards import FREE
-from grader.store.records import Attempt, Role, Standing, State, User, UserId
+from grader.service.authorize import Action, Roster, may
+from grader.store.records import Attempt, Standing, State, User, UserId
+from grader.store.standings import FREE
 
 _ENDS = {
     Status.REJECTED: "could not be run, not counted",
@@ -34,7 +35,7 @@ def header_view(user: User | None, title: str, *, here: str, skip: bool = False)
         skip: whether to offer the way past everything to the editor.
     """
     links = [("Exercises", "/"), ("Leaderboard", "/leaderboard"), ("My work", "/work")]
-    if user is not None and user.role is Role.INSTRUCTOR:
+    if user is not None and may(user, Action.READ, Roster()):
         links.append(("Gradebook", "/teach/"))
     return {
         "title": f"{title} · Attention Gym",

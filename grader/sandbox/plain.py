@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from grader.box.cancel import CancelToken
 from grader.box.codec import encode_job
 from grader.box.drivers import carried
-from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
@@ -42,26 +42,36 @@ class PlainBox:
     name = "plain subprocess, no sandbox"
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         """Run `plan` on the entry point defined by `source`; the subprocess is dead when this returns.
 
         Only the limits on wall time and prints are kept.
 
         Raises:
+            Stopped: it was cancelled.
             GraderFault: the subprocess did not start.
         """
+        cancel = cancel or CancelToken()
         process = subprocess.Popen(
             [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        with process, (leash or Leash()).holding(process.kill):
+        with process, cancel.on_cancel(process.kill):
             try:
-                return _Errand(process, plan, limits, progress).watch(encode_job(plan, source, carried(plan)))
+                run = _Errand(process, plan, limits, progress).watch(encode_job(plan, source, carried(plan)))
             finally:
                 process.kill()
+                cancel.check()
+        return run
 
 
 @dataclass(frozen=True, slots=True)

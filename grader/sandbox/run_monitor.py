@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from grader.box.leash import Leash
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
@@ -32,10 +32,10 @@ _STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than t
 class RunMonitor:
     """Watches one child until it is dead; `watch` returns the run."""
 
-    def __init__(self, plan: Plan, limits: Limits, progress: Progress | None, leash: Leash | None) -> None:
+    def __init__(self, plan: Plan, limits: Limits, progress: Progress | None, cancel: CancelToken | None) -> None:
         self._limits = limits
         self._progress = progress
-        self._leash = leash or Leash()
+        self._cancel = cancel or CancelToken()
         self._reader = Reader(plan)
         self._output = bytearray()
         self._broken = ""
@@ -54,15 +54,17 @@ class RunMonitor:
             result, output: the read ends of its pipes.
 
         Raises:
+            Stopped: the run was cancelled.
             ZygoteLost: the machinery went away under the run.
         """
         self._started = time.monotonic()
         self._meter = Meter(self._limits, child.before) if child.before is not None else None
         try:
-            with self._leash.holding(child.kill):
+            with self._cancel.on_cancel(child.kill):
                 end = self._until_dead(child, result, output)
         finally:
             child.kill()
+        self._cancel.check()
         facts = self._facts(child, end)
         ending, detail = outcome.ending(facts, self._limits)
         return Run(

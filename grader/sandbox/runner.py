@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
+from grader.box.cancel import CancelToken
 from grader.box.codec import encode_job
 from grader.box.drivers import carried
-from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.errors import GraderFault, Killed, SandboxUnavailable
@@ -48,7 +48,13 @@ class Sandbox:
         self.name = f"sandbox (tier {self.tier}{', one wall only' if self.tier == 'C' else ''})"
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         """Run `plan` on the entry point defined by `source`; the child is dead when this returns.
 
@@ -62,12 +68,12 @@ class Sandbox:
         job, kills = encode_job(plan, source, carried(plan)), oom.kills()
         with self._lease() as zygote:
             try:
-                return _attempt(zygote, job, RunMonitor(plan, limits, progress, leash), limits)
+                return _attempt(zygote, job, RunMonitor(plan, limits, progress, cancel), limits)
             except ZygoteLost:
                 self._replace(zygote)
         with self._lease() as zygote:
             try:
-                return _attempt(zygote, job, RunMonitor(plan, limits, progress, leash), limits)
+                return _attempt(zygote, job, RunMonitor(plan, limits, progress, cancel), limits)
             except ZygoteLost as lost:
                 if zygote.was_killed() and (kills is None or oom.kills() != kills):
                     raise Killed("the kernel ended the sandbox's zygote twice, for lack of memory") from lost

@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 from grader.errors import NotAllowed
 from grader.judge.clues import Flag
+from grader.service.authorize import Action, Roster, authorize
 from grader.store import roster, submissions
 from grader.store.engine import Database
-from grader.store.records import Attempt, Flagged, Role, User, UserId
+from grader.store.records import Attempt, Flagged, User, UserId
 from grader.store.roster import CommonMistake, Student
 
-INSTRUCTORS_ONLY = "This is for instructors only."
 MOST_FLAGGED = 300
 
 
@@ -28,7 +28,7 @@ class InstructorService:
         Raises:
             NotAllowed: it is no instructor who asks.
         """
-        _check(user)
+        authorize(user, Action.READ, Roster())
         with self._database.read() as session:
             return roster.students(session)
 
@@ -38,7 +38,7 @@ class InstructorService:
         Raises:
             NotAllowed: it is no instructor who asks, or there is no such student.
         """
-        _check(user)
+        authorize(user, Action.READ, Roster())
         with self._database.read() as session:
             found = roster.student(session, id)
         if found is None:
@@ -51,7 +51,7 @@ class InstructorService:
         Raises:
             NotAllowed: it is no instructor who asks.
         """
-        _check(user)
+        authorize(user, Action.READ, Roster())
         with self._database.read() as session:
             return submissions.attempts(session, student)
 
@@ -61,7 +61,7 @@ class InstructorService:
         Raises:
             NotAllowed: it is no instructor who asks.
         """
-        _check(user)
+        authorize(user, Action.READ, Roster())
         with self._database.read() as session:
             return submissions.flagged(session, flags, most=MOST_FLAGGED)
 
@@ -71,11 +71,6 @@ class InstructorService:
         Raises:
             NotAllowed: it is no instructor who asks.
         """
-        _check(user)
+        authorize(user, Action.READ, Roster())
         with self._database.read() as session:
             return roster.common_mistakes(session)
-
-
-def _check(user: User) -> None:
-    if user.role is not Role.INSTRUCTOR:
-        raise NotAllowed(INSTRUCTORS_ONLY)

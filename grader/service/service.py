@@ -10,26 +10,22 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 
-import torch
 from argon2 import PasswordHasher
 
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
-from grader.jobs import claims
-from grader.jobs.engine import Engine, virtual_deadline
-from grader.jobs.watching import Watching
+from grader.jobs.queue import Queue, virtual_deadline
 from grader.service.accounts import Accounts
+from grader.service.authorize import NOT_YOURS, Action, Work, authorize
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
 from grader.store import accounts, boards, keys, submissions
-from grader.store.engine import Database, StoreUnavailable
+from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
 
 ID = re.compile(r"[0-9a-f]{24}")
-NOT_YOURS = "There is no such submission among yours."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +58,7 @@ class Service:
     Args:
         database: where everything is stored, with its migrations applied.
         catalog: the exercises.
-        engine: delivers what is submitted to be graded.
-        watching: follows a submission on its way.
+        queue: delivers what is submitted to be graded.
         rules: what this installation allows.
         box_name: what the grading runs in, in words.
         hasher: makes and checks the hashes of passwords.
@@ -75,9 +70,8 @@ class Service:
         self,
         database: Database,
         catalog: Catalog,
-        engine: Engine,
+        queue: Queue,
         *,
-        watching: Watching,
         rules: Rules,
         box_name: str,
         hasher: PasswordHasher | None = None,
@@ -88,7 +82,7 @@ class Service:
         self.catalog = catalog
         self.box_name = box_name
         self.instructor = InstructorService(database)
-        self._database, self._engine, self._watching = database, engine, watching
+        self._database, self._queue = database, queue
         self._rules = rules
         self._clock, self._pace = clock, SubmitLimit(clock)
         self._closing = closing
@@ -117,13 +111,11 @@ class Service:
 
     def start(self) -> None:
         """Begin to grade, first of all what a former run has left behind."""
-        with suppress(StoreUnavailable), self._database.write() as session:  # then the next start moves them
-            claims.requeue_unserved(session, tuple(self._rules.slots))
-        self._engine.run(self._rules.slots)
+        self._queue.start(self._rules.slots)
 
     def stop(self) -> None:
         """Finish what is being graded, hand back the rest, and close everything."""
-        self._engine.drain(self._rules.drain_seconds)
+        self._queue.drain(self._rules.drain_seconds)
         self._closing()
         self._database.close()
 
@@ -192,12 +184,11 @@ class Service:
             seed=keys.seed_of(self._rules.secret, id),
             device=device,
             created=now,
-            torch_version=torch.__version__,
         )
         with self._database.write() as session:
             others = submissions.waiting(session, user.id)
             submissions.add(session, submission)
-            self._engine.submit(session, id, queue=device, priority=virtual_deadline(now, others))
+            self._queue.submit(session, id, queue=device, priority=virtual_deadline(now, others))
         return id
 
     def cancel(self, user: User, id: SubmissionId) -> None:
@@ -206,8 +197,8 @@ class Service:
         Raises:
             NotAllowed: it is another person's.
         """
-        self._permit(user, id)
-        self._engine.cancel(id)
+        self._authorize(user, Action.CANCEL, id)
+        self._queue.cancel(id)
 
     def submission(self, user: User, id: SubmissionId) -> Submission:
         """Return a submission with its report.
@@ -215,7 +206,7 @@ class Service:
         Raises:
             NotAllowed: it is another person's, and the one who asks is no instructor.
         """
-        self._permit(user, id)
+        self._authorize(user, Action.READ, id)
         with self._database.read() as session:
             found = submissions.get(session, id)
         if found is None:
@@ -235,8 +226,8 @@ class Service:
         Raises:
             NotAllowed: it is another person's, and the one who asks is no instructor.
         """
-        self._permit(user, id)
-        return self._watching.watch(id)
+        self._authorize(user, Action.READ, id)
+        return self._queue.subscribe(id)
 
     def attempts(self, user: User, exercise: str | None = None) -> list[Attempt]:
         """Return the person's submissions, newest first."""
@@ -279,13 +270,12 @@ class Service:
             )
         return raw
 
-    def _permit(self, user: User, id: SubmissionId) -> None:
+    def _authorize(self, user: User, action: Action, id: SubmissionId) -> None:
         owner: UserId | None = None
         if ID.fullmatch(id):  # whatever else is asked for, no database has to take it
             with self._database.read() as session:
                 owner = submissions.owner(session, id)
-        if owner is None or (owner != user.id and user.role is not Role.INSTRUCTOR):
-            raise NotAllowed(NOT_YOURS)
+        authorize(user, action, Work(owner))
 
 
 def _storable(text: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, select
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from grader.errors import NotAllowed
 from grader.store.records import Role, User, UserId
-from grader.store.tables import DraftRow, SessionRow, UserRow
+from grader.store.tables import FIRST_CLASS, DraftRow, MembershipRow, SessionRow, UserRow
 
 MOST_SESSIONS = 50  # of one person at once
 
@@ -48,13 +49,21 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     Raises:
         NotAllowed: the name is taken.
     """
-    row = UserRow(name=name, key=key, password=password, role=role.value, created=now)
+    row = UserRow(name=name, key=key, password=password, created=now)
     session.add(row)
     try:
         session.flush()
     except IntegrityError as clash:
         raise NotAllowed(f"The name {name} is taken; please choose another one.") from clash
-    return _user(row)
+    session.add(MembershipRow(user_id=row.id, class_id=FIRST_CLASS, role=role.value, joined=now))
+    session.flush()
+    return User(UserId(row.id), name, role)
+
+
+def is_member(user: InstrumentedAttribute[int], role: Role) -> ColumnElement[bool]:
+    """Return the condition that a person belongs to the class in that role."""
+    row = MembershipRow
+    return exists().where(row.user_id == user, row.class_id == FIRST_CLASS, row.role == role.value, row.ended.is_(None))
 
 
 def names(session: Session, after: int = 0) -> Sequence[tuple[int, str]]:
@@ -70,8 +79,8 @@ def count(session: Session) -> int:
 
 def credentials(session: Session, key: str) -> Credentials | None:
     """Return the person of that folded name."""
-    row = session.scalar(select(UserRow).where(UserRow.key == key))
-    return None if row is None else Credentials(_user(row), row.password)
+    found = session.execute(_people(UserRow.password).where(UserRow.key == key)).one_or_none()
+    return None if found is None else Credentials(_user(found), found.password)
 
 
 def replace_password(session: Session, user: UserId, password: str) -> None:
@@ -92,11 +101,11 @@ def open_session(session: Session, user: UserId, *, digest: str, now: float, exp
 def visit(session: Session, digest: str, now: float) -> Visit | None:
     """Return who is signed in under that hash; None if nobody is any more."""
     found = session.execute(
-        select(UserRow, SessionRow.expires)
+        _people(SessionRow.expires)
         .join(SessionRow, SessionRow.user_id == UserRow.id)
         .where(SessionRow.digest == digest, SessionRow.expires > now)
     ).one_or_none()
-    return None if found is None else Visit(_user(found[0]), found[1])
+    return None if found is None else Visit(_user(found), found.expires)
 
 
 def close_session(session: Session, digest: str) -> None:
@@ -115,5 +124,18 @@ def draft(session: Session, user: UserId, exercise: str) -> str | None:
     return None if row is None else row.source
 
 
-def _user(row: UserRow) -> User:
-    return User(UserId(row.id), row.name, Role(row.role))
+def user(session: Session, id: UserId) -> User | None:
+    """Return the person of that id."""
+    found = session.execute(_people().where(UserRow.id == id)).one_or_none()
+    return None if found is None else _user(found)
+
+
+def _people(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
+    """Select the members of the class, with what they are in it."""
+    row = MembershipRow
+    present = and_(row.user_id == UserRow.id, row.class_id == FIRST_CLASS, row.ended.is_(None))
+    return select(UserRow.id, UserRow.name, row.role, *columns).join(row, present)
+
+
+def _user(line: Row[Any]) -> User:
+    return User(UserId(line.id), line.name, Role(line.role))

@@ -23,6 +23,13 @@ class Role(StrEnum):
     INSTRUCTOR = "instructor"
 
 
+class Reason(StrEnum):
+    """Why a submission is graded."""
+
+    HAND_IN = "hand-in"
+    REGRADE = "regrade"
+
+
 class State(StrEnum):
     """Where a submission is on its way."""
 
@@ -54,8 +61,8 @@ class Submission:
     Attributes:
         raw: what was handed in, byte for byte, and what gets graded.
         seed: what its tensors are drawn from.
+        exercise_version: of the grading files when it was handed in.
         number: the person's n-th submission to this exercise, from 1; 0 before it is stored.
-        torch_version: of the service that took it.
         report: there when `state` is DONE or BROKEN.
     """
 
@@ -69,7 +76,6 @@ class Submission:
     created: float
     state: State = State.QUEUED
     number: int = 0
-    torch_version: str = ""
     finished: float | None = None
     report: Report | None = field(default=None, repr=False)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import ScalarSelect, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from grader.judge.report import Diagnosis
+from grader.store import accounts
 from grader.store.records import Role, User, UserId
 from grader.store.tables import BestRow, MistakeRow, SessionRow, SubmissionRow, UserRow
 
@@ -50,28 +50,17 @@ class CommonMistake:
     times: int
 
 
-def note(session: Session, user: UserId, exercise: str, *, diagnosis: Sequence[Diagnosis]) -> None:
-    """Count what was diagnosed, in the transaction that stores the report."""
-    for one in {one.mistake: one for one in diagnosis}.values():
-        row = session.get(MistakeRow, (user, exercise, one.mistake[:100]))
-        if row is None:
-            row = MistakeRow(user_id=user, exercise=exercise, mistake=one.mistake[:100], title="", times=0)
-            session.add(row)
-        row.title = one.title[:200]
-        row.times += 1
-
-
 def student(session: Session, id: UserId) -> User | None:
     """Return the student of that id; None for an instructor, too."""
-    row = session.get(UserRow, id)
-    return None if row is None or row.role != Role.STUDENT.value else User(UserId(row.id), row.name, Role.STUDENT)
+    found = accounts.user(session, id)
+    return found if found is not None and found.role is Role.STUDENT else None
 
 
 def students(session: Session) -> list[Student]:
     """Return every student by name, those too who have not handed anything in."""
     # One look into an index for each student: grouping would read an entry for each submission there is.
     last = (_last(SubmissionRow.user_id, SubmissionRow.created), _last(SessionRow.user_id, SessionRow.created))
-    rows = session.execute(select(UserRow.id, UserRow.name, *last).where(UserRow.role == Role.STUDENT.value))
+    rows = session.execute(select(UserRow.id, UserRow.name, *last).where(accounts.is_member(UserRow.id, Role.STUDENT)))
     grades = _grades(session)
     found = [
         Student(User(UserId(id), name, Role.STUDENT), grades.get(id, {}), max(filter(None, moments), default=None))
@@ -85,8 +74,7 @@ def common_mistakes(session: Session) -> list[CommonMistake]:
     row = MistakeRow
     query = (
         select(row.exercise, row.mistake, func.max(row.title), func.count(), func.sum(row.times))
-        .join(UserRow, UserRow.id == row.user_id)
-        .where(UserRow.role == Role.STUDENT.value)
+        .where(accounts.is_member(row.user_id, Role.STUDENT))
         .group_by(row.exercise, row.mistake)
         .order_by(row.exercise, func.count().desc(), func.sum(row.times).desc(), row.mistake)
     )

@@ -1,4 +1,4 @@
-"""What was handed in, read and written; the way of a job through the queue is in `grader.jobs.claims`."""
+"""What was handed in, read and written; what came of it is in `gradings`, its place in a queue in `grader.jobs`."""
 
 from __future__ import annotations
 
@@ -6,32 +6,37 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
+from grader.store.accounts import is_member
 from grader.store.records import Attempt, Flagged, Outcome, Role, State, Submission, SubmissionId, UserId
-from grader.store.tables import FLAGGED, ReportRow, SubmissionRow, UserRow
+from grader.store.tables import FIRST_CLASS, FLAGGED, OPEN, GradingRow, JobRow, SubmissionRow, UserRow
 
 STILL_OPEN = (
     "Your last submission to this exercise has not been graded yet. "
     "Wait for its result, or cancel it, and then submit again."
 )
+STATE = case(
+    (SubmissionRow.state != OPEN, SubmissionRow.state),
+    (JobRow.claim.is_not(None), State.RUNNING.value),
+    else_=State.QUEUED.value,
+)
 _LINE = (
-    *(SubmissionRow.id, SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.created, SubmissionRow.state),
-    *(ReportRow.status, ReportRow.score, ReportRow.flag),
+    *(SubmissionRow.id, SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.created, STATE),
+    *(GradingRow.status, GradingRow.score, GradingRow.flag),
 )
 MOST_LISTED = 200
-UNFINISHED = (State.QUEUED.value, State.RUNNING.value)
 
 
 def add(session: Session, submission: Submission) -> Submission:
     """Store a new submission; return it numbered after the person's others on the exercise.
 
-    It is not in the queue before the engine has taken it over, in the same transaction.
+    It is in no queue before `Queue.submit` has put it there, in the same transaction.
 
     Raises:
         NotAllowed: the person has an unfinished one on this exercise.
@@ -49,14 +54,12 @@ def add(session: Session, submission: Submission) -> Submission:
 def get(session: Session, id: SubmissionId) -> Submission | None:
     """Return a submission with its report."""
     found = session.execute(
-        select(SubmissionRow, ReportRow.body)
-        .outerjoin(ReportRow, ReportRow.submission_id == SubmissionRow.id)
-        .where(SubmissionRow.id == id)
+        _joined(select(SubmissionRow, STATE, GradingRow.report)).where(SubmissionRow.id == id)
     ).one_or_none()
     if found is None:
         return None
-    row, body = found
-    return _submission(row, _report(body))
+    row, state, body = found
+    return _submission(row, State(state), _report(body))
 
 
 def owner(session: Session, id: SubmissionId) -> UserId | None:
@@ -72,11 +75,8 @@ def outcome(session: Session, id: SubmissionId) -> Outcome:
         sqlalchemy.exc.NoResultFound: there is no such submission.
     """
     row = SubmissionRow
-    state, exercise, number, created, finished, body = session.execute(
-        select(row.state, row.exercise, row.number, row.created, row.finished, ReportRow.body)
-        .outerjoin(ReportRow, ReportRow.submission_id == row.id)
-        .where(row.id == id)
-    ).one()
+    wanted = select(STATE, row.exercise, row.number, row.created, row.finished, GradingRow.report)
+    state, exercise, number, created, finished, body = session.execute(_joined(wanted).where(row.id == id)).one()
     return Outcome(State(state), exercise, number, created, finished, _report(body))
 
 
@@ -84,7 +84,7 @@ def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | 
     """Return the one of the person's submissions on the exercise that still waits or runs."""
     found = session.scalar(
         select(SubmissionRow.id).where(
-            SubmissionRow.user_id == user, SubmissionRow.exercise == exercise, SubmissionRow.state.in_(UNFINISHED)
+            SubmissionRow.user_id == user, SubmissionRow.exercise == exercise, SubmissionRow.state == OPEN
         )
     )
     return None if found is None else SubmissionId(found)
@@ -92,14 +92,14 @@ def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | 
 
 def waiting(session: Session, user: UserId) -> int:
     """Count the person's unfinished submissions on all exercises."""
-    mine = select(func.count()).where(SubmissionRow.user_id == user, SubmissionRow.state.in_(UNFINISHED))
+    mine = select(func.count()).where(SubmissionRow.user_id == user, SubmissionRow.state == OPEN)
     return session.scalar(mine) or 0
 
 
 def attempts(session: Session, user: UserId, exercise: str | None = None, *, most: int = MOST_LISTED) -> list[Attempt]:
     """Return the person's submissions, newest first, and no more than `most`: a list that nobody reads to its end."""
-    row, report = SubmissionRow, ReportRow
-    query = select(*_LINE).outerjoin(report, report.submission_id == row.id).where(row.user_id == user).limit(most)
+    row = SubmissionRow
+    query = _joined(select(*_LINE)).where(row.user_id == user).limit(most)
     if exercise is None:
         query = query.order_by(row.created.desc(), row.number.desc())
     else:  # numbers count them as they came, and an index holds them in that order
@@ -110,14 +110,22 @@ def attempts(session: Session, user: UserId, exercise: str | None = None, *, mos
 def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Flagged]:
     """Return at most `most` students' submissions with one of `flags`, newest report first."""
     query = (
-        select(UserRow.id, UserRow.name, *_LINE)
-        .join(ReportRow, ReportRow.submission_id == SubmissionRow.id)
+        _joined(select(UserRow.id, UserRow.name, *_LINE))
         .join(UserRow, UserRow.id == SubmissionRow.user_id)
-        .where(FLAGGED, ReportRow.flag.in_(flags), UserRow.role == Role.STUDENT.value)
-        .order_by(ReportRow.created.desc())
+        .where(FLAGGED, GradingRow.flag.in_(flags), is_member(UserRow.id, Role.STUDENT))
+        .order_by(GradingRow.created.desc())
         .limit(most)
     )
     return [Flagged(_attempt(line), UserId(user), name) for user, name, *line in session.execute(query)]
+
+
+def _joined(query: Select[Any]) -> Select[Any]:
+    """Add the current grading of each submission, and its job, where there is one."""
+    return (
+        query.select_from(SubmissionRow)
+        .outerjoin(GradingRow, GradingRow.id == SubmissionRow.current_grading)
+        .outerjoin(JobRow, JobRow.submission_id == SubmissionRow.id)
+    )
 
 
 def _attempt(line: Sequence[Any]) -> Attempt:
@@ -146,24 +154,19 @@ def _row(submission: Submission, number: int) -> SubmissionRow:
     return SubmissionRow(
         id=submission.id,
         user_id=submission.user,
+        class_id=FIRST_CLASS,
         exercise=submission.exercise,
         exercise_version=submission.exercise_version,
         source=submission.raw,
         seed=submission.seed,
         device=submission.device,
-        torch_version=submission.torch_version,
-        state=State.QUEUED.value,
+        state=OPEN,
         number=number,
         created=submission.created,
-        priority=0,
-        ready=submission.created,
-        tries=0,
-        faults=0,
-        kills=0,
     )
 
 
-def _submission(row: SubmissionRow, report: Report | None) -> Submission:
+def _submission(row: SubmissionRow, state: State, report: Report | None) -> Submission:
     return Submission(
         id=SubmissionId(row.id),
         user=UserId(row.user_id),
@@ -172,8 +175,7 @@ def _submission(row: SubmissionRow, report: Report | None) -> Submission:
         raw=row.source,
         seed=row.seed,
         device=row.device,
-        torch_version=row.torch_version,
-        state=State(row.state),
+        state=state,
         number=row.number,
         created=row.created,
         finished=row.finished,

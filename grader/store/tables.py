@@ -1,4 +1,8 @@
-"""The tables: people, their sessions and drafts, what they handed in, the reports, and the standings.
+"""The tables: people and classes, sessions and drafts, submissions, their gradings, the queue, and the caches.
+
+A submission, its gradings and its place in a queue are three things. What is graded stands in `gradings` and is never
+overwritten; `submissions.current_grading` says which of them counts. `bests`, `totals` and `mistakes` are caches that
+`grader.store.standings` rebuilds from the gradings. Long columns stand last: SQLite reads a row from its beginning.
 
 Times are seconds since the epoch (float), because SQLite drops the zone of a timestamp. Every constraint has a name
 by convention, because a migration on SQLite can only drop what it can name.
@@ -30,8 +34,11 @@ NAMING = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
-UNFINISHED = text("state IN ('queued', 'running')")
+OPEN = "open"  # SubmissionRow.state until there is a result
+_IS_OPEN = text("state = 'open'")
 FLAGGED = text("flag <> ''")
+_WAITING = text("claim IS NULL")
+FIRST_CLASS = 1
 
 
 class Base(DeclarativeBase):
@@ -45,14 +52,35 @@ class UserRow(Base):
     """A person; `key` is the name folded so that two names that look alike collide."""
 
     __tablename__ = "users"
-    __table_args__ = (CheckConstraint("role IN ('student', 'instructor')", name="role"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(80))
     key: Mapped[str] = mapped_column(String(160), unique=True)
     password: Mapped[str] = mapped_column(String(200))  # an argon2 hash
-    role: Mapped[str] = mapped_column(String(16))
     created: Mapped[float]
+
+
+class ClassRow(Base):
+    """A class; an installation begins with one, of the id `FIRST_CLASS`."""
+
+    __tablename__ = "classes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(String(80))
+    created: Mapped[float]
+
+
+class MembershipRow(Base):
+    """What a person is in a class; `ended` is empty as long as they belong to it."""
+
+    __tablename__ = "memberships"
+    __table_args__ = (CheckConstraint("role IN ('student', 'instructor')", name="role"),)
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"), primary_key=True)
+    role: Mapped[str] = mapped_column(String(16))
+    joined: Mapped[float]
+    ended: Mapped[float | None]
 
 
 class SessionRow(Base):
@@ -78,66 +106,107 @@ class DraftRow(Base):
 
 
 class SubmissionRow(Base):
-    """A submission, and at the same time its job: this table is the queue.
+    """What was handed in; where it stands in a queue is in `jobs`, what came of it in `gradings`.
 
-    `queue` stays empty until the engine has taken the job over. `claim` is a fresh token for every try, so that a
-    result of an older try can be told from the current one; `worker` names the process that holds the claim.
+    `state` is `open` until there is a result, or it is cancelled. `exercise_version` is that at the hand-in.
     """
 
     __tablename__ = "submissions"
     __table_args__ = (
         UniqueConstraint("user_id", "exercise", "number"),
-        CheckConstraint("state IN ('queued', 'running', 'done', 'cancelled', 'broken')", name="state"),
-        Index("ix_submissions_turn", "state", "queue", "priority", "id"),
-        Index("ix_submissions_worker", "state", "worker"),
+        CheckConstraint("state IN ('open', 'done', 'cancelled', 'broken')", name="state"),
         Index("ix_submissions_history", "user_id", "created"),
         Index(
-            "uq_submissions_unfinished", "user_id", "exercise", unique=True,
-            sqlite_where=UNFINISHED, postgresql_where=UNFINISHED,
+            "uq_submissions_open", "user_id", "exercise", unique=True, sqlite_where=_IS_OPEN, postgresql_where=_IS_OPEN
         ),
-    )  # fmt: skip
+    )
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"))
     exercise: Mapped[str] = mapped_column(String(100))
+    number: Mapped[int]
+    state: Mapped[str] = mapped_column(String(16))
+    created: Mapped[float]  # handed in
+    finished: Mapped[float | None]
+    current_grading: Mapped[int | None] = mapped_column(ForeignKey("gradings.id", ondelete="SET NULL", use_alter=True))
     exercise_version: Mapped[str] = mapped_column(String(80))
+    seed: Mapped[int] = mapped_column(BigInteger)
+    device: Mapped[str] = mapped_column(String(16))  # that was asked for
     source: Mapped[bytes] = mapped_column(LargeBinary)
+
+
+class GradingRow(Base):
+    """One result of grading a submission; written once."""
+
+    __tablename__ = "gradings"
+    __table_args__ = (Index("ix_gradings_flag", "created", sqlite_where=FLAGGED, postgresql_where=FLAGGED),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    submission_id: Mapped[str] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), index=True)
+    reason: Mapped[str] = mapped_column(String(16))  # why it was graded: `hand-in`, `regrade`
+    status: Mapped[str] = mapped_column(String(16))
+    score: Mapped[float]
+    flag: Mapped[str] = mapped_column(String(16))  # Report.flag, for instructors' lists
+    incident: Mapped[str] = mapped_column(String(16))  # of a fault of ours that cost the report a part; else empty
+    created: Mapped[float]
+    try_number: Mapped[int]  # which try of its job gave it
+    exercise_version: Mapped[str] = mapped_column(String(80))  # of the grading files that it was graded with
+    grader_version: Mapped[str] = mapped_column(String(80))  # of the code that it was graded with; empty: unknown
+    torch_version: Mapped[str] = mapped_column(String(40))
     seed: Mapped[int] = mapped_column(BigInteger)
     device: Mapped[str] = mapped_column(String(16))
-    torch_version: Mapped[str] = mapped_column(String(40))
-    state: Mapped[str] = mapped_column(String(16))
-    number: Mapped[int]
-    created: Mapped[float]
-    finished: Mapped[float | None]
+    report: Mapped[str] = mapped_column(Text)  # Report.to_json
 
-    queue: Mapped[str | None] = mapped_column(String(16))
+
+class DiagnosisRow(Base):
+    """A mistake that a grading names."""
+
+    __tablename__ = "diagnoses"
+
+    grading_id: Mapped[int] = mapped_column(ForeignKey("gradings.id", ondelete="CASCADE"), primary_key=True)
+    mistake: Mapped[str] = mapped_column(String(100), primary_key=True)
+    title: Mapped[str] = mapped_column(String(200))
+
+
+class GradingFilesRow(Base):
+    """The files that decided scores of an exercise at one version, packed; kept so that it can be graded again."""
+
+    __tablename__ = "grading_files"
+
+    exercise: Mapped[str] = mapped_column(String(100), primary_key=True)
+    version: Mapped[str] = mapped_column(String(80), primary_key=True)
+    created: Mapped[float]
+    content: Mapped[bytes] = mapped_column(LargeBinary)  # a zip
+
+
+class JobRow(Base):
+    """A submission's place in a queue; gone when it is done.
+
+    `worker` names the process that is grading it, `claim` its present try, so that a result of an older try can be
+    told from the current one; a job that waits has neither.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        Index("ix_jobs_turn", "queue", "priority", "submission_id", sqlite_where=_WAITING, postgresql_where=_WAITING),
+    )
+
+    submission_id: Mapped[str] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
+    reason: Mapped[str] = mapped_column(String(16))
+    queue: Mapped[str] = mapped_column(String(16))
     priority: Mapped[int] = mapped_column(BigInteger)  # virtual deadline in milliseconds since the epoch
     ready: Mapped[float]  # not to be taken before this time
     tries: Mapped[int]  # how often it was taken
     faults: Mapped[int]  # how often a fault of ours ended a try
-    kills: Mapped[int] = mapped_column(server_default=text("0"))  # how often what ran it was killed
+    kills: Mapped[int]  # how often what ran it was killed
     worker: Mapped[str | None] = mapped_column(String(40))
     claim: Mapped[str | None] = mapped_column(String(40))
     started: Mapped[float | None]
 
 
-class ReportRow(Base):
-    """The verdict; the primary key allows one report per submission, whatever happens."""
-
-    __tablename__ = "reports"
-    __table_args__ = (Index("ix_reports_flag", "created", sqlite_where=FLAGGED, postgresql_where=FLAGGED),)
-
-    submission_id: Mapped[str] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
-    attempt: Mapped[int]  # the try that gave it
-    status: Mapped[str] = mapped_column(String(16))
-    score: Mapped[float]
-    created: Mapped[float]
-    body: Mapped[str] = mapped_column(Text)  # Report.to_json
-    flag: Mapped[str] = mapped_column(String(16), server_default=text("''"))  # Report.flag, for instructors' lists
-
-
 class BestRow(Base):
-    """A person's best on an exercise: written with each report, so that a board never reads the submissions."""
+    """A person's best on an exercise, so that a board never reads the submissions; a cache of the gradings."""
 
     __tablename__ = "bests"
     __table_args__ = (Index("ix_bests_board", "exercise", "score"),)
@@ -146,12 +215,12 @@ class BestRow(Base):
     exercise: Mapped[str] = mapped_column(String(100), primary_key=True)
     score: Mapped[float]
     attempts: Mapped[int]  # used up to and including the best one
-    reached: Mapped[float]
+    reached: Mapped[float]  # when the best one was handed in
     used: Mapped[int]  # used in all
 
 
 class TotalRow(Base):
-    """A person's sums over the exercises, kept in step with `bests`."""
+    """A person's sums over the exercises; a cache of `bests`."""
 
     __tablename__ = "totals"
 
@@ -163,7 +232,7 @@ class TotalRow(Base):
 
 
 class MistakeRow(Base):
-    """How often a mistake was diagnosed in a person's work; written with each report, so that nobody reads them all."""
+    """How often a mistake was named in a person's work; a cache of the diagnoses."""
 
     __tablename__ = "mistakes"
 

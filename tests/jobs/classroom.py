@@ -6,14 +6,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import select
 
 from grader.box.observations import CallSeen
-from grader.jobs.engine import Engine, Tracker
+from grader.jobs.queue import Queue, Tracker
 from grader.judge.report import Report, Status
 from grader.store import accounts, migrate, submissions
 from grader.store.engine import Database
 from grader.store.records import Role, State, Submission, SubmissionId, User
+from grader.store.tables import JobRow, SubmissionRow
 
 PATIENCE_SECONDS = 20.0
 
@@ -40,7 +41,7 @@ def full_marks(submission: Submission, tracker: Tracker) -> Report:
 
 def hand_in(
     database: Database,
-    engine: Engine,
+    engine: Queue,
     id: str,
     *,
     user: str | None = None,
@@ -59,8 +60,9 @@ def hand_in(
 
 def states(database: Database) -> dict[str, State]:
     """Return the state of every submission."""
+    query = select(SubmissionRow.id, submissions.STATE).outerjoin(JobRow, JobRow.submission_id == SubmissionRow.id)
     with database.read() as session:
-        return {id: State(state) for id, state in session.execute(text("SELECT id, state FROM submissions"))}
+        return {id: State(state) for id, state in session.execute(query)}
 
 
 def until(condition: Callable[[], bool], what: str) -> None:

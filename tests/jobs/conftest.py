@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Grade
+from grader.jobs.queue import Grade
 from grader.jobs.worker import Retries
 from grader.store.engine import Database
 from tests.jobs.classroom import full_marks, open_database

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker
+from grader.jobs.queue import Tracker
 from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs.classroom import full_marks, open_database

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from grader.box.observations import CallSeen
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker
-from grader.jobs.worker_protocol import RemoteProgress, send, serve_commands
+from grader.jobs.messages import Ready, send
+from grader.jobs.queue import Tracker
+from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs.classroom import full_marks, open_database
@@ -28,14 +29,14 @@ def work(folder: Path, connection: socket.socket) -> None:
             progress.tell()
             (folder / "hanging").write_text(str(os.getpid()))
             end = time.monotonic() + HANGS_SECONDS
-            while time.monotonic() < end and not tracker.leash.pulled:
+            while time.monotonic() < end and not tracker.cancel.cancelled:
                 time.sleep(0.01)
-            tracker.check()
+            tracker.cancel.check()
         return full_marks(submission, tracker)
 
     progress = RemoteProgress(connection)
     engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers", live=progress)
-    send(connection, {"ready": "a box"})
+    send(connection, Ready("a box"))
     serve_commands(connection, engine)
 
 

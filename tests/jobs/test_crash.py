@@ -87,7 +87,7 @@ def facts(database: Database) -> dict[str, object]:
     """Return what must hold at the end, whatever happened on the way."""
     queries = {
         "unfinished": "SELECT count(*) FROM submissions WHERE state <> 'done'",
-        "reports": "SELECT count(*) FROM reports",
+        "reports": "SELECT count(*) FROM gradings",
         "attempts": "SELECT sum(used) FROM bests",
         "intact": "PRAGMA integrity_check",
     }
@@ -113,7 +113,7 @@ def test_kills_while_grading_lose_nothing_and_grade_once(
 
     assert facts(database) == {"unfinished": 0, "reports": 60, "attempts": 60, "intact": "ok"}
     with database.read() as session:
-        assert session.execute(text("SELECT max(tries) FROM submissions")).scalar_one() > 1
+        assert session.execute(text("SELECT max(try_number) FROM gradings")).scalar_one() > 1
 
 
 def test_a_living_process_takes_over_from_a_killed_one(
@@ -147,4 +147,4 @@ def test_two_living_processes_never_grade_the_same(
     assert [one.process.exitcode for one in pair] == [0, 0]
     assert sum(begun) == 40
     with database.read() as session:
-        assert session.execute(text("SELECT max(tries) FROM submissions")).scalar_one() == 1
+        assert session.execute(text("SELECT max(try_number) FROM gradings")).scalar_one() == 1

@@ -15,11 +15,12 @@ from sqlalchemy import text
 from grader.errors import GraderFault
 from grader.jobs import claims
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker, virtual_deadline
+from grader.jobs.queue import Tracker, virtual_deadline
 from grader.jobs.worker import KILLED
 from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
 from grader.store import boards, submissions
 from grader.store.engine import Database
+from grader.store.gradings import Grading, Versions
 from grader.store.records import State, Submission, SubmissionId
 from tests.jobs.classroom import full_marks, hand_in, open_database, states, until
 
@@ -314,10 +315,11 @@ def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None
     assert old is not None
     assert new is not None
     report = full_marks(stored, lambda _step: None)  # type: ignore[arg-type]  # it calls and never expects
+    grading = Grading.of(report, Versions(exercise="v1", grader="g1", torch="2"), created=2.0)
     kept = []
     for claim in (old, new, new):
         with database.write() as session:
-            kept.append(claims.finish(session, claim, report, body=report.to_json(), state=State.DONE, now=2.0))
+            kept.append(claims.finish(session, claim, grading, state=State.DONE))
 
     assert kept == [False, True, False]
 

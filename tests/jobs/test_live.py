@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 
 import torch
 
 from grader.box.observations import LOSSES, CallSeen, Presence, Seen
 from grader.jobs.live import Live
 from grader.store.records import SubmissionId
-
-
-def grade(live: Live, seconds: float, *, cancelled: bool = False) -> None:
-    """Be busy for a while."""
-    with live.grading(SubmissionId("s")) as tracker:
-        tracker.cancelled = cancelled
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            pass
 
 
 def trained(name: str, losses: list[float]) -> CallSeen:
@@ -29,7 +19,8 @@ def trained(name: str, losses: list[float]) -> CallSeen:
 def test_nothing_is_foretold_before_the_first_grading() -> None:
     """Without a grading to go by there is no number; one that was cancelled is none."""
     live = Live()
-    grade(live, 0.0, cancelled=True)
+    with live.grading(SubmissionId("s")):
+        live.interrupt(SubmissionId("s"))
 
     assert live.eta(3) is None
 
@@ -39,7 +30,7 @@ def test_the_wait_follows_from_the_median_and_the_slots() -> None:
     live = Live()
     live.slots = 2
     for seconds in (0.1, 0.1, 0.3):
-        grade(live, seconds)
+        live.took(seconds)
 
     assert (live.eta(0), live.eta(59)) == (1, 4)
 

@@ -34,7 +34,7 @@ def supervisor(database: Database, tmp_path: Path) -> Iterator[WorkerSupervisor]
         return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
 
     supervisor = WorkerSupervisor(database, start, 2)
-    assert supervisor.wait()["ready"] == "a box"
+    assert supervisor.wait().box == "a box"
     supervisor.run({"cpu": 2})
     yield supervisor
     supervisor.drain(5.0)
@@ -84,7 +84,7 @@ def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:
     def start(_connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", "pass"])
 
-    with pytest.raises(GraderFault, match="ended at once"):
+    with pytest.raises(GraderFault, match="ended before it could grade"):
         WorkerSupervisor(database, start, 1).wait()
 
 

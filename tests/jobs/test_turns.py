@@ -11,11 +11,11 @@ from sqlalchemy import update
 from grader.errors import Killed
 from grader.jobs import worker
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker, virtual_deadline
+from grader.jobs.queue import Tracker, virtual_deadline
 from grader.judge.report import Report
 from grader.store.engine import Database
 from grader.store.records import State, Submission
-from grader.store.tables import SubmissionRow
+from grader.store.tables import JobRow
 from tests.jobs.classroom import full_marks, hand_in, states, until
 
 Make = Callable[..., EmbeddedEngine]
@@ -32,9 +32,9 @@ def test_a_long_run_lets_newcomers_go_first(database: Database, engine: Make) ->
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
         begun.append(submission.id)
-        while begun == ["long"] and not tracker.leash.pulled:
+        while begun == ["long"] and not tracker.cancel.cancelled:
             time.sleep(0.01)
-        tracker.check()
+        tracker.cancel.check()
         return full_marks(submission, tracker)
 
     one = engine(grade)
@@ -54,9 +54,9 @@ def test_a_long_run_is_left_alone_when_nobody_new_waits(database: Database, engi
     def grade(submission: Submission, tracker: Tracker) -> Report:
         begun.append(submission.id)
         end = time.monotonic() + (60.0 if len(begun) < 3 else 1.5)
-        while time.monotonic() < end and not tracker.leash.pulled:
+        while time.monotonic() < end and not tracker.cancel.cancelled:
             time.sleep(0.01)
-        tracker.check()
+        tracker.cancel.check()
         return full_marks(submission, tracker)
 
     one = engine(grade)
@@ -69,14 +69,14 @@ def test_a_long_run_is_left_alone_when_nobody_new_waits(database: Database, engi
 
 
 def test_what_cannot_be_killed_is_stopped_for_newcomers(database: Database, engine: Make) -> None:
-    """Work of our own that asks the leash ends as a run does: it is put behind, begun anew, and no fault of ours."""
+    """Work of our own that checks the token ends as a run does: it is put behind, begun anew, and no fault of ours."""
     begun: list[str] = []
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
         begun.append(submission.id)
         while begun == ["long"]:
             time.sleep(0.01)
-            tracker.leash.check()
+            tracker.cancel.check()
         return full_marks(submission, tracker)
 
     one = engine(grade)
@@ -97,7 +97,7 @@ def test_what_is_cancelled_while_it_is_judged_ends_at_once(database: Database, e
         begun.append(submission.id)
         while submission.id == "long":
             time.sleep(0.01)
-            tracker.leash.check()
+            tracker.cancel.check()
         return full_marks(submission, tracker)
 
     one = engine(grade)
@@ -142,13 +142,13 @@ def test_whoever_has_waited_to_be_alone_looks_again_who_is_next(database: Databa
         begun.append(submission.id)
         while begun == ["killer"]:
             time.sleep(0.01)
-            tracker.check()
+            tracker.cancel.check()
         return full_marks(submission, tracker)
 
     many = engine(grade)
     hand_in(database, many, "killer")
     with database.write() as session:
-        session.execute(update(SubmissionRow).values(kills=1))
+        session.execute(update(JobRow).values(kills=1))
     many.run({"cpu": 4})
     until(lambda: begun == ["killer"], "the killer runs alone")
     hand_in(database, many, "newcomer")

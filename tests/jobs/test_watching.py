@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from grader.box.observations import CallSeen
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import Tracker
+from grader.jobs.queue import Tracker
 from grader.jobs.watching import Watching
 from grader.judge.report import Report
 from grader.store import submissions

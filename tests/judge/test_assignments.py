@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
-from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.examples import SUBMISSIONS
@@ -21,10 +21,16 @@ class _Counting(InlineBox):
         self.builds: list[int] = []
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         self.builds.append(len(plan.builds))
-        return super().run(plan, source, limits, progress, leash=leash)
+        return super().run(plan, source, limits, progress, cancel=cancel)
 
 
 def _graded(example: str) -> tuple[Report, list[int]]:

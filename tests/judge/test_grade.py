@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
-from grader.box.leash import Leash
 from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
@@ -75,10 +75,16 @@ class _Cut:
     name: str = "cut"
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         """Run everything, and lose the end of it."""
-        whole = InlineBox().run(plan, source, limits, progress, leash=leash)
+        whole = InlineBox().run(plan, source, limits, progress, cancel=cancel)
         seen = whole.observations
         kept = dict(list(seen.calls.items())[: self.calls])
         builds = seen.builds if self.calls else {}
@@ -92,7 +98,13 @@ class _Broken:
     name = "broken"
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         """Fail."""
         raise GraderFault("the zygote is gone")

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 
 from benchmarks.located import judged, location, outcome_of, written
+from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
-from grader.box.leash import Leash
 from grader.box.run import Box, Limits
 from grader.cli.as_json import to_line
 from grader.cli.as_text import body
@@ -114,12 +114,12 @@ def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog
 def test_the_search_can_be_stopped(catalog: Catalog) -> None:
     """Whoever is not waited for any more ends it."""
     exercise, source = catalog["causal_attention"], next(iter(_CASES.values()))[0]
-    leash = Leash()
+    cancel = CancelToken()
     outcome = outcome_of(exercise, source)
-    leash.pull()
+    cancel.cancel()
 
     with pytest.raises(Stopped):
-        location(exercise, source, outcome, leash=leash)
+        location(exercise, source, outcome, cancel=cancel)
 
 
 _SAMPLE = {

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
-from grader.box.leash import Leash
 from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
@@ -38,13 +38,19 @@ class _Elsewhere:
         self._fault = fault
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         """Run `plan` where it can be run, and note what was asked."""
         self.asked.append((plan.device, "the reference" if limits.wall_seconds > 30 else "the submission"))
         if self._fault is not None:
             raise self._fault
-        return _BOX.run(plan, source, limits, progress, leash=leash)
+        return _BOX.run(plan, source, limits, progress, cancel=cancel)
 
 
 def _graded(source: str, *places: Place) -> Report:

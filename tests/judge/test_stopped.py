@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import observe_all
-from grader.box.leash import Leash
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
@@ -31,7 +31,13 @@ class _Inline:
     name = "inline"
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         namespace: dict[str, object] = {}
         exec(source, namespace)
@@ -41,8 +47,8 @@ class _Inline:
         return Run(seen, Ending.FINISHED)
 
 
-class _Short(Leash):
-    """A leash that is pulled when it has been asked so often."""
+class _Short(CancelToken):
+    """A token that is cancelled when it has been checked so often."""
 
     def __init__(self, looks: int | None = None) -> None:
         super().__init__()
@@ -52,7 +58,7 @@ class _Short(Leash):
         """Count the question."""
         self.asked += 1
         if self.asked == self._looks:
-            self.pull()
+            self.cancel()
         super().check()
 
 
@@ -62,24 +68,24 @@ def softmax() -> Exercise:
     return read_exercise(ROOT / "exercises" / "softmax")
 
 
-def _grade(exercise: Exercise, leash: Leash) -> None:
-    report = grade(exercise, _WRONG, seed=7, box=_Inline(), leash=leash)
+def _grade(exercise: Exercise, cancel: CancelToken) -> None:
+    report = grade(exercise, _WRONG, seed=7, box=_Inline(), cancel=cancel)
     assert 0 < report.score < 100, report
 
 
 def test_every_trial_of_the_search_asks_whether_to_go_on(softmax: Exercise) -> None:
     """An answer that nothing explains costs a trial for each mistake and each two; before each one is asked."""
-    leash = _Short()
-    _grade(softmax, leash)
+    cancel = _Short()
+    _grade(softmax, cancel)
 
-    assert leash.asked > 3 * len(softmax.mistakes)
+    assert cancel.asked > 3 * len(softmax.mistakes)
 
 
 @pytest.mark.parametrize("looks", [1, 2, 10, 30])
 def test_a_search_ends_where_it_is_stopped(looks: int, softmax: Exercise) -> None:
-    """Nothing is tried after the leash was pulled, and no report with a missing cause is made of it."""
-    leash = _Short(looks)
+    """Nothing is tried after the cancel, and no report with a missing cause is made of it."""
+    cancel = _Short(looks)
     with pytest.raises(Stopped):
-        _grade(softmax, leash)
+        _grade(softmax, cancel)
 
-    assert leash.asked == looks
+    assert cancel.asked == looks

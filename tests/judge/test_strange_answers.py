@@ -9,8 +9,8 @@ from functools import cached_property
 import pytest
 import torch
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
-from grader.box.leash import Leash
 from grader.box.observations import Blame, BuildSeen, CallSeen, Observations, Presence, Raised, Seen, Stage
 from grader.box.packing import pack
 from grader.box.plan import Plan
@@ -48,7 +48,13 @@ class _Damaging:
     name: str = "damaging"
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         """Run honestly, then damage one to three things, and pass them over the wire."""
         whole = InlineBox().run(plan, source, limits).observations

@@ -22,7 +22,6 @@ from fastapi import FastAPI
 
 from grader.exercise.catalog import ROOT
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.watching import Watching
 from grader.service import Service
 from grader.service.service import Rules
 from grader.settings import Settings
@@ -212,7 +211,6 @@ class World:
             database,
             self.service.catalog,
             engine,
-            watching=Watching(database, engine.live, clock=clock),
             rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
             box_name="nothing at all",
             hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1),

@@ -11,7 +11,6 @@ from argon2 import PasswordHasher
 
 from grader.exercise.catalog import Catalog
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.watching import Watching
 from grader.service import Service
 from grader.service.service import Rules
 from grader.store.engine import Database
@@ -51,7 +50,6 @@ def service(tmp_path: Path, clock: Clock, hasher: PasswordHasher) -> Iterator[Se
         database,
         Catalog.load(),
         engine,
-        watching=Watching(database, engine.live, clock=clock),
         rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
         box_name="nothing at all",
         hasher=hasher,

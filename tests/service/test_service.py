@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from sqlalchemy import update
 
 from grader.errors import NotAllowed
-from grader.jobs import claims
 from grader.judge.report import Status
 from grader.service import Service
 from grader.store.engine import Database
 from grader.store.records import Role, State, SubmissionId, User, Watch
+from grader.store.tables import JobRow
 from tests.service.conftest import Clock
 
 Person = Callable[..., User]
@@ -157,7 +158,7 @@ def test_what_waits_for_a_device_that_is_gone_is_graded_all_the_same(
     ada = person("Ada")
     id = service.submit(ada, "softmax", "")
     with database.write() as session:
-        claims.hand_over(session, id, queue="cuda", priority=0)
+        session.execute(update(JobRow).values(queue="cuda"))
 
     service.start()
 

@@ -44,15 +44,17 @@ def test_what_other_processes_do_is_seen(service: Service, database: Database, c
     with pytest.raises(NotAllowed, match="Heidi"):
         service.register("Heidi", "correct horse", "green-tree")
     with database.engine.begin() as connection:
+        connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+        connection.exec_driver_sql("UPDATE memberships SET user_id = 100 WHERE user_id = 2")
         connection.exec_driver_sql("UPDATE users SET id = 100 WHERE name = 'Heidi'")
     service.register("Ida", "correct horse", "green-tree")  # 101
     with database.engine.begin() as connection:
         connection.exec_driver_sql(
-            "INSERT INTO users (id, name, key, password, role, created) VALUES (50, 'Käthe', 'käthe', '', 'student', 0)"
+            "INSERT INTO users (id, name, key, password, created) VALUES (50, 'Käthe', 'käthe', '', 0)"
         )
         connection.exec_driver_sql("DELETE FROM users WHERE name = 'Heidi'")
         connection.exec_driver_sql(
-            "INSERT INTO users (id, name, key, password, role, created) VALUES (51, 'Lena', 'lena', '', 'student', 0)"
+            "INSERT INTO users (id, name, key, password, created) VALUES (51, 'Lena', 'lena', '', 0)"
         )
     for name in ("Käthe", "Lena"):
         with pytest.raises(NotAllowed, match=name):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from grader.store import accounts, migrate
+from grader.judge.report import Report
+from grader.store import accounts, gradings, migrate, submissions
 from grader.store.engine import Database
-from grader.store.records import Role, Submission, SubmissionId, User
+from grader.store.gradings import Grading, Versions
+from grader.store.records import Role, State, Submission, SubmissionId, User
 
 
 @pytest.fixture
@@ -30,6 +33,22 @@ def person(database: Database) -> Callable[..., User]:
             return accounts.add(session, name, role, key=name.lower(), password="hash", now=1.0)
 
     return add
+
+
+@pytest.fixture
+def graded(database: Database, draft: Callable[..., Submission]) -> Callable[..., SubmissionId]:
+    """Give a function that stores a submission of a person with its report, handed in at `created`."""
+    ids = itertools.count(1)
+
+    def store(user: User, report: Report, *, created: float, state: State = State.DONE) -> SubmissionId:
+        versions = Versions(exercise="v1", grader="g1", torch="2")
+        made = draft(user, f"graded {next(ids)}", exercise=report.exercise, created=created)
+        with database.write() as session:
+            submissions.add(session, made)
+            gradings.store(session, made.id, Grading.of(report, versions, created + 5.0), state=state)
+        return made.id
+
+    return store
 
 
 @pytest.fixture

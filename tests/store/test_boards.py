@@ -17,13 +17,12 @@ Count = Callable[..., None]
 
 
 @pytest.fixture
-def count(database: Database) -> Count:
+def count(graded: Callable[..., object]) -> Count:
     """Give a function that counts an attempt."""
 
     def attempt(user: User, score: float, now: float, *, exercise: str = "e", status: Status = Status.GRADED) -> None:
         report = Report(exercise=exercise, status=status, score=score, seed=1, device="cpu", seconds=0.1)
-        with database.write() as session:
-            boards.count(session, user.id, exercise, report=report, now=now)
+        graded(user, report, created=now)
 
     return attempt
 

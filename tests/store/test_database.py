@@ -60,7 +60,7 @@ def test_two_databases_on_one_file_take_turns_at_writing(database: Database) -> 
 def test_a_raise_rolls_everything_back(database: Database, person: Callable[..., User]) -> None:
     """A block that raises leaves no trace."""
     with suppress(RuntimeError), database.write() as session:
-        session.execute(text("INSERT INTO users VALUES (7, 'a', 'a', 'h', 'student', 1)"))
+        session.execute(text("INSERT INTO users (id, name, key, password, created) VALUES (7, 'a', 'a', 'h', 1)"))
         raise RuntimeError("halfway")
 
     with database.read() as session:

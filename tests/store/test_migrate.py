@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -13,25 +14,40 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import text
 
 from grader.errors import GraderFault
-from grader.judge.clues import Flag
-from grader.judge.report import Report, Status
-from grader.store import migrate, submissions
+from grader.judge.report import Report
+from grader.store import accounts, boards, migrate, roster, standings, submissions
 from grader.store.engine import Database
-from grader.store.records import Submission, SubmissionId, User, UserId
+from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+from grader.store.roster import CommonMistake
 from grader.store.tables import Base
 
-_OLD = '{"exercise":"softmax","status":"graded","score":50.0,"seed":7,"device":"cpu","seconds":0.1,"checks":[]}'
-_OLD_SUBMISSION = """INSERT INTO submissions (id, user_id, exercise, exercise_version, source, seed, device,
-    torch_version, state, number, created, priority, ready, tries, faults)
-    VALUES ('s1', 1, 'softmax', 'v1', x'78', 7, 'cpu', '2.13', 'done', 1, 1.0, 0, 1.0, 1, 0)"""
+_HEAD = '{"exercise":"softmax","status":"graded","score":50.0,"seed":7,"device":"cpu","seconds":0.1,"checks":[]'
+_LATE = '[{"mistake":"late","title":"Late","message":"m","certain":true}]'
+_BODIES = {"done": f'{_HEAD},"diagnosis":{_LATE}}}', "broken": f'{_HEAD},"diagnosis":{_LATE},"incident":"ab12"}}'}
+_COLUMNS = """INSERT INTO submissions (id, user_id, exercise, exercise_version, source, seed, device, torch_version,
+    state, number, created, finished, queue, priority, ready, tries, faults, worker, claim, started)"""
+_FILL = f"""
+INSERT INTO users VALUES (1, 'Ada', 'ada', 'hash', 'student', 1.0);
+INSERT INTO users VALUES (2, 'Prof', 'prof', 'hash', 'instructor', 1.0);
+{_COLUMNS} VALUES ('done', 1, 'softmax', 'v1', x'78', 7, 'cpu', '2.13', 'done', 1, 10.0, 11.0, 'cpu', 0, 1.0, 1, 0,
+    NULL, 'c', 1.0);
+{_COLUMNS} VALUES ('broken', 1, 'softmax', 'v1', x'78', 7, 'cpu', '2.13', 'broken', 2, 20.0, 21.0, 'cpu', 0, 1.0, 1,
+    0, NULL, 'c', 1.0);
+{_COLUMNS} VALUES ('gone', 1, 'softmax', 'v1', x'78', 7, 'cpu', '2.13', 'cancelled', 3, 30.0, 31.0, 'cpu', 0, 1.0, 0,
+    0, NULL, NULL, NULL);
+{_COLUMNS} VALUES ('waits', 1, 'softmax', 'v1', x'78', 7, 'cpu', '2.13', 'queued', 4, 40.0, NULL, 'cpu', 5, 1.0, 1, 0,
+    NULL, NULL, NULL);
+INSERT INTO bests VALUES (1, 'softmax', 50.0, 1, 90.0, 1);
+INSERT INTO totals VALUES (1, 50.0, 1, 90.0, 0)"""
 NEXT = '''"""A later change."""
 import sqlalchemy as sa
 from alembic import op
-revision, down_revision, branch_labels, depends_on = "9999", "0004", None, None
+revision, down_revision, branch_labels, depends_on = "9999", "{newest}", None, None
 
 def upgrade():
     {change}
 '''
+NEWEST = max(path.name for path in migrate.SCRIPTS.glob("versions/*.py"))[:4]
 REBUILD_USERS = """with op.batch_alter_table("users", recreate="always") as batch:
         batch.add_column(sa.Column("locale", sa.String(8), nullable=True))"""
 
@@ -43,7 +59,8 @@ def scripts(tmp_path: Path) -> Callable[[str], Path]:
     def extend(change: str) -> Path:
         copy = tmp_path / "migrations"
         shutil.copytree(migrate.SCRIPTS, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        (copy / "versions" / "9999_later.py").write_text(NEXT.format(change=change))
+        later = copy / "versions" / "9999_later.py"
+        later.write_text(NEXT.format(change=change, newest=NEWEST))
         return copy
 
     return extend
@@ -73,7 +90,7 @@ def test_checks_and_partial_indexes_are_as_declared(database: Database, tmp_path
 
     def schema(database: Database) -> dict[str, list[str]]:
         with database.read() as session:
-            return {name: sorted(sql.replace(",", " ").split()) for name, sql in session.execute(query)}
+            return {name: sorted(re.sub('[",]', " ", sql).split()) for name, sql in session.execute(query)}
 
     assert schema(database) == schema(declared)
     declared.close()
@@ -83,31 +100,47 @@ def test_migrating_twice_changes_nothing(database: Database, kept: Submission) -
     """A start finds the database as it left it."""
     migrate.upgrade(database)
 
-    assert migrate.current(database) == "0004"
+    assert migrate.current(database) == NEWEST
     with database.read() as session:
         assert submissions.owner(session, kept.id) == kept.user
 
 
-def test_reports_from_before_the_flags_are_kept_without_one(tmp_path: Path) -> None:
-    """What was stored at the revision before is there afterwards, word for word, and flagged as nothing."""
+def test_a_filled_database_of_the_first_version_is_carried_over(tmp_path: Path) -> None:
+    """People, sources, reports, mistakes and the queue are there afterwards; who was earlier is who handed in first."""
     older = Database(f"sqlite:///{tmp_path / 'older.sqlite3'}")
-    migrate.upgrade(older, "0002")
+    migrate.upgrade(older, "0001")
     with older.write() as session:
-        session.execute(text("INSERT INTO users VALUES (1, 'Ada', 'ada', 'hash', 'student', 1.0)"))
-        session.execute(text(_OLD_SUBMISSION))
-        session.execute(text("INSERT INTO reports VALUES ('s1', 1, 'graded', 50.0, 2.0, :body)"), {"body": _OLD})
+        for statement in _FILL.strip().split(";"):
+            session.execute(text(statement))
+        for id, body in _BODIES.items():
+            row = {"id": id, "body": body}
+            session.execute(text("INSERT INTO reports VALUES (:id, 2, 'graded', 50.0, 90.0, :body)"), row)
 
     migrate.upgrade(older)
 
     with older.read() as session:
-        assert session.execute(text("SELECT submission_id, score, flag FROM reports")).all() == [("s1", 50.0, "")]
-        (line,) = submissions.attempts(session, UserId(1))
-        kept = submissions.get(session, SubmissionId("s1"))
-        assert session.execute(text("SELECT kills FROM submissions")).scalars().all() == [0]
-    assert (line.score, line.flag) == (50.0, Flag.NONE)
-    assert kept is not None
-    assert kept.report == Report("softmax", Status.GRADED, 50.0, 7, "cpu", 0.1)
+        lines = submissions.attempts(session, UserId(1))
+        kept = submissions.get(session, SubmissionId("done"))
+        board, common = boards.leaderboard(session, "softmax"), roster.common_mistakes(session)
+        queued = session.execute(text("SELECT submission_id, queue, tries, kills FROM jobs")).all()
+        people = [accounts.user(session, UserId(id)) for id in (1, 2)]
+        before = [(line.user, line.score, line.attempts, line.reached) for line in board]
+    with older.write() as session:
+        standings.rebuild(session)
+        again = boards.leaderboard(session, "softmax"), roster.common_mistakes(session)
     older.close()
+
+    assert {(line.id, line.state, line.score) for line in lines} == {
+        ("done", State.DONE, 50.0), ("broken", State.BROKEN, 50.0), ("gone", State.CANCELLED, None),
+        ("waits", State.QUEUED, None),
+    }  # fmt: skip
+    assert kept is not None
+    assert (kept.raw, kept.seed, kept.report) == (b"x", 7, Report.from_json(_BODIES["done"]))
+    assert queued == [("waits", "cpu", 1, 0)]
+    assert people == [User(UserId(1), "Ada", Role.STUDENT), User(UserId(2), "Prof", Role.INSTRUCTOR)]
+    assert before == [(1, 50.0, 1, 10.0)]
+    assert common == [CommonMistake("softmax", "late", "Late", students=1, times=1)]
+    assert again == (board, common)
 
 
 def test_rebuilding_a_parent_table_keeps_its_children(
@@ -127,7 +160,7 @@ def test_the_file_is_copied_before_it_is_changed(
     """A whole copy of the former state lies beside the file."""
     migrate.upgrade(database, scripts=scripts(REBUILD_USERS))
 
-    with sqlite3.connect(tmp_path / "class.sqlite3.before-0004") as copy:
+    with sqlite3.connect(tmp_path / f"class.sqlite3.before-{NEWEST}") as copy:
         found = copy.execute("SELECT id FROM submissions").fetchall()
     copy.close()
     assert found == [("s1",)]
@@ -138,10 +171,10 @@ def test_a_migration_that_orphans_rows_is_undone(
 ) -> None:
     """Rows that point at nothing stop the migration, and everything is as before."""
     change = "op.execute('DELETE FROM users'); op.execute('CREATE TABLE later (id INTEGER)')"
-    with pytest.raises(GraderFault, match="1 rows that point at nothing"):
+    with pytest.raises(GraderFault, match="2 rows that point at nothing"):
         migrate.upgrade(database, scripts=scripts(change))
 
-    assert migrate.current(database) == "0004"
+    assert migrate.current(database) == NEWEST
     with database.read() as session:
         assert session.execute(text("SELECT count(*) FROM users")).scalar() == 1
         assert session.execute(text("SELECT count(*) FROM sqlite_master WHERE name = 'later'")).scalar() == 0

@@ -10,12 +10,14 @@ from grader.errors import NotAllowed
 from grader.jobs import claims
 from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.report import Report, Status
-from grader.store import submissions
+from grader.store import gradings, submissions
 from grader.store.engine import Database
+from grader.store.gradings import Grading, Versions
 from grader.store.records import Role, State, Submission, SubmissionId, User
 
 Draft = Callable[..., Submission]
 Person = Callable[..., User]
+VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
 
 
 def test_a_source_comes_back_byte_for_byte(database: Database, person: Person, draft: Draft) -> None:
@@ -81,11 +83,8 @@ def test_flagged_reports_are_found_newest_first(database: Database, person: Pers
     for number, (who, clues) in enumerate([(ada, (trapped,)), (bob, (unusual,)), (bob, ()), (eve, (trapped,))]):
         with database.write() as session:
             stored = submissions.add(session, draft(who, f"s{number}"))
-            claims.hand_over(session, stored.id, queue="cpu", priority=0)
-            claim = claims.take(session, "cpu", worker="w", token=f"t{number}", now=20.0 + number)
-            assert claim is not None
             report = Report("softmax", Status.GRADED, 0.0, 7, "cpu", 0.1, clues=clues)
-            claims.finish(session, claim, report, body=report.to_json(), state=State.DONE, now=20.0 + number)
+            gradings.store(session, stored.id, Grading.of(report, VERSIONS, 20.0 + number), state=State.DONE)
 
     with database.read() as session:
         found = submissions.flagged(session, (Flag.LOOK, Flag.READY_MADE), most=9)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 
+from grader.box.cancel import CancelToken
 from grader.box.codec import encode_job
 from grader.box.drivers import carried
-from grader.box.leash import Leash
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.errors import SandboxUnavailable
@@ -33,7 +33,13 @@ class DeviceBox:
         self._meter = meter or find_meter(device)
 
     def run(
-        self, plan: Plan, source: str, limits: Limits, progress: Progress | None = None, *, leash: Leash | None = None
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
     ) -> Run:
         """Run `plan` on the entry point defined by `source`; the worker is dead when this returns.
 
@@ -45,9 +51,9 @@ class DeviceBox:
             raise SandboxUnavailable(f"these workers run on {self.device} only, not on {plan.device}")
         job = encode_job(plan, source, carried(plan))
         try:
-            return self._attempt(job, RunMonitor(plan, limits, progress, leash), limits)
+            return self._attempt(job, RunMonitor(plan, limits, progress, cancel), limits)
         except ZygoteLost:
-            return self._attempt(job, RunMonitor(plan, limits, progress, leash), limits)
+            return self._attempt(job, RunMonitor(plan, limits, progress, cancel), limits)
 
     def close(self) -> None:
         """End every worker that has no job."""

@@ -29,7 +29,7 @@ def attack(world):
     healthy = world.small("broken")
     database = healthy._database
     broken = Database(f"sqlite:///{world.folder}")
-    for part in (healthy, healthy.instructor, healthy.accounts, healthy._watching, healthy._engine):
+    for part in (healthy, healthy.instructor, healthy.accounts, healthy._queue, healthy._queue._watching):
         part._database = broken
     assert isinstance(healthy, Service)
     app = in_a_loop(made(healthy, Settings()))

@@ -1,0 +1,97 @@
+"""The function that a worker grades with: the judge, in the boxes of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import torch
+
+from grader.box.cancel import CancelToken
+from grader.box.plan import Plan
+from grader.box.run import Box, Limits, Progress, Run
+from grader.errors import GraderFault, Killed
+from grader.exercise.catalog import Catalog, Exercise
+from grader.exercise.versions import grader_version
+from grader.jobs.queue import Grade, Tracker, VersionsOf
+from grader.judge.device_panels import PANEL_DTYPE, Place
+from grader.judge.grade import grade
+from grader.judge.report import Report
+from grader.judge.sheet import draw_up
+from grader.store.gradings import Versions
+from grader.store.records import Submission
+
+NO_LONGER = "there is no GPU here any more, so your code was not run on one; your points are not touched by it"
+
+
+class SharedBox:
+    """A box beside others on one machine: a run that the kernel killed is no verdict, since a neighbour may be why."""
+
+    def __init__(self, box: Box) -> None:
+        """Run in `box`."""
+        self.name = box.name
+        self._box = box
+
+    def run(
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Run:
+        """Run `plan` in the box.
+
+        Raises:
+            Killed: the kernel ended it for lack of memory, and it was not the only one that ran.
+        """
+        done = self._box.run(plan, source, limits, progress, cancel=cancel)
+        if done.killed:
+            raise Killed("the kernel ended a run for lack of memory; it may have been its neighbour's")
+        return done
+
+
+def grade_with(catalog: Catalog, box: Box, gpu: Place | None = None) -> Grade:
+    """Return the function that workers grade with; whoever chose the GPU gets panels beside the verdict."""
+    steps_of, shared = _counter(catalog), SharedBox(box)
+    panels = (Place("cpu", PANEL_DTYPE, box), gpu) if gpu else ()
+
+    def grade_one(submission: Submission, tracker: Tracker) -> Report:
+        if submission.exercise not in catalog:
+            raise GraderFault(f"the exercise {submission.exercise} is no longer there")
+        tracker.expect(steps_of(submission.exercise))
+        report = grade(
+            catalog[submission.exercise],
+            submission.raw,
+            seed=submission.seed,
+            box=box if tracker.alone else shared,
+            places=() if submission.device == "cpu" else panels,
+            progress=tracker,
+            cancel=tracker.cancel,
+        )
+        gone = submission.device != "cpu" and not panels
+        return replace(report, advice=(*report.advice, NO_LONGER)) if gone else report
+
+    return grade_one
+
+
+def versions_of(exercise: Exercise) -> Versions:
+    """Return what a submission to `exercise` is graded with here."""
+    return Versions(exercise=exercise.version, grader=grader_version(), torch=torch.__version__)
+
+
+def versions_with(catalog: Catalog) -> VersionsOf:
+    """Return the function that says what a submission is graded with, by its exercise's id."""
+    gone = Versions(exercise="", grader=grader_version(), torch=torch.__version__)
+    return lambda id: versions_of(catalog[id]) if id in catalog else gone
+
+
+def _counter(catalog: Catalog) -> Callable[[str], int]:
+    @cache
+    def count(exercise: str) -> int:
+        # The seed decides the tensors, never how many calls there are.
+        return len(draw_up(catalog[exercise], seed=0).plan.calls)
+
+    return count

@@ -1,0 +1,111 @@
+"""The messages between the pages' process and its grading processes, as JSON over sockets that keep them apart."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+
+from grader.jobs.live import Steps
+from grader.store.records import SubmissionId
+
+MESSAGE_BYTES = 1 << 20  # the longest one tells of a curve: a thousand numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """To a grading process: start so many workers for each queue."""
+
+    slots: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """To a grading process: something is in the queue."""
+
+    queue: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """To a grading process: this submission was cancelled."""
+
+    id: SubmissionId
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """To a grading process: take nothing new, and end within so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """From a grading process: it can grade, in a box of this name."""
+
+    box: str
+    gpu: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """From a grading process: this machine has no sandbox."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """From a grading process: this submission entered, left or ended its wait."""
+
+    id: SubmissionId
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """From a grading process: a grading took so long."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """From a grading process: how far this submission is."""
+
+    id: SubmissionId
+    steps: Steps
+
+
+Message = Run | Wake | Interrupt | Drain | Ready | Unavailable | Moved | Took | Advanced
+_TYPES: dict[str, type[Message]] = {
+    kind.__name__: kind for kind in (Run, Wake, Interrupt, Drain, Ready, Unavailable, Moved, Took, Advanced)
+}
+
+
+def send(connection: socket.socket, message: Message, *, hint: bool = False) -> None:
+    """Send one message; a listener who is gone is found out by whoever reads.
+
+    A `hint` only saves time, so it is dropped where some hundred messages wait to be read already.
+    """
+    line = json.dumps([type(message).__name__, asdict(message)]).encode()
+    with suppress(OSError):
+        connection.send(line, socket.MSG_DONTWAIT if hint else 0)
+
+
+def received(connection: socket.socket) -> Iterator[Message]:
+    """Yield the messages of the other side, up to its end."""
+    with suppress(OSError):
+        while line := connection.recv(MESSAGE_BYTES):
+            name, fields = json.loads(line)
+            yield _read(name, fields)
+
+
+def _read(name: str, fields: dict[str, object]) -> Message:
+    if name == Advanced.__name__:
+        steps = fields["steps"]
+        assert isinstance(steps, dict)
+        fields = {**fields, "steps": Steps(**{**steps, "curve": tuple(steps["curve"])})}
+    return _TYPES[name](**fields)  # type: ignore[arg-type]  # both ends are of one version

@@ -1,0 +1,155 @@
+"""The ports of the queue: what the service asks of it, and what a worker does.
+
+The embedded engine implements both on the tables of the database. Another engine may deliver a job twice or forget it:
+the result of a try is stored by one guarded transaction, and open submissions without a job are given one again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from sqlalchemy.orm import Session
+
+from grader.box.cancel import CancelToken
+from grader.box.observations import CallSeen
+from grader.errors import Stopped
+from grader.judge.report import Report
+from grader.store.gradings import Grading, Versions
+from grader.store.records import Reason, State, Submission, SubmissionId, Watch
+
+TURN_SECONDS = 20.0  # how far each further unfinished submission of the same person stands behind
+
+
+class Cancelled(Stopped):
+    """The submission was cancelled while it was being graded; nobody waits for its result."""
+
+
+class Preempted(Stopped):
+    """The submission has run for long while others wait; it is put behind them and begun anew."""
+
+
+class Tracker(Protocol):
+    """Takes the steps of one grading as they are done.
+
+    `cancel` is cancelled with the submission, or when the try has to let others go first. `alone` says that nothing
+    else is graded on this machine meanwhile.
+
+    Raises:
+        Cancelled: at any call after the submission was cancelled.
+        Preempted: at any call after others were let go first.
+    """
+
+    cancel: CancelToken
+    alone: bool
+
+    def __call__(self, seen: CallSeen) -> None:
+        """Note that a call is done."""
+        ...
+
+    def expect(self, total: int) -> None:
+        """Say how many steps there will be."""
+        ...
+
+
+Grade = Callable[[Submission, Tracker], Report]
+VersionsOf = Callable[[str], Versions]  # by the id of an exercise: what a submission is graded with here
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One try of one job; `token` tells it from every other try.
+
+    Attributes:
+        tries: how often the job was taken, this time included.
+        faults: how many tries ended by a fault of ours.
+        kills: how many ended because what ran the job was killed: its grading process, or all of the service.
+    """
+
+    id: SubmissionId
+    reason: Reason
+    exercise: str
+    seed: int
+    device: str
+    token: str
+    tries: int
+    faults: int
+    kills: int
+    started: float
+
+
+class Queue(Protocol):
+    """Delivers submissions to workers, as the service sees it."""
+
+    def start(self, slots: Mapping[str, int]) -> None:
+        """Begin to grade, so many submissions at once on each device, and return."""
+        ...
+
+    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
+        """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
+        ...
+
+    def cancel(self, id: SubmissionId) -> bool:
+        """Take an unfinished submission back; False if it is finished already."""
+        ...
+
+    def subscribe(self, id: SubmissionId) -> AsyncIterator[Watch]:
+        """Yield how far a submission is, at once and at each change, up to its end."""
+        ...
+
+    def depth(self) -> dict[str, int]:
+        """Count the waiting submissions of each queue."""
+        ...
+
+    def drain(self, seconds: float) -> bool:
+        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
+        ...
+
+
+class Jobs(Protocol):
+    """Where a worker takes its jobs from, and what it gives them back to.
+
+    What ends a try returns False, and changes nothing, if the job is no longer in the hands of that try.
+
+    Raises:
+        StoreUnavailable: at any method, while the database does not answer.
+    """
+
+    def next_was_killed(self, queue: str) -> bool:
+        """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
+        ...
+
+    def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
+        """Take the next job that was killed before (`alone`), or that never was; None if none is ready."""
+        ...
+
+    def submission(self, claim: Claim) -> Submission | None:
+        """Return what is to be graded; None if it was deleted together with its owner."""
+        ...
+
+    def finish(self, claim: Claim, grading: Grading, state: State) -> bool:
+        """Store the verdict."""
+        ...
+
+    def retry(self, claim: Claim, pause: float) -> bool:
+        """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
+        ...
+
+    def retry_alone(self, claim: Claim) -> bool:
+        """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
+        ...
+
+    def step_back(self, claim: Claim) -> bool:
+        """Queue the job again behind those who wait now."""
+        ...
+
+
+def virtual_deadline(now: float, unfinished: int) -> int:
+    """Return the priority of a person's next job in milliseconds since the epoch.
+
+    Args:
+        now: seconds since the epoch.
+        unfinished: how many jobs of the same person wait or run already.
+    """
+    return round((now + unfinished * TURN_SECONDS) * 1000)

@@ -1,0 +1,54 @@
+"""Who may do what: the one place that decides it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from grader.errors import NotAllowed
+from grader.store.records import Role, User, UserId
+
+
+class Action(StrEnum):
+    """What a person asks for."""
+
+    READ = "read"
+    CANCEL = "cancel"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a person handed in; None where there is nothing of that name."""
+
+    owner: UserId | None
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The class: its people, their grades and their mistakes."""
+
+
+Subject = Work | Roster
+NOT_YOURS = "There is no such submission among yours."
+INSTRUCTORS_ONLY = "This is for instructors only."
+
+
+def authorize(person: User, action: Action, subject: Subject) -> None:
+    """Return if the person may.
+
+    Raises:
+        NotAllowed: they may not; somebody else's work is answered as if it did not exist.
+    """
+    if not may(person, action, subject):
+        raise NotAllowed(NOT_YOURS if isinstance(subject, Work) else INSTRUCTORS_ONLY)
+
+
+def may(person: User, action: Action, subject: Subject) -> bool:
+    """Tell whether a person may."""
+    match subject:
+        case Work(owner=None):
+            return False
+        case Work(owner=owner):
+            return owner == person.id or person.role is Role.INSTRUCTOR
+        case Roster():
+            return action is Action.READ and person.role is Role.INSTRUCTOR

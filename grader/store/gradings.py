@@ -1,0 +1,101 @@
+"""The results of grading: written once each, never changed; one of a submission's is the current one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from grader.judge.report import Report
+from grader.store import standings
+from grader.store.records import Reason, State, SubmissionId, UserId
+from grader.store.tables import DiagnosisRow, GradingRow, SubmissionRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """What a submission was graded with.
+
+    Attributes:
+        exercise: hash over what decides a score in the exercise's files.
+        grader: hash over the code that grades; empty if nobody noted it.
+        torch: version of PyTorch.
+    """
+
+    exercise: str
+    grader: str
+    torch: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grading:
+    """One result, to be stored.
+
+    Attributes:
+        body: the report as JSON, made before the transaction, which others wait for.
+        created: seconds since the epoch.
+        try_number: which try of its job gave it.
+    """
+
+    report: Report
+    body: str
+    versions: Versions
+    created: float
+    reason: Reason = Reason.HAND_IN
+    try_number: int = 1
+
+    @classmethod
+    def of(cls, report: Report, versions: Versions, created: float) -> Self:
+        """Return a grading of a first try."""
+        return cls(report=report, body=report.to_json(), versions=versions, created=created)
+
+
+def store(session: Session, id: SubmissionId, grading: Grading, *, state: State) -> None:
+    """Store a result as the current one of a submission, and bring the caches up to date."""
+    row = _row(id, grading)
+    session.add(row)
+    session.flush()
+    found = {one.mistake[:100]: one.title[:200] for one in grading.report.diagnosis}
+    session.add_all(DiagnosisRow(grading_id=row.id, mistake=mistake, title=title) for mistake, title in found.items())
+    session.flush()
+    owner = session.execute(
+        update(SubmissionRow)
+        .where(SubmissionRow.id == id)
+        .values(state=state.value, finished=grading.created, current_grading=row.id)
+        .returning(SubmissionRow.user_id, SubmissionRow.exercise)
+        .execution_options(synchronize_session=False)
+    ).one()
+    standings.refresh(session, UserId(owner[0]), owner[1])
+
+
+def versions_of(session: Session, id: SubmissionId) -> Versions | None:
+    """Return what the current grading of a submission was made with; None if there is none."""
+    row = GradingRow
+    found = session.execute(
+        select(row.exercise_version, row.grader_version, row.torch_version)
+        .join(SubmissionRow, SubmissionRow.current_grading == row.id)
+        .where(SubmissionRow.id == id)
+    ).one_or_none()
+    return None if found is None else Versions(exercise=found[0], grader=found[1], torch=found[2])
+
+
+def _row(id: SubmissionId, grading: Grading) -> GradingRow:
+    report, versions = grading.report, grading.versions
+    return GradingRow(
+        submission_id=id,
+        reason=grading.reason.value,
+        status=report.status.value,
+        score=report.score,
+        flag=report.flag.value,
+        incident=report.incident,
+        created=grading.created,
+        try_number=grading.try_number,
+        exercise_version=versions.exercise,
+        grader_version=versions.grader,
+        torch_version=versions.torch,
+        seed=report.seed,
+        device=report.device,
+        report=grading.body,
+    )

@@ -1,0 +1,107 @@
+"""The caches of the gradings: best scores, their sums, and how often each mistake was named.
+
+They hold nothing that the gradings do not say: `refresh` brings one person's lines of one exercise up to date, and
+`rebuild` all of them, by the same statements. Who was earlier is decided by the hand-in, never by the queue.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from grader.judge.report import Status
+from grader.store.records import State, UserId
+from grader.store.tables import BestRow, DiagnosisRow, GradingRow, MistakeRow, SubmissionRow, TotalRow, UserRow
+
+FULL = 100.0
+FREE = frozenset({Status.REJECTED, Status.UNGRADABLE})  # these use up no attempt
+Filter = tuple[ColumnElement[bool], ...]
+
+
+def refresh(session: Session, user: UserId, exercise: str) -> None:
+    """Bring what is cached of a person on an exercise up to date, in the transaction that changed the gradings."""
+    # Two of the person's results may arrive at once; the statements below must see both.
+    session.scalar(select(UserRow.id).where(UserRow.id == user).with_for_update())
+    mine = (SubmissionRow.user_id == user, SubmissionRow.exercise == exercise)
+    session.execute(delete(BestRow).where(BestRow.user_id == user, BestRow.exercise == exercise))
+    session.execute(delete(MistakeRow).where(MistakeRow.user_id == user, MistakeRow.exercise == exercise))
+    session.execute(delete(TotalRow).where(TotalRow.user_id == user))
+    _fill(session, mine, (BestRow.user_id == user,))
+
+
+def rebuild(session: Session) -> None:
+    """Make every cache anew from the gradings."""
+    for table in (BestRow, MistakeRow, TotalRow):
+        session.execute(delete(table))
+    _fill(session, (), ())
+
+
+def _fill(session: Session, submissions: Filter, bests: Filter) -> None:
+    session.execute(insert(BestRow).from_select(["user_id", "exercise", "score", "attempts", "reached", "used"],
+                                                _best(submissions)))  # fmt: skip
+    session.execute(insert(TotalRow).from_select(["user_id", "score", "attempts", "reached", "solved"], _sums(bests)))
+    session.execute(insert(MistakeRow).from_select(["user_id", "exercise", "mistake", "title", "times"],
+                                                   _mistakes(submissions)))  # fmt: skip
+
+
+def _best(submissions: Filter) -> Select[Any]:
+    """Select the best of each person on each exercise, the earliest of equal ones, and the attempts up to it.
+
+    Where a fault of ours kept a report from being whole, what was earned counts, and no attempt is used.
+    """
+    row, grading = SubmissionRow, GradingRow
+    used = case((grading.incident == "", 1), else_=0)
+    each = (row.user_id, row.exercise)
+    counted = (
+        select(
+            *each,
+            grading.score,
+            func.sum(used).over(partition_by=each, order_by=row.number, rows=(None, 0)).label("attempts"),
+            row.created.label("reached"),
+            func.sum(used).over(partition_by=each).label("used"),
+            func.row_number().over(partition_by=each, order_by=(grading.score.desc(), row.number)).label("place"),
+        )
+        .join(grading, grading.id == row.current_grading)
+        .where(grading.status.not_in(sorted(FREE)), *submissions)
+        .subquery()
+    )
+    line = counted.c
+    return select(line.user_id, line.exercise, line.score, line.attempts, line.reached, line.used).where(
+        line.place == 1
+    )
+
+
+def _sums(bests: Filter) -> Select[Any]:
+    row = BestRow
+    solved = func.sum(case((row.score >= FULL, 1), else_=0))
+    return (
+        select(row.user_id, _rounded(func.sum(row.score)), func.sum(row.attempts), func.max(row.reached), solved)
+        .where(*bests)
+        .group_by(row.user_id)
+    )
+
+
+def _mistakes(submissions: Filter) -> Select[Any]:
+    """Select in how many graded attempts each mistake was named, with its latest title."""
+    row, named = SubmissionRow, DiagnosisRow
+    each = (row.user_id, row.exercise, named.mistake)
+    lines = (
+        select(
+            *each,
+            named.title,
+            func.count().over(partition_by=each).label("times"),
+            func.row_number().over(partition_by=each, order_by=row.number.desc()).label("place"),
+        )
+        .join(named, named.grading_id == row.current_grading)
+        .where(row.state == State.DONE.value, *submissions)
+        .subquery()
+    )
+    line = lines.c
+    return select(line.user_id, line.exercise, line.mistake, line.title, line.times).where(line.place == 1)
+
+
+def _rounded(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Round a sum of scores to their two decimals: floats add up with dust behind them."""
+    return func.round(value * 100) / 100
