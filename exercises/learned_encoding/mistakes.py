@@ -23,7 +23,8 @@ scales_in_eval = dropouts.scales_in_eval
 def begins_with_one(table: nn.Embedding) -> None:
     """Your table is initialised with standard deviation 1.
 
-    That is the default of `nn.Embedding`; the contract asks for 0.02. If you already call `nn.init.normal_`, check its arguments: the second one is the mean, the third one the standard deviation.
+    That is the default of `nn.Embedding`; the contract asks for 0.02. If you already call `nn.init.normal_`, check its
+    arguments: the second one is the mean, the third one the standard deviation.
     """
 
 
