@@ -37,9 +37,9 @@ class Clue:
     def text(self) -> str:
         """What it is and where, in words to the student."""
         what = {
-            Sight.TRAPPED: f"`{self.what}` was called, and stopped",
-            Sight.READ: f"`{self.what}` stands in your code",
-            Sight.UNUSUAL: f"`{self.what}`, which no answer here needs; it costs nothing",
+            Sight.TRAPPED: f"`{self.what}` was called and blocked",
+            Sight.READ: f"`{self.what}` appears in your code",
+            Sight.UNUSUAL: f"`{self.what}`, which this exercise does not need; it costs no points",
         }[self.sight]
         function = f", in `{self.function}`" if self.function else ""
         cell = f"cell {self.cell}, " if self.cell else ""

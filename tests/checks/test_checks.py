@@ -13,11 +13,11 @@ from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, build,
 
 Edit = tuple[str, str]
 
-_SHAPE, _VALUES, _STEADY = "small: shape and dtype", "small: output values", "small: same again"
-_FINITE, _SUPPORT, _INFLUENCE = "small: finite everywhere", "small: hidden weights are zero", "small: who sees whom"
-_OUTSCORED = "loud: hidden keys with the highest scores"
-_FLOW, _GRADIENTS = "small: gradients arrive", "small: gradient values"
-_DROPOUT, _FREE, _REFUSAL = "training: dropout in training", "small: nothing to train", "odd: refuses what cannot work"
+_SHAPE, _VALUES, _STEADY = "small: shape and dtype", "small: output values", "small: repeated calls"
+_FINITE, _SUPPORT, _INFLUENCE = "small: finite everywhere", "small: masked weights are zero", "small: attention pattern"
+_OUTSCORED = "loud: masked keys with the highest scores"
+_FLOW, _GRADIENTS = "small: gradient flow", "small: gradient values"
+_DROPOUT, _FREE, _REFUSAL = "training: dropout in training", "small: no parameters", "odd: rejects invalid arguments"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "nothing written": (
         _SHAPE,
         (_OUTPUT, "raise NotImplementedError"),
-        "NotImplementedError (in your code, line 9); this is where your code goes",
+        "NotImplementedError (in your code, line 9); write your code here",
     ),
     "a wrong value": (
         _VALUES,
@@ -88,7 +88,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a state": (
         _STEADY,
         ("scores =", "attend.calls = getattr(attend, 'calls', 0) + 1\n    scores ="),
-        "called a second time, with other numbers, your code gives something else than expected: `output`",
+        "called a second time, with different inputs, your code gives something else than expected: `output`",
     ),
     "infinity": (
         _FINITE,
@@ -98,12 +98,12 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a soft mask": (
         _SUPPORT,
         ('float("-inf")', "-3.0"),
-        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is hidden; yours is",
+        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is masked; yours is",
     ),
     "a hidden weight of a billionth of a billionth": (
         _SUPPORT,
         ('float("-inf")', "-50.0"),
-        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is hidden; yours is",
+        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is masked; yours is",
     ),
     "a number added where it is hidden": (
         _OUTSCORED,
@@ -113,22 +113,22 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "an argument that is overwritten": (
         _STEADY,
         ("scores = query @", "query *= 2\n    query = query / 2\n    scores = query @"),
-        "your code must leave its arguments as they are; it changes `query` in place",
+        "your code must not change its arguments; it changes `query` in place",
     ),
     "a leak": (
         _INFLUENCE,
         (_FILL, "pass"),
-        "changing `key` and `value` at keys 1 must leave `output` at queries 0 as it was; yours moved",
+        "changing `key` and `value` at keys 1 must not change `output` at queries 0; yours changes",
     ),
     "NaN in place of an output": (
         _INFLUENCE,
         (_RETURN, "return output + float('nan'), weights"),
-        "`output` holds NaN, so who sees whom cannot be told: all of it is NaN. Look for 0 times -inf",
+        "`output` holds NaN, so attention pattern cannot be told: all of it is NaN. Look for 0 times -inf",
     ),
     "a blind row": (
         _INFLUENCE,
         (_FILL, _FILL.replace("~mask", "~(mask & (torch.arange(5) != 1))")),
-        "changing `key` and `value` at keys 1 must move `output` at queries 1",
+        "changing `key` and `value` at keys 1 must change `output` at queries 1",
     ),
     "a cut graph": (
         _FLOW,
@@ -138,7 +138,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "NaN in the gradient": (
         _FLOW,
         (_RETURN, "output = output + 0 * torch.sqrt(query[0, 0, 0] * 0); return output, weights"),
-        "the gradient of `query` has NaN or infinite entries",
+        "the gradient of `query` contains NaN or infinite numbers",
     ),
     "a gradient of zero": (
         _FLOW,
@@ -180,7 +180,7 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "no refusal": (
         _REFUSAL,
         ("assert d_out % num_heads == 0", "pass"),
-        "with d_in=4, d_out=6, num_heads=5, dropout=0.0 your constructor must raise an error; it accepted them",
+        "with d_in=4, d_out=6, num_heads=5, dropout=0.0 your constructor must raise an error; yours accepts this",
     ),
     "a further parameter": (
         _FREE,

@@ -94,4 +94,4 @@ def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:
     report = _graded("multi_head_attention_causal", REFUSING)
 
     assert report.score == 0
-    assert _line(report, "refuses what cannot work").status is Verdict.SKIPPED
+    assert _line(report, "rejects invalid arguments").status is Verdict.SKIPPED

@@ -110,8 +110,8 @@ _WRONG = {
     "a later token seen": (
         "ing(tokens)",
         "ing(tokens.flip(1))",
-        "who sees whom",
-        "changing `tokens` at time 4 must leave",
+        "attention pattern",
+        "changing `tokens` at time 4 must not change",
     ),
     "another start": ("normed:", "normed and False:", "shape and dtype", "`norm` must be a part of your module"),
     "one layer for two": ("num_layers, batch", "1, batch", "shape and dtype", "`lstm.weight_ih_l1`, of shape (24, 6)"),

@@ -238,7 +238,7 @@ def test_advice_costs_nothing_and_comes_beside_what_costs(attend: Exercise, bloc
     first, second = grade_here(attend, greedy), grade_here(block, loose)
 
     assert (first.score, second.score) == (90, 100)
-    assert first.advice == ("your code overwrites its argument `value`; whoever called it may need it still",)
+    assert first.advice == ("your code overwrites its argument `value`; the caller may still need it",)
     assert "`self.tril` is a plain tensor" in second.advice[0]
 
 
@@ -296,7 +296,7 @@ def test_figures_show_who_sees_whom_and_which_gradients_arrive(attend: Exercise)
     assert (0, 1) in leaky.heatmaps[0].wrong
     assert (0, 1) in leaky.heatmaps[1].wrong
     assert [bar.name for bar in sound.gradients] == ["query", "key", "value"]
-    assert sound.gradients_note == "Every input and every weight receives a finite gradient."
+    assert sound.gradients_note == "Every input and every parameter gets a finite gradient."
     assert cut.gradients_note == "No gradient reaches value."
 
 

@@ -107,7 +107,7 @@ def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog
     told = locate(exercise, outcome_of(exercise, twice), twice, run)
 
     assert told is not None
-    assert told.title.startswith("A right result is not used as it is")
+    assert told.title.startswith("A right result is not used unchanged")
     assert "“Turn each query's scores into weights" in told.message
 
 

@@ -25,7 +25,7 @@ _TOLD = {
     "self_attention_linear/wrong_bias_flag_ignored": (8, "`W_query`, which line 8 makes"),
     "multi_head_attention_causal/wrong_output_without_bias": (17, "`out_proj`, which line 17 makes"),
     "softmax/wrong_half_inside": (6, "is not what it must be: see line 6"),
-    "attention_dropout/wrong_fill_minus_inf": (10, "NaN begins at line 10"),
+    "attention_dropout/wrong_fill_minus_inf": (10, "NaN first appears at line 10"),
     "self_attention_parameters/wrong_dropout_in_training": (19, "Training mode changes your numbers"),
     "softmax/wrong_tiny_epsilon": (9, "Your numbers begin to differ"),
     "softmax/wrong_clamped_exponents": (6, "A wrong gradient comes back"),

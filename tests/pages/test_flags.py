@@ -39,8 +39,8 @@ def test_a_report_tells_where_and_why():
 
     assert both["text"] == WHY
     assert both["lines"] == [
-        "Line 1: `ctypes`, which no answer here needs; it costs nothing",
-        "Line 4, in `softmax`: `torch.softmax` was called, and stopped",
+        "Line 1: `ctypes`, which this exercise does not need; it costs no points",
+        "Line 4, in `softmax`: `torch.softmax` was called and blocked",
     ]
     assert (one["title"], one["text"]) == ("Seen in your code", "")
     assert report_view(failed_report())["clues"] is None
