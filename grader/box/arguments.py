@@ -219,4 +219,4 @@ def _lacking(name: str, described: str, names: tuple[str, ...], order: tuple[str
         ),
         "",
     )
-    return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}; given are: {gives}{other}"
+    return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}; provided: {gives}{other}"

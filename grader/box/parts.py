@@ -138,4 +138,4 @@ def _alike(one: str, other: str) -> bool:
 def _missing(module: nn.Module, scopes: Sequence[str]) -> str:
     names = ", ".join(f"`{name}`" for name in dict(module.named_children())) or "none"
     said = " and ".join(f"`{scope}`" for scope in scopes)
-    return f"{said} must be among the submodules of your module: {names}"
+    return f"your module must have {said} among its submodules; it has: {names}"

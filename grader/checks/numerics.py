@@ -189,10 +189,10 @@ def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: fl
     last = axes[-1:] if decode is None else ("head", "key")[-decode.dim() + 1 :]
     if (axis := shared_axis(dropped, usable, p)) is not None:
         name = _axis_name((*axes[:-1], *last), axis, seen.dim())
-        return f"elements that differ only in their {name} index are dropped together; drop each one independently"
+        return f"elements that differ only along {name} are dropped together; drop each one independently"
     if (axis := even_axis(dropped, usable, p)) is not None:
         name = _axis_name((*axes[:-1], *last), axis, seen.dim())
-        return f"along the {name} axis the same number of elements is always dropped; drop each one independently"
+        return f"along {name} the same number of elements is always dropped; drop each one independently"
     return ""
 
 

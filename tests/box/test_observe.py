@@ -345,7 +345,7 @@ def test_entry_points_are_looked_up_by_name() -> None:
     SelfAttentionV2.__module__ = "submission"
     module = replace(_module_plan(), entry=Entry("SelfAttention", Kind.MODULE, ("x",)))
     for plan, namespace, words in (
-        (module, {"SelfAttentionV2": SelfAttentionV2}, "it defines `SelfAttentionV2`, which may be it"),
+        (module, {"SelfAttentionV2": SelfAttentionV2}, "it defines `SelfAttentionV2`; if that is it, rename it"),
         (module, {"Other": SelfAttentionV2}, "it defines `Other`"),
         (module, {"nn": nn}, "it defines nothing"),
         (module, {"SelfAttention": len}, "`SelfAttention` must be a class; yours is a builtin_function_or_method"),

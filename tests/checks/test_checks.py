@@ -78,7 +78,11 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
         (_OUTPUT, "output = weights @ value; output = output + (output == output.max()) * 1e-6"),
         "1 of 48 numbers differ",
     ),
-    "a wrong factor": (_VALUES, (_RETURN, "return output * 2, weights"), "all of yours are 2 times the expected ones"),
+    "a wrong factor": (
+        _VALUES,
+        (_RETURN, "return output * 2, weights"),
+        "all your values are 2 times the expected ones",
+    ),
     "a tiny epsilon": (_VALUES, (_RETURN, "return output / (1 + 1e-7), weights"), "`output` at (batch"),
     "NaN somewhere": (
         _VALUES,
@@ -88,7 +92,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a state": (
         _STEADY,
         ("scores =", "attend.calls = getattr(attend, 'calls', 0) + 1\n    scores ="),
-        "called a second time, with different inputs, your code gives something else than expected: `output`",
+        "called a second time, with different inputs, your output is wrong: `output`",
     ),
     "infinity": (
         _FINITE,
@@ -108,7 +112,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a number added where it is hidden": (
         _OUTSCORED,
         (_FILL, "scores = scores + (~mask) * -10000.0"),
-        "a hidden key must not count, however far its score is above the visible ones: `output` at (batch",
+        "a masked key must have no effect, even with the highest score of its row: `output` at (batch",
     ),
     "an argument that is overwritten": (
         _STEADY,
@@ -123,7 +127,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "NaN in place of an output": (
         _INFLUENCE,
         (_RETURN, "return output + float('nan'), weights"),
-        "`output` holds NaN, so attention pattern cannot be told: all of it is NaN. Look for 0 times -inf",
+        "`output` contains NaN, so its attention pattern cannot be checked: all of it is NaN. Look for 0 times -inf",
     ),
     "a blind row": (
         _INFLUENCE,
@@ -202,7 +206,7 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "dropout too early": (
         _DROPOUT,
         ("y = self.W_query(x)\n        y = self.dropout(y)", "y = self.W_query(self.dropout(x))"),
-        "does not come about by dropping some elements",
+        "cannot result from dropping some elements",
     ),
     "everything dropped": (_DROPOUT, (_KEEP, "y = y * 0 if self.training else y"), "yours dropped 100%"),
     "NaN for dropped": (
@@ -213,17 +217,17 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "whole columns": (
         _DROPOUT,
         (_KEEP, "y = y * self.dropout(torch.ones(1, y.shape[1], dtype=y.dtype))"),
-        "elements that differ in their time alone are dropped together",
+        "elements that differ only along time are dropped together",
     ),
     "whole rows": (
         _DROPOUT,
         (_KEEP, "y = y * self.dropout(torch.ones(len(y), 1, dtype=y.dtype))"),
-        "elements that differ in their d_out alone are dropped together",
+        "elements that differ only along d_out are dropped together",
     ),
     "the same elements": (
         _DROPOUT,
         (_KEEP, "torch.manual_seed(1); y = self.dropout(y)"),
-        "two calls in training mode drop the very same elements",
+        "two calls in training mode drop the same elements",
     ),
 }
 

@@ -68,7 +68,7 @@ _MASK = torch.ones(2, 4, 4, dtype=torch.float64)
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ((slice(None), 0), "2 of 8 rows are NaN, the same in each matrix, as a mask may do"),
+        ((slice(None), 0), "2 of 8 rows are NaN, the same in each matrix, which a mask can cause"),
         ((0, 2), "1 of 8 rows is NaN, different ones in each matrix. Look for exponentials that are infinite"),
         ((1, 2, 3), "1 of 32 numbers is NaN, not whole rows. Look for 0 times -inf"),
         ((slice(None),), "all of it is NaN. Look for 0 times -inf"),
@@ -96,7 +96,7 @@ def test_a_covered_up_nan_is_told_from_the_gradient(tmp_path: Path) -> None:
 
     found = line(grade_here(build(tmp_path, ATTEND_TOML, ATTEND), source), "small: gradient flow").message
 
-    assert "though your output has none. On the way back 0 times inf is NaN" in found
+    assert "although your output has none. In the backward pass 0 times inf is NaN" in found
 
 
 def test_a_wrong_dtype_is_told_along_with_a_wrong_shape(tmp_path: Path) -> None:

@@ -29,11 +29,11 @@ class SelfAttention(nn.Module):
 WRONG = {
     "keeps its scores": (
         "scores = self.kept.setdefault(x.shape, scores)",
-        "called a second time, with different inputs, your code gives something else than expected: `context`",
+        "called a second time, with different inputs, your output is wrong: `context`",
     ),
     "drops unasked": (
         "scores = nn.functional.dropout(scores, 0.2, self.training)",
-        "in training mode, which must not change the output, your code gives something else than expected: `context`",
+        "in training mode, which must not change the output, your output is wrong: `context`",
     ),
 }
 
