@@ -46,7 +46,7 @@ def anything_but_zero(seq: Tensor, pad_idx: int) -> Tensor:
 
 @mistake(replaces="visible", dimension="masking")
 def nothing_hidden(seq: Tensor, pad_idx: int) -> Tensor:
-    """Your mask hides nothing: it is True everywhere.
+    """Your mask has no effect: it is True everywhere.
 
     It must be False at padding.
     """

@@ -18,7 +18,7 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
     raw = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
     if len(raw) > limit_bytes:
         limit = limit_bytes // 1024
-        raise Rejected(f"your file is too long: the limit is {limit} KiB. Remove data and outputs")
+        raise Rejected(f"your file is too long: at most {limit} KiB are allowed. Remove data and outputs")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -18,11 +18,11 @@ _SAID = {
     "are 2.5 times the reference's": (_SCORES * 2.5, _SCORES),
     "are each 0.25 less than the reference's": (_SCORES - 0.25, _SCORES),
     "are transposed": (_SCORES.mT, _SCORES),
-    "have another number in 20 of the 20 places where it must be -inf, and are right everywhere else": (
+    "differ in 20 of the 20 places that must be -inf, and are right everywhere else": (
         _SCORES.masked_fill(_FUTURE, -10.0),
         _MASKED,
     ),
-    "have -inf in 10 places where it must not be, and are right everywhere else": (
+    "are -inf in 10 places that must not be, and are right everywhere else": (
         _SCORES.masked_fill(torch.ones(5, 5, dtype=torch.bool).triu(0), -torch.inf),
         _MASKED,
     ),

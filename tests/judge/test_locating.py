@@ -34,7 +34,7 @@ _CASES = {
     ),
     "a mask that begins two late": (
         change(ATTENTION, ("triu(1)", "triu(3)")),
-        ("hide_future", 14, "places where it must be -inf"),
+        ("hide_future", 14, "places that must be -inf"),
     ),
     "values from the end": (
         change(ATTENTION, ("weights @ v", "weights @ v.flip(1)")),
@@ -170,7 +170,7 @@ def test_a_step_can_be_given_other_numbers(catalog: Catalog) -> None:
 
 def test_a_location_is_shown_everywhere_and_read_back() -> None:
     """The page, the terminal, pytest and JSON have it; a report from before has none."""
-    told = Location("scale", "Your numbers begin to differ at line 3", "They <b>are</b> 4 times.\n\nSo it is.", 3)
+    told = Location("scale", "Your results become wrong at line 3", "They <b>are</b> 4 times.\n\nSo it is.", 3)
     report = replace(grade_of_nothing(), location=told)
 
     assert Report.from_json(report.to_json()) == report

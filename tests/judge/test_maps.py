@@ -122,7 +122,7 @@ def test_a_large_output_is_cut_to_what_can_be_read() -> None:
     drawn = heatmap(stack.shown(), "output", "title", "note")
 
     assert (len(drawn.all_panes), len(drawn.values), len(drawn.values[0])) == (MOST, LARGEST, 5)
-    assert drawn.note == f"note; drawn are {LARGEST} of {LARGEST + 7} rows and 5 of 5 columns"
+    assert drawn.note == f"note; showing {LARGEST} of {LARGEST + 7} rows and 5 of 5 columns"
 
 
 def test_the_example_with_the_most_wrong_cells_is_drawn() -> None:
