@@ -18,7 +18,7 @@ from grader.judge.retrace import Retrace
 from grader.judge.text import clean
 
 _MOST_CHARACTERS = 160  # of an exception's message
-_NAMED = re.compile(r"(?:`|beside )([A-Za-z_][\w.]*)")
+_NAMED = re.compile(r"`([A-Za-z_][\w.]*)")
 
 
 def failure(again: Retrace) -> Location | None:

@@ -311,7 +311,7 @@ def test_a_missing_bias_is_named() -> None:
     for name in _NAMES:
         module.add_module(name, nn.Linear(_IN, _OUT, bias=False))
 
-    with pytest.raises(Ungradable, match=r"`W_query` must have a bias .* but W_query.weight has none"):
+    with pytest.raises(Ungradable, match=r"`W_query` must have a bias .* but `W_query.weight` has none"):
         bind(module, _weights())
 
 

@@ -114,10 +114,10 @@ class _Broken:
     ("ending", "detail", "status", "words"),
     [
         (Ending.TIMEOUT, "8 s", Status.TIMEOUT, "it took too long (8 s); "),
-        (Ending.MEMORY, "", Status.MEMORY, "it used too much memory; what"),
+        (Ending.MEMORY, "", Status.MEMORY, "it used too much memory; earlier"),
         (Ending.OUTPUT, "", Status.CRASHED, "it printed too much"),
         (Ending.CRASHED, "SIGSEGV", Status.CRASHED, "your code ended its process (SIGSEGV)"),
-        (Ending.PROTOCOL, "a frame of unknown kind 9", Status.CRASHED, "disturbed the channel that carries"),
+        (Ending.PROTOCOL, "a frame of unknown kind 9", Status.CRASHED, "corrupted the channel for its results"),
     ],
 )
 @pytest.mark.parametrize("calls", [0, 1, 3])

@@ -38,7 +38,7 @@ _CASES = {
     ),
     "values from the end": (
         change(ATTENTION, ("weights @ v", "weights @ v.flip(1)")),
-        ("CausalAttention.project", 18, "the reference's numbers in other places"),
+        ("CausalAttention.project", 18, "the reference's numbers in different places"),
     ),
 }
 

@@ -102,7 +102,7 @@ def test_an_answer_that_sees_too_little_has_red_cells_too() -> None:
     sees = picture(report, "influence")
     assert sees.wrong
     assert all(sees.expected[row][column] > 0 for row, column in sees.wrong)
-    assert "where something should be seen" in sees.note
+    assert "without an effect where there must be one" in sees.note
 
 
 def test_numbers_made_of_no_tensor_become_a_curve() -> None:
