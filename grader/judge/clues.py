@@ -47,8 +47,8 @@ class Clue:
 
 
 WHY = (
-    "This exercise is about writing a step yourself, so PyTorch's own version of it is switched off here: a case in "
-    "which it is called earns nothing, even where your code goes on without it."
+    "In this exercise you write this step yourself, so PyTorch's own version is blocked: a case that calls it earns "
+    "no points, even if your code continues without it."
 )
 
 

@@ -110,5 +110,5 @@ def test_an_instructor_finds_what_a_student_handed_in(site, open_page, person):
     lines.click()
 
     expect(desk.get_by_role("heading", name="A step that this exercise asks you to write")).to_be_visible()
-    expect(desk.locator(".gym-clues")).to_contain_text("Line 5, in softmax: torch.softmax was called, and stopped")
+    expect(desk.locator(".gym-clues")).to_contain_text("Line 5, in softmax: torch.softmax was called and blocked")
     assert "cheat" not in desk.locator("body").inner_text().lower()
