@@ -80,7 +80,7 @@ The softmax runs over the keys.
 | `{id}(query, key)` | a function | |
 | `query` | floating point | (B, T_q, d) |
 | `key` | same dtype | (B, T_k, d) |
-| and returns | same dtype | (B, T_q, T_k) |
+| returns | same dtype | (B, T_q, T_k) |
 
 ## A small example
 
@@ -89,7 +89,7 @@ Numbers that can be checked by hand.
 ## What is checked
 
 1. **Shapes**: the shape and dtype of the output.
-2. **Numerics**: your output against the reference in float64.
+2. **Numerics**: your output is compared with the reference in float64.
 3. **Gradient flow**: the gradients of both inputs.
 """
 
@@ -101,7 +101,7 @@ import torch
 
 def {id}(query, key):
     # query: (batch, query, dim), key: (batch, key, dim)
-    raise NotImplementedError("write your answer here")
+    raise NotImplementedError("write your code here")
     # return (batch, query, key)
 '''
 
@@ -120,7 +120,7 @@ from grader.exercise.mistakes import mistake
 def softmax_over_queries(scores: Tensor) -> Tensor:
     """Your softmax runs over the queries.
 
-    The columns of your weights add up to one, and the rows do not. Which axis of the scores counts the keys?
+    The columns of your weights add up to one, and the rows do not. Which axis of the scores is the key axis?
     """
     return torch.softmax(scores, dim=-2)
 '''

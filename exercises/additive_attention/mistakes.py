@@ -25,9 +25,9 @@ scores_clamped = weights.scores_clamped
 
 @mistake(replaces="activate", dimension="numerics")
 def relu_for_tanh(features: Tensor) -> Tensor:
-    """You bend the hidden layer with a relu.
+    """Your hidden layer uses a ReLU instead of tanh.
 
-    Bahdanau's score uses tanh, which lets negative features speak, too, and keeps all of them between -1 and 1.
+    Bahdanau's score uses tanh. It lets negative features contribute and keeps all features between -1 and 1.
     """
     return torch.relu(features)
 
@@ -36,17 +36,17 @@ def relu_for_tanh(features: Tensor) -> Tensor:
 def no_tanh(features: Tensor) -> Tensor:
     """Your hidden layer has no tanh.
 
-    Without it the score falls apart into one number from the encoder and one from the decoder. The second is the same
-    for all positions, and the softmax does not see it: your decoder has no say in where it looks.
+    Without tanh, the score is the sum of one number from the encoder and one from the decoder. The decoder's number is
+    the same for all positions, so the softmax cancels it: your decoder state does not affect the weights.
     """
     return features
 
 
 @mistake(replaces="activate", dimension="numerics")
 def sigmoid_for_tanh(features: Tensor) -> Tensor:
-    """Your hidden layer uses a sigmoid, not tanh.
+    """Your hidden layer uses a sigmoid instead of tanh.
 
-    Both bend in the same way, but a sigmoid is never negative. Compare your activation with the formula.
+    The two curves have the same shape, but a sigmoid is never negative. Compare your activation with the formula.
     """
     return torch.sigmoid(features)
 
@@ -55,57 +55,57 @@ def sigmoid_for_tanh(features: Tensor) -> Tensor:
 def state_added_along_time(keys: Tensor, query: Tensor) -> Tensor:
     """You add the decoder's state without giving it a time axis.
 
-    (B, T, a) and (B, a) are aligned from the right, so the sentences of the one meet the words of the other. That is an
-    error for most sizes, and silently wrong where there are as many sentences as words. Where does an axis of size 1
-    belong?
+    (B, T, a) and (B, a) are aligned from the right, so the batch axis of the state lines up with the time axis of the
+    encoder's outputs. For most sizes this is an error; with as many sentences as words it is silently wrong. Where does
+    an axis of size 1 belong?
     """
     return keys + query
 
 
 @mistake(replaces="combine", dimension="numerics")
 def product_for_sum(keys: Tensor, query: Tensor) -> Tensor:
-    """You multiply encoder and decoder where they should be added.
+    """You multiply encoder and decoder features instead of adding them.
 
-    Attention that multiplies the two is another kind. Here they meet as a sum, inside of the tanh; that is what it is
-    named after.
+    Multiplicative attention is a different method. Here the two projections are added inside the tanh; that is why the
+    method is called additive.
     """
     return keys * query.unsqueeze(1)
 
 
 @mistake(replaces="combine", dimension="numerics")
 def decoder_ignored(keys: Tensor, query: Tensor) -> Tensor:
-    """Your decoder's state has no part in the scores.
+    """The decoder's state does not affect your scores.
 
-    All states look at the same words, and W2 never learns. Look at what goes into the tanh.
+    All states get the same weights, and W2 never learns. Check what goes into the tanh.
     """
     return keys
 
 
 @mistake(replaces="combine", dimension="numerics")
 def encoder_ignored(keys: Tensor, query: Tensor) -> Tensor:
-    """The encoder's outputs have no part in your scores.
+    """The encoder's outputs do not affect your scores.
 
-    All positions of a sentence get the same score, so your weights are all equal. Look at what goes into the tanh, and
-    at whether the state was expanded over the encoder's outputs.
+    All positions of a sentence get the same score, so your weights are all equal. Check what goes into the tanh. Maybe
+    you expanded the state and did not add the projected encoder outputs.
     """
     return query.unsqueeze(1).expand_as(keys)
 
 
 @mistake(replaces="combine", dimension="numerics")
 def first_state_for_all(keys: Tensor, query: Tensor) -> Tensor:
-    """All your sentences use the decoder state of the first.
+    """You use the decoder state of the first sentence for all sentences.
 
-    Each sentence of the batch has a state of its own. Look for an index 0 that takes the batch axis away.
+    Each sentence of the batch has its own state. Look for an index 0 that removes the batch axis.
     """
     return keys + query[:1].unsqueeze(1)
 
 
 @mistake(replaces="AdditiveAttention.forward", dimension="numerics")
 def each_side_bent_alone(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> Any:
-    """Your encoder and your decoder do not meet inside of the tanh.
+    """Your code does not add encoder and decoder inside the tanh.
 
-    You apply tanh to each of the two, or to the encoder's side alone, and add afterwards. What the decoder gives is
-    then the same number for all positions, and the softmax does not see it. Add first, and take the tanh of the sum.
+    You apply tanh to each of the two, or to the encoder's part only, and add afterwards. The decoder's part is then the
+    same number for all positions, so the softmax cancels it. Add first, then apply tanh to the sum.
     """
     keys, query = self.project(encoder_outputs, decoder_hidden)
     scores = (torch.tanh(keys) + torch.tanh(query).unsqueeze(1)) @ self.v
@@ -115,19 +115,20 @@ def each_side_bent_alone(self: Any, encoder_outputs: Tensor, decoder_hidden: Ten
 
 @mistake(replaces="rate", dimension="numerics")
 def no_v(features: Tensor, v: Tensor) -> Tensor:
-    """You add the hidden features up without v.
+    """You sum the hidden features without v.
 
-    Each feature then counts the same, and v never learns. v says how much each of them matters, and in which direction.
+    Each feature then has the same weight, and v never learns. v sets how much each feature contributes, and with which
+    sign.
     """
     return features.sum(dim=-1)
 
 
 @mistake(replaces="rate", dimension="numerics")
 def scaled_scores(features: Tensor, v: Tensor) -> Tensor:
-    """You divide the scores by the root of attention_dim.
+    """You divide the scores by √attention_dim.
 
     That belongs to dot products, which grow with their width. Additive attention has no such factor: tanh keeps every
-    feature between -1 and 1, and v learns its size.
+    feature between -1 and 1, and v learns its own scale.
     """
     return features @ v / math.sqrt(v.shape[0])
 
@@ -136,28 +137,28 @@ def scaled_scores(features: Tensor, v: Tensor) -> Tensor:
 def bent_scores(features: Tensor, v: Tensor) -> Tensor:
     """You apply tanh to the scores as well.
 
-    Your scores lie between -1 and 1, so no word can get much more weight than another. The tanh belongs to the hidden
-    layer alone.
+    Your scores lie between -1 and 1, so no word can get much more weight than another. Apply tanh to the hidden layer
+    only.
     """
     return torch.tanh(features @ v)
 
 
 @mistake(replaces="AdditiveAttention.project", dimension="shapes")
 def weights_swapped(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """You send the encoder through W2 and the decoder through W1.
+    """You apply W2 to the encoder's outputs and W1 to the decoder's state.
 
-    Where the two are equally wide nothing complains, and the numbers are wrong; elsewhere the shapes do not fit. W1 is
-    for the encoder's outputs.
+    If both have the same width, no error is raised but the numbers are wrong; otherwise the shapes do not fit. W1
+    belongs to the encoder's outputs.
     """
     return self.W2(encoder_outputs), self.W1(decoder_hidden)
 
 
 @mistake(replaces="AdditiveAttention.gather", dimension="shapes")
 def mixes_projected_outputs(self: Any, weights: Tensor, encoder_outputs: Tensor) -> Tensor:
-    """You mix the projected encoder outputs.
+    """You average the projected encoder outputs.
 
-    Your context is attention_dim wide. The projection is for the scores only; what is gathered is what the encoder gave
-    you.
+    Your context is attention_dim wide. The projection is for the scores only. The context is the weighted sum of the
+    encoder's original outputs.
     """
     mixed: Tensor = (weights.unsqueeze(1) @ self.W1(encoder_outputs)).squeeze(1)
     return mixed
@@ -167,7 +168,7 @@ def mixes_projected_outputs(self: Any, weights: Tensor, encoder_outputs: Tensor)
 def mean_of_the_outputs(weights: Tensor, values: Tensor) -> Tensor:
     """Your context is the plain mean of the encoder's outputs.
 
-    The weights are computed, but have no part in the context.
+    You compute the weights but do not use them for the context.
     """
     return values.mean(dim=1)
 
@@ -176,27 +177,26 @@ def mean_of_the_outputs(weights: Tensor, values: Tensor) -> Tensor:
 def last_output_alone(weights: Tensor, values: Tensor) -> Tensor:
     """Your context is the encoder's last output.
 
-    That is how it was done before there was attention. The weights are computed, but have no part in the context.
+    Models without attention did it that way. You compute the weights but do not use them for the context.
     """
     return values[:, -1]
 
 
 @mistake(replaces="mix", dimension="numerics")
 def first_sentence_for_all(weights: Tensor, values: Tensor) -> Tensor:
-    """All your sentences use the weights of the first.
+    """You use the weights of the first sentence for all sentences.
 
-    Each sentence of the batch has scores, and so weights, of its own. Look for an index 0 that takes the batch axis
-    away.
+    Each sentence of the batch has its own scores and weights. Look for an index 0 that removes the batch axis.
     """
     return (weights[:1].unsqueeze(1) @ values).squeeze(1)
 
 
 @mistake(replaces="mix", dimension="shapes")
 def outputs_not_added_up(weights: Tensor, values: Tensor) -> Tensor:
-    """You weigh the encoder's outputs and do not add them up.
+    """You weight the encoder's outputs but do not sum them.
 
-    Your context has a vector for each source position. It should be one vector for each sentence: along which axis is
-    the sum?
+    Your context has one vector for each source position. It must have one vector for each sentence. Along which axis do
+    you have to sum?
     """
     return weights.unsqueeze(-1) * values
 
@@ -205,8 +205,8 @@ def outputs_not_added_up(weights: Tensor, values: Tensor) -> Tensor:
 def context_keeps_an_axis(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Your context keeps an axis of size 1.
 
-    `bmm` wants three axes, and leaves (B, 1, encoder_dim) behind. There is one vector for each sentence: take the axis
-    in the middle away again.
+    `bmm` needs three axes and returns (B, 1, encoder_dim). The context has one vector for each sentence: remove the
+    middle axis.
     """
     return context.unsqueeze(1), weights
 
@@ -215,45 +215,45 @@ def context_keeps_an_axis(context: Tensor, weights: Tensor) -> tuple[Tensor, Ten
 def weights_keep_an_axis(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Your weights keep an axis of size 1.
 
-    A layer from attention_dim to one feature leaves (B, T, 1) behind. There is one number for each source position:
-    take the last axis away.
+    A layer from attention_dim to one feature returns (B, T, 1). There is one number for each source position: remove
+    the last axis.
     """
     return context, weights.unsqueeze(-1)
 
 
 @mistake(replaces="hand_over", dimension="shapes")
 def squeezes_too_much(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You squeeze away every axis of size 1.
+    """You remove every axis of size 1.
 
-    With a batch of one, or sentences of one word, an axis disappears that should stay. Tell `squeeze` which axis you
-    mean.
+    With a batch of one, or with sentences of one word, `squeeze` then removes an axis that must stay. Tell `squeeze`
+    which axis to remove.
     """
     return context.squeeze(), weights.squeeze()
 
 
 @mistake(replaces="hand_over", dimension="shapes")
 def results_swapped(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You return the weights first.
+    """You return the weights before the context.
 
-    The context comes first, then the weights.
+    Return the context first, then the weights.
     """
     return weights, context
 
 
 @mistake(replaces="hand_over", dimension="shapes")
 def context_alone(context: Tensor, weights: Tensor) -> Any:
-    """You return the context alone.
+    """You return only the context.
 
-    The weights are wanted too, as the second of two results: they show where the decoder looks.
+    Return the weights too, as the second of two results. They show where the decoder attends.
     """
     return context
 
 
 @mistake(replaces="mix", dimension="gradients")
 def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
-    """No gradient flows back through your weights.
+    """No gradient flows back through your attention weights.
 
-    The context is right, but W1, W2 and v can never learn where to look. Search for `detach()`, `.data`, `no_grad` or a
+    The context is right, but W1, W2 and v can never learn where to attend. Look for `detach()`, `.data`, `no_grad` or a
     new tensor made from the weights.
     """
     return (weights.detach().unsqueeze(1) @ values).squeeze(1)
@@ -261,20 +261,20 @@ def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
 
 @mistake(replaces="mix", dimension="gradients")
 def outputs_cut_off(weights: Tensor, values: Tensor) -> Tensor:
-    """No gradient flows back through the outputs that you mix.
+    """No gradient flows back through the outputs in your weighted sum.
 
-    The encoder then learns from the scores alone, and not from what it contributes to the context. Search for
-    `detach()` or `.data` where the encoder's outputs are mixed.
+    The encoder then learns only through the scores and not through its contribution to the context. Look for `detach()`
+    or `.data` where you multiply the encoder's outputs by the weights.
     """
     return (weights.unsqueeze(1) @ values.detach()).squeeze(1)
 
 
 @mistake(replaces="hand_over", dimension="gradients")
 def everything_cut_off(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Your context is cut off from everything that it was made of.
+    """Your context is detached from the computation graph.
 
-    The numbers are right, but no gradient reaches anything. Look for `detach()`, `.data`, `.numpy()`, `no_grad` or a
-    `torch.tensor(...)` round the result.
+    The values are right, but no gradient reaches any input or parameter. Look for `detach()`, `.data`, `.numpy()`,
+    `no_grad` or `torch.tensor(...)` around the result.
     """
     return context.detach(), weights
 
@@ -283,8 +283,8 @@ def everything_cut_off(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor
 def state_cut_off(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> tuple[Tensor, Tensor]:
     """No gradient flows back to the decoder's state.
 
-    W2 learns, but the decoder that made the state cannot learn to ask. Search for `detach()`, `.data` or
-    `torch.tensor(...)` round the state.
+    W2 learns, but the decoder that computed the state does not. Look for `detach()`, `.data` or `torch.tensor(...)`
+    around the state.
     """
     return self.W1(encoder_outputs), self.W2(decoder_hidden.detach())
 
@@ -293,34 +293,36 @@ def state_cut_off(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) ->
 def scored_outputs_cut_off(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> tuple[Tensor, Tensor]:
     """No gradient flows back to the encoder through your scores.
 
-    W1 learns, but the encoder learns from what it contributes to the context alone, and not to be found. Search for
-    `detach()` or `.data` where the encoder's outputs are projected.
+    W1 learns, but the encoder learns only through its contribution to the context and not through the scores. Look for
+    `detach()` or `.data` where you project the encoder's outputs.
     """
     return self.W1(encoder_outputs.detach()), self.W2(decoder_hidden)
 
 
 @mistake(replaces="combine", dimension="numerics")
 def difference_for_sum(keys: Tensor, query: Tensor) -> Tensor:
-    """You subtract the state where it has to be added.
+    """You subtract the projected state instead of adding it.
 
-    The hidden layer gets `W1 h + W2 s`. With weights that learn, a sign is soon made good; here the weights are given.
+    The formula is tanh(W1 h + W2 s). In training, W2 could learn the opposite sign and hide this mistake. Here the
+    parameters are fixed.
     """
     return keys - query.unsqueeze(1)
 
 
 @mistake(replaces="mix", dimension="numerics")
 def context_averaged(weights: Tensor, values: Tensor) -> Tensor:
-    """You take the mean over positions of the weighted outputs, not their sum.
+    """You average the weighted outputs over positions instead of summing them.
 
-    The weights add up to one already: their sum is the average. A mean divides by the number of positions once more.
+    The weights already add up to one, so the weighted sum is an average. Taking the mean divides by the number of
+    positions again.
     """
     return (weights.unsqueeze(-1) * values).mean(dim=1)
 
 
 @mistake(replaces="mix", dimension="numerics")
 def bent_outputs(weights: Tensor, values: Tensor) -> Tensor:
-    """You apply tanh to the encoder's outputs before you add them up.
+    """You apply tanh to the encoder's outputs before you sum them.
 
-    The tanh belongs to the scores. What is mixed are the outputs as they came.
+    Apply tanh only in the scores. The weighted sum uses the encoder's outputs unchanged.
     """
     return (weights.unsqueeze(1) @ torch.tanh(values)).squeeze(1)

@@ -1,4 +1,4 @@
-"""Additive attention: a small network rates each source position for a decoder's state."""
+"""Additive attention: a small network scores each source position for the decoder's state."""
 
 import torch
 from torch import nn

@@ -16,18 +16,18 @@ def _ones(seq_len: int) -> Tensor:
 
 @mistake(replaces="penalty", dimension="numerics")
 def rewards_distance(slope: Tensor, far: Tensor) -> Tensor:
-    """Your scores grow with the distance.
+    """Your bias increases the score with distance.
 
-    A key that lies further back has to lose more. Look at the sign, and at which of i - j and j - i you take.
+    A key further back must lose more. Check the sign, and whether you use i - j or j - i.
     """
     return slope * far
 
 
 @mistake(replaces="penalty", dimension="numerics")
 def no_slopes(slope: Tensor, far: Tensor) -> Tensor:
-    """All of your heads forget at the same speed.
+    """All your heads use the same slope.
 
-    Each head has a slope of its own; in yours the distance is taken off as it is.
+    Each head has its own slope. Your code subtracts the distance without multiplying by it.
     """
     return -torch.ones_like(slope) * far
 
@@ -36,7 +36,7 @@ def no_slopes(slope: Tensor, far: Tensor) -> Tensor:
 def divided_by_slopes(slope: Tensor, far: Tensor) -> Tensor:
     """You divide the distance by the slopes.
 
-    A slope is what a score loses for one step.
+    The slope is what a score loses per step, so multiply the distance by it.
     """
     return -far / slope
 
@@ -45,16 +45,16 @@ def divided_by_slopes(slope: Tensor, far: Tensor) -> Tensor:
 def squared_distance(slope: Tensor, far: Tensor) -> Tensor:
     """Your penalty grows with the square of the distance.
 
-    ALiBi is linear: twice as far costs twice as much.
+    ALiBi is linear: twice the distance gives twice the penalty.
     """
     return -slope * far**2
 
 
 @mistake(replaces="penalty", dimension="numerics")
 def heads_in_reverse(slope: Tensor, far: Tensor) -> Tensor:
-    """Your heads stand in the reverse order.
+    """Your heads are in reverse order.
 
-    The slopes are the right ones, and they begin with the wrong head.
+    The slopes are right, but the first head has the last slope. It must have the first one.
     """
     return -slope.flip(0) * far
 
@@ -63,17 +63,18 @@ def heads_in_reverse(slope: Tensor, far: Tensor) -> Tensor:
 def grows_along_the_row(seq_len: int) -> Tensor:
     """You count positions from the start of the sequence.
 
-    The first column costs nothing in any of your rows. What counts is i - j, how far the key lies behind the query.
-    Within a row the two differ by a constant, which the softmax does not see; the contract asks for i - j all the same.
+    The first column of your bias is 0 in every row. The bias must depend on i - j, the distance from the query back to
+    the key. Within a row, your bias differs from it only by a constant, which the softmax ignores, but the statement
+    asks for i - j.
     """
     return -torch.arange(seq_len)[None, :].expand(seq_len, -1)
 
 
 @mistake(replaces="distance", dimension="numerics")
 def counts_from_one(seq_len: int) -> Tensor:
-    """A token loses something for looking at itself.
+    """Your bias penalises a token for attending to itself.
 
-    The distance from i to i is 0; yours is one too many everywhere.
+    The distance from i to i is 0. All your distances are too large by one.
     """
     position = torch.arange(seq_len)
     return position[:, None] - position[None, :] + 1
@@ -81,27 +82,27 @@ def counts_from_one(seq_len: int) -> Tensor:
 
 @mistake(replaces="ratio", dimension="numerics")
 def ratio_one_half(num_heads: int) -> float:
-    """Your slopes halve from head to head, however many heads there are.
+    """Your slopes halve from head to head for any number of heads.
 
-    That is right for eight heads only. The ratio depends on their number.
+    That is right for eight heads only. The ratio depends on the number of heads.
     """
     return 0.5
 
 
 @mistake(replaces="ratio", dimension="numerics")
 def ratio_upside_down(num_heads: int) -> float:
-    """The exponent of your ratio is upside down.
+    """The exponent of your ratio is inverted.
 
-    It is -8/n for n heads; yours is -n/8.
+    The exponent is -8/n for n heads; yours is -n/8.
     """
     return 2.0 ** (-num_heads / 8.0)
 
 
 @mistake(replaces="ratio", dimension="numerics")
 def base_e(num_heads: int) -> float:
-    """Your slopes are powers of e, not of 2.
+    """Your slopes are powers of e instead of 2.
 
-    Look at the base of your exponential.
+    Check the base of your exponential.
     """
     return math.exp(-8.0 / num_heads)
 
@@ -110,7 +111,7 @@ def base_e(num_heads: int) -> float:
 def begins_with_one(num_heads: int) -> list[float]:
     """Your slopes begin with 1.
 
-    The first slope is the ratio itself, not its power zero.
+    The first slope is the ratio itself, r to the power 1, not r to the power 0.
     """
     return [2.0 ** (-8.0 / num_heads * power) for power in range(num_heads)]
 
@@ -119,7 +120,7 @@ def begins_with_one(num_heads: int) -> list[float]:
 def evenly_spaced(num_heads: int) -> list[float]:
     """Your slopes are evenly spaced.
 
-    They form a geometric sequence: each is the one before, times the ratio.
+    They must form a geometric sequence: each slope is the previous one times the ratio.
     """
     return [power / num_heads for power in range(num_heads, 0, -1)]
 
@@ -128,34 +129,35 @@ def evenly_spaced(num_heads: int) -> list[float]:
 def powers_of_two_only(num_heads: int) -> list[float]:
     """You use the formula for powers of two with any number of heads.
 
-    Three heads do not have the ratio 2 to the -8/3: they take the slopes of two heads, and one more of four.
+    Three heads do not have the ratio 2 to the power -8/3. They use the slopes of two heads and then one slope of four
+    heads.
     """
     return [2.0 ** (-8.0 / num_heads * power) for power in range(1, num_heads + 1)]
 
 
 @mistake(replaces="power_below", dimension="numerics")
 def power_above(num_heads: int) -> int:
-    """You go to the next larger power of two.
+    """You use the next larger power of two.
 
-    Where the number of heads is no power of two, the slopes begin with those of the largest power below it.
+    If the number of heads is not a power of two, the slopes begin with those of the largest power of two below it.
     """
     return 1 << (num_heads - 1).bit_length()
 
 
 @mistake(replaces="between", dimension="numerics")
 def neighbours_from_the_start(power: int, count: int) -> list[float]:
-    """Among the slopes that fill up, you skip none.
+    """You skip none of the slopes that you add for the remaining heads.
 
-    Of the slopes of twice as many heads, take the first, the third, the fifth: the others are there already.
+    From the slopes of twice as many heads, take the first, third, fifth and so on. The others are already in your list.
     """
     return [2.0 ** (-4.0 / power * number) for number in range(1, count + 1)]
 
 
 @mistake(replaces="between", dimension="numerics")
 def every_other_from_the_second(power: int, count: int) -> list[float]:
-    """Among the slopes that fill up, you take the second, the fourth, the sixth.
+    """For the remaining heads, you take the second, fourth and sixth slope.
 
-    Those are there already. Begin with the first one of twice as many heads.
+    Those are already in your list. Start with the first slope of twice as many heads.
     """
     return [2.0 ** (-4.0 / power * number) for number in range(2, 2 * count + 1, 2)]
 
@@ -164,7 +166,7 @@ def every_other_from_the_second(power: int, count: int) -> list[float]:
 def sorted_slopes(num_heads: int) -> list[float]:
     """You sort the slopes.
 
-    Those that fill up come last, though some are larger than those before.
+    The slopes for the remaining heads come last, even though some are larger than the ones before.
     """
     power = 1 << (num_heads.bit_length() - 1)
     first = [2.0 ** (-8.0 / power * number) for number in range(1, power + 1)]
@@ -175,36 +177,37 @@ def sorted_slopes(num_heads: int) -> list[float]:
 
 @mistake(replaces="future", dimension="masking")
 def future_seen(seq_len: int) -> Tensor:
-    """You do not hide the future.
+    """You do not mask the future.
 
-    What lies ahead gets a bonus in yours: i - j is negative there. It has to be -inf.
+    There, i - j is negative, so your bias raises the scores of later keys. It must be -inf there.
     """
     return ~_ones(seq_len)
 
 
 @mistake(replaces="future", dimension="masking")
 def hides_itself(seq_len: int) -> Tensor:
-    """You hide the diagonal as well.
+    """You also mask the diagonal.
 
-    No position sees itself, and the first one sees nothing at all. Check the diagonal from which your triangle starts.
+    No position attends to itself, and the first one attends to nothing. Check the diagonal from which your triangle
+    starts.
     """
     return _ones(seq_len).triu(diagonal=0)
 
 
 @mistake(replaces="future", dimension="masking")
 def sees_one_ahead(seq_len: int) -> Tensor:
-    """You hide the future one position too late.
+    """Your mask of the future starts one position too late.
 
-    Every position sees the one after it. In row i, column i + 1 is the first to be hidden.
+    Every position attends to the one after it. In row i, column i + 1 is the first one that must be masked.
     """
     return _ones(seq_len).triu(diagonal=2)
 
 
 @mistake(replaces="future", dimension="masking")
 def hides_the_past(seq_len: int) -> Tensor:
-    """You hide the past and show the future.
+    """You mask the past and show the future.
 
-    Your triangle is the other one. Row i is who looks: which columns of the first row may be seen?
+    You use the wrong triangle. Row i is the query: which columns may the first row attend to?
     """
     return _ones(seq_len).tril(diagonal=-1)
 
@@ -213,26 +216,26 @@ def hides_the_past(seq_len: int) -> Tensor:
 def future_at_zero() -> float:
     """You set the future to 0.
 
-    A bias of 0 changes nothing: the future is seen, and better than the past.
+    A bias of 0 does not change a score: the future stays visible and has no penalty, unlike the past.
     """
     return 0.0
 
 
 @mistake(replaces="fill", dimension="masking")
 def future_at_minus_ten_thousand() -> float:
-    """You fill in -10000 where -inf belongs.
+    """You fill with -10000 instead of -inf.
 
-    That hides a position only while the row's other scores lie well above it.
+    This masks a position only while the other scores of the row are far above -10000.
     """
     return -1e4
 
 
 @mistake(replaces="fill", dimension="masking")
 def future_at_minus_a_billion() -> float:
-    """You fill in -1e9 where -inf belongs.
+    """You fill with -1e9 instead of -inf.
 
-    It works for most scores. float16 cannot hold it (its lowest number is -65504), and a row whose scores all lie lower
-    would be taken over by it. The contract asks for -inf.
+    This works for most scores. But float16 cannot represent it (its lowest number is -65504), and if all visible scores
+    of a row are lower, the masked positions take the weight. The statement asks for -inf.
     """
     return -1e9
 
@@ -241,7 +244,8 @@ def future_at_minus_a_billion() -> float:
 def symmetric(num_heads: int, seq_len: int) -> Tensor:
     """Your bias is the same in both directions.
 
-    Taking the distance without its sign is ALiBi for models that look both ways. Here the future is hidden.
+    You use the distance without its sign. That is a variant for models that attend in both directions. Here the future
+    must be masked.
     """
     power = 1 << (num_heads.bit_length() - 1)
     slope = [2.0 ** (-8.0 / power * n) for n in range(1, power + 1)]
@@ -252,37 +256,38 @@ def symmetric(num_heads: int, seq_len: int) -> Tensor:
 
 @mistake(replaces="penalty", dimension="shapes")
 def heads_last(slope: Tensor, far: Tensor) -> Tensor:
-    """Your heads stand last, (T, T, h).
+    """Your head axis is last: (T, T, h).
 
-    The bias is added to scores of shape (B, h, T, T), so the heads come first.
+    The bias is added to scores of shape (B, h, T, T), so the head axis must come first.
     """
     return (-slope * far).permute(1, 2, 0)
 
 
 @mistake(replaces="alibi_bias", dimension="shapes")
 def with_a_batch(num_heads: int, seq_len: int) -> Tensor:
-    """Your bias has an axis too many, (1, h, T, T).
+    """Your bias has an extra axis: (1, h, T, T).
 
-    The contract asks for (h, T, T); an axis for the batch comes by itself when it is added.
+    The statement asks for (h, T, T). The bias broadcasts over the batch when it is added to the scores.
     """
     return torch.zeros(1, num_heads, seq_len, seq_len)
 
 
 @mistake(replaces="fill", dimension="masking")
 def future_at_the_lowest_number() -> float:
-    """You hide the future with the lowest number that there is, not with -inf.
+    """You mask the future with the lowest finite number instead of -inf.
 
-    A softmax gives it no weight, as long as nothing is added. Here -inf is asked for, which stays -inf.
+    A softmax gives it no weight, but adding a score can change it or make it overflow. -inf plus any finite score stays
+    -inf.
     """
     return torch.finfo(torch.get_default_dtype()).min
 
 
 @mistake(replaces="ratio", dimension="numerics")
 def ratio_of_whole_numbers(num_heads: int) -> float:
-    """You divide 8 by the number of heads without a remainder.
+    """You use integer division to divide 8 by the number of heads.
 
-    For 1, 2, 4 and 8 heads nothing shows. For 16 of them, whose slopes are needed from 9 heads on, 8 // 16 is 0, and
-    all slopes are 1. Look for a `//`.
+    For 1, 2, 4 and 8 heads the result is the same. But with 9 or more heads you need the slopes of 16 heads, and 8 //
+    16 is 0, so those slopes are all 1. Look for `//`.
     """
     return 2.0 ** -(8 // num_heads)
 
@@ -291,8 +296,8 @@ def ratio_of_whole_numbers(num_heads: int) -> float:
 def first_slopes_of_the_double(num_heads: int) -> list[float]:
     """You take the first slopes of the next power of two.
 
-    For a number of heads that is no power of two, the slopes of the power below come first, and only what is missing
-    is taken from the power above, every other one.
+    If the number of heads is not a power of two, all slopes of the power of two below come first. Only the missing ones
+    come from the power of two above: every other slope, starting with the first.
     """
     power = 2 ** (num_heads - 1).bit_length()
     return [2.0 ** (-8.0 * head / power) for head in range(1, num_heads + 1)]
@@ -300,10 +305,10 @@ def first_slopes_of_the_double(num_heads: int) -> list[float]:
 
 @mistake(replaces="slopes", dimension="numerics")
 def double_first(num_heads: int) -> list[float]:
-    """Your slopes of the next power of two come first.
+    """You put the slopes of the next power of two first.
 
-    The first, third, fifth, … slope of twice as many heads fill up what is missing, so they come last. Check the order
-    of the two lists that you join.
+    The first, third, fifth, … slope of twice as many heads belong to the remaining heads, so they come last. Check the
+    order in which you join the two lists.
     """
     power = 2 ** (num_heads.bit_length() - 1)
     if power == num_heads:
@@ -316,7 +321,6 @@ def double_first(num_heads: int) -> list[float]:
 def zero_times_infinity(num_heads: int, seq_len: int) -> Tensor:
     """You multiply a mask of zeros and ones by infinity.
 
-    Zero times infinity is NaN, and so is everything that it is added to: all that should be seen. Use `masked_fill`,
-    or `where`.
+    Zero times infinity is NaN, so every visible entry becomes NaN. Use `masked_fill` or `where`.
     """
     return torch.ones(num_heads, seq_len, seq_len).triu(diagonal=1) * float("-inf")

@@ -10,10 +10,9 @@ from grader.exercise.mistakes import mistake
 
 @mistake(replaces="is_on", dimension="numerics")
 def drops_in_eval(training: bool) -> bool:
-    """Your dropout is still on in evaluation mode.
+    """Your dropout is still active in evaluation mode.
 
-    With `training=False` the weights must come out as they went in. Look for the place where `training` decides
-    whether anything is drawn.
+    With `training=False` you must return the weights unchanged. Check where your code uses `training`.
     """
     return True
 
@@ -22,45 +21,45 @@ def drops_in_eval(training: bool) -> bool:
 def never_drops(training: bool) -> bool:
     """You never drop anything, not even in training mode.
 
-    Your weights always come out as they went in. If you draw what to drop, see whether the result is used: operations
-    without an underscore at the end return a new tensor, and leave the old one as it is.
+    You always return the weights unchanged. If you draw a random mask, check that you use the result: operations
+    without a trailing underscore return a new tensor and do not change the old one.
     """
     return False
 
 
 @mistake(replaces="is_on", dimension="numerics")
 def drops_in_the_wrong_mode(training: bool) -> bool:
-    """You drop in evaluation mode and not in training.
+    """You drop in evaluation mode and not in training mode.
 
-    The two branches have changed places. Check the condition on `training`, and whether a `not` too many stands in it.
+    The two branches are swapped. Check the condition on `training`, and look for an extra `not`.
     """
     return not training
 
 
 @mistake(replaces="attention_dropout", dimension="numerics")
 def evaluates_by_default(weights: Tensor, p: float, training: bool = False) -> Tensor:
-    """Left to its default, your function does not train.
+    """Your function does not drop when `training` is left out.
 
-    Called without `training`, it must drop. Look at the default in your signature.
+    A call without `training` must drop. Check the default value in your signature.
     """
     return _dropped(weights, p) if training else weights
 
 
 @mistake(replaces="rescale", dimension="numerics")
 def drops_without_rescaling(weights: Tensor, p: float) -> Tensor:
-    """You drop weights but do not scale up those that stay.
+    """You drop weights but do not scale up the rest.
 
-    With a share p dropped, your weights are smaller on average in training than in evaluation. By what factor do those
-    that stay have to grow to make up for it?
+    With a probability p of dropping, your weights are smaller on average in training than in evaluation. By what factor
+    must you multiply the kept weights to correct this?
     """
     return weights
 
 
 @mistake(replaces="rescale", dimension="numerics")
 def scaled_down(weights: Tensor, p: float) -> Tensor:
-    """You make the weights that stay smaller, where they have to grow.
+    """You scale the kept weights down instead of up.
 
-    You multiply by 1 - p. Dropping has lowered the average already; what makes up for that is larger than one.
+    You multiply by 1 - p. Dropping already lowers the average, so the factor must be larger than one.
     """
     return weights * (1 - p)
 
@@ -69,8 +68,8 @@ def scaled_down(weights: Tensor, p: float) -> Tensor:
 def divided_by_p(weights: Tensor, p: float) -> Tensor:
     """You divide by p, the probability of dropping.
 
-    What stays makes up for what is dropped when you divide by the probability of staying. With p = 0, where all
-    weights stay and none may change, yours become infinite.
+    Divide by the probability of keeping a weight instead. With p = 0, all weights must stay unchanged, but yours become
+    infinite.
     """
     return weights / p
 
@@ -79,28 +78,28 @@ def divided_by_p(weights: Tensor, p: float) -> Tensor:
 def rescaled_in_eval(weights: Tensor, p: float, training: bool = True) -> Tensor:
     """You scale down in evaluation instead of scaling up in training.
 
-    The averages of the two modes agree, but this is the older form. In the inverted one, which is asked for,
-    evaluation returns the weights untouched, and all the scaling happens in training.
+    The two modes have the same average, but this is the older variant. The statement asks for inverted dropout:
+    evaluation returns the weights unchanged, and all scaling happens in training.
     """
     return weights * (torch.rand_like(weights) >= p) if training else weights * (1 - p)
 
 
 @mistake(replaces="rescale", dimension="numerics")
 def rows_made_to_add_up(weights: Tensor, p: float) -> Tensor:
-    """You divide each row by what is left of it.
+    """You renormalise each row after the dropout.
 
-    Your rows add up to one after the dropout. That is another scheme: the factor then depends on which weights were
-    drawn, and a row that lost everything becomes NaN. The factor here depends on p alone.
+    Your rows add up to one again, but the factor then depends on the random draw, and a row in which everything was
+    dropped becomes NaN. The factor must depend on p only.
     """
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
 @mistake(replaces="attention_dropout", dimension="numerics")
 def scaled_by_what_was_drawn(weights: Tensor, p: float, training: bool = True) -> Tensor:
-    """You divide by the share that happened to stay.
+    """You divide by the fraction of weights that happened to be kept.
 
-    It is close to 1 - p, but it is another number at each call, and zero if nothing stays. The factor depends on p
-    alone, not on the draw.
+    It is close to 1 - p, but it changes from call to call, and it is zero if nothing was kept. The factor must depend
+    on p only.
     """
     if not training:
         return weights
@@ -110,20 +109,20 @@ def scaled_by_what_was_drawn(weights: Tensor, p: float, training: bool = True) -
 
 @mistake(replaces="draw", dimension="numerics")
 def keeps_what_it_should_drop(weights: Tensor, p: float) -> Tensor:
-    """You keep with probability p, and drop the others.
+    """You keep each weight with probability p and drop the others.
 
-    p is the probability of being dropped. With p = 0 nothing may change, and yours drops everything. Look at the
-    comparison that makes your mask of zeros and ones, and at which of the two means "stays".
+    p is the probability of dropping. With p = 0 nothing must change, but you drop everything. Check the comparison that
+    makes your mask of zeros and ones, and which of the two means "keep".
     """
     return torch.rand_like(weights) < p
 
 
 @mistake(replaces="attention_dropout", dimension="numerics")
 def p_taken_for_keeping(weights: Tensor, p: float, training: bool = True) -> Tensor:
-    """You take p for the probability of keeping, in the draw and in the factor.
+    """You use p as the probability of keeping, in the draw and in the factor.
 
-    Your averages are right, but with p = 0.8 you drop two in ten, where eight in ten have to go. Some papers count like
-    that; here, as in PyTorch, p is the probability of dropping.
+    Your averages are right, but with p = 0.8 you drop two in ten weights instead of eight. Some papers define p that
+    way; here, as in PyTorch, p is the probability of dropping.
     """
     return weights * (torch.rand_like(weights) < p) / p if training else weights
 
@@ -132,17 +131,16 @@ def p_taken_for_keeping(weights: Tensor, p: float, training: bool = True) -> Ten
 def drops_the_small_ones(weights: Tensor, p: float) -> Tensor:
     """You drop the weights that are smaller than p.
 
-    Nothing is random in that. p is a probability: compare it with random numbers, one for each weight, and not with
-    the weights.
+    That is not random. p is a probability: compare it with random numbers, one for each weight, not with the weights.
     """
     return weights >= p
 
 
 @mistake(replaces="draw", dimension="numerics")
 def drops_whole_rows(weights: Tensor, p: float) -> Tensor:
-    """You drop whole rows: all that a query looks at, or nothing.
+    """You drop whole rows: all weights of a query or none.
 
-    Your random numbers have one entry per query. Each key of each query needs its own; look at the shape that you draw.
+    You draw one random number per query. Draw one for each key of each query. Check the shape of your random tensor.
     """
     return (torch.rand_like(weights[..., :1]) >= p).expand_as(weights)
 
@@ -151,16 +149,16 @@ def drops_whole_rows(weights: Tensor, p: float) -> Tensor:
 def drops_whole_columns(weights: Tensor, p: float) -> Tensor:
     """You drop a key for all queries at once.
 
-    Your random numbers have one entry per key. Each query needs its own; look at the shape that you draw.
+    You draw one random number per key. Draw one for each key of each query. Check the shape of your random tensor.
     """
     return (torch.rand_like(weights[..., :1, :]) >= p).expand_as(weights)
 
 
 @mistake(replaces="draw", dimension="numerics")
 def one_draw_for_every_head(weights: Tensor, p: float) -> Tensor:
-    """You draw once for all sequences and all heads.
+    """You draw one mask for all sequences and all heads.
 
-    What is dropped in one of them is then dropped in all. Draw as many random numbers as there are weights.
+    The same connections are then dropped in all of them. Draw as many random numbers as there are weights.
     """
     return (torch.rand(weights.shape[-2:], dtype=weights.dtype) >= p).expand_as(weights)
 
@@ -169,17 +167,17 @@ def one_draw_for_every_head(weights: Tensor, p: float) -> Tensor:
 def all_or_nothing(weights: Tensor, p: float) -> Tensor:
     """You draw a single random number, and drop everything or nothing.
 
-    Each weight takes its own chance. Draw as many random numbers as there are weights.
+    Each weight must be dropped or kept independently. Draw as many random numbers as there are weights.
     """
     return (torch.rand((), dtype=weights.dtype) >= p).expand_as(weights)
 
 
 @mistake(replaces="draw", dimension="numerics")
 def the_same_every_time(weights: Tensor, p: float) -> Tensor:
-    """Every call drops the very same weights.
+    """Every call drops the same weights.
 
-    You seed a generator inside your function, or keep what you have drawn once. What is dropped has to be drawn anew
-    at each call; seeds are set outside, by whoever trains.
+    You seed a generator inside your function, or you draw once and reuse the result. Draw new random numbers in each
+    call. Seeds belong in the training script, not in this function.
     """
     numbers = torch.rand(weights.shape, generator=torch.Generator().manual_seed(0), dtype=weights.dtype)
     return numbers >= p
@@ -187,9 +185,9 @@ def the_same_every_time(weights: Tensor, p: float) -> Tensor:
 
 @mistake(replaces="silence", dimension="numerics")
 def returns_the_mask(weights: Tensor, stays: Tensor) -> Tensor:
-    """You return the mask, and not the weights under it.
+    """You return the mask instead of the masked weights.
 
-    Every number of yours is 0 or 1/(1 - p). The mask says which weights stay; it still has to be multiplied with them.
+    All your numbers are 0 or 1/(1 - p). The mask only says which weights to keep; multiply the weights by it.
     """
     return weights - weights.detach() + stays.to(weights.dtype)
 
@@ -198,7 +196,8 @@ def returns_the_mask(weights: Tensor, stays: Tensor) -> Tensor:
 def not_a_number_at_one(weights: Tensor, p: float) -> Tensor:
     """With p = 1 your output is NaN.
 
-    Nothing stays, and zero divided by 1 - p is 0 / 0. The right answer is a tensor of zeros: treat p = 1 by itself.
+    All weights are dropped, and zero divided by 1 - p is 0 / 0. The right output is a tensor of zeros: handle p = 1
+    separately.
     """
     return weights / (1 - p)
 
@@ -207,17 +206,18 @@ def not_a_number_at_one(weights: Tensor, p: float) -> Tensor:
 def fails_at_one(weights: Tensor, p: float) -> Tensor:
     """With p = 1 your function divides by zero and raises an error.
 
-    Python does not divide by 1 - p when that is 0. The right answer is a tensor of zeros: treat p = 1 by itself.
+    In Python, dividing by 1 - p raises an error when the result is 0. The right output is a tensor of zeros: handle p =
+    1 separately.
     """
     return weights * (1 / (1 - p))
 
 
 @mistake(replaces="attention_dropout", dimension="numerics")
 def everything_kept_at_one(weights: Tensor, p: float, training: bool = True) -> Tensor:
-    """With p = 1 you return the weights as they are.
+    """With p = 1 you return the weights unchanged.
 
-    In training mode everything is to be dropped then: the answer is a tensor of zeros. Perhaps one shortcut is meant
-    for both ends of the range; they need two.
+    In training mode everything must be dropped: the right output is a tensor of zeros. You may use the same shortcut
+    for p = 0 and p = 1; they need different ones.
     """
     return _dropped(weights, p) if training and p < 1 else weights
 
@@ -226,7 +226,7 @@ def everything_kept_at_one(weights: Tensor, p: float, training: bool = True) -> 
 def zeros_in_eval_at_one(weights: Tensor, p: float, training: bool = True) -> Tensor:
     """With p = 1 you return zeros in evaluation mode too.
 
-    In evaluation nothing is dropped, whatever p is. Ask for the mode before you look at p.
+    Evaluation mode drops nothing, for any p. Check `training` before you check p.
     """
     if p == 1:
         return weights * 0.0
@@ -237,8 +237,8 @@ def zeros_in_eval_at_one(weights: Tensor, p: float, training: bool = True) -> Te
 def infinite_gradient_at_one(weights: Tensor, p: float, training: bool = True) -> Tensor:
     """With p = 1 your output is right, but its gradient is NaN.
 
-    Somewhere you divide by 1 - p = 0, and put zeros over the result. Going back, zero meets that infinite factor: 0
-    times infinity is NaN. What is covered up afterwards is computed all the same, so do not divide then.
+    You divide by 1 - p = 0 and then replace the result by zeros. The division is still part of the graph: in the
+    backward pass, zero is multiplied by its infinite factor, which gives NaN. Do not divide at all when p = 1.
     """
     if not training:
         return weights
@@ -247,21 +247,21 @@ def infinite_gradient_at_one(weights: Tensor, p: float, training: bool = True) -
 
 @mistake(replaces="silence", dimension="gradients")
 def graph_cut(weights: Tensor, stays: Tensor) -> Tensor:
-    """No gradient comes back in training mode.
+    """No gradient flows back in training mode.
 
-    The output is right, but nothing before it can learn. Look for `detach()`, `.data`, `no_grad`, `numpy()` or a
-    `torch.tensor(...)` round something that was computed.
+    The output is right, but nothing before it can learn. Look for `detach()`, `.data`, `no_grad`, `numpy()` or
+    `torch.tensor(...)` around a computed tensor.
     """
     return weights.detach() * stays
 
 
 @mistake(replaces="attention_dropout", dimension="gradients")
 def dropped_ones_learn(weights: Tensor, p: float, training: bool = True) -> Tensor:
-    """Your gradient does not know what was dropped.
+    """Your gradient ignores which weights were dropped.
 
-    It comes back to all weights alike, as if there were no dropout. A weight that was dropped has no part in the
-    output, so its gradient is 0; one that stays has the factor 1/(1 - p) on both ways. If you write into `.data` or
-    under `no_grad`, autograd does not see it.
+    It is the same for all weights, as if there were no dropout. A dropped weight does not affect the output, so its
+    gradient must be 0; a kept weight has the factor 1/(1 - p) in the backward pass too. Autograd does not see changes
+    in `.data` or under `no_grad`.
     """
     if not training:
         return weights
@@ -270,9 +270,9 @@ def dropped_ones_learn(weights: Tensor, p: float, training: bool = True) -> Tens
 
 @mistake(replaces="attention_dropout", dimension="shapes")
 def returns_the_mask_too(weights: Tensor, p: float, training: bool = True) -> tuple[Tensor, Tensor]:
-    """You return two things, where the dropped weights alone are asked for.
+    """You return two values, but only the dropped weights are expected.
 
-    Whoever uses the result multiplies it with the values at once. Return one tensor.
+    Return one tensor.
     """
     stays = torch.rand_like(weights) >= p if training else torch.ones_like(weights, dtype=torch.bool)
     return weights * stays, stays
@@ -280,10 +280,10 @@ def returns_the_mask_too(weights: Tensor, p: float, training: bool = True) -> tu
 
 @mistake(replaces="silence", dimension="shapes")
 def only_those_that_stay(weights: Tensor, stays: Tensor) -> Tensor:
-    """You return a list of the weights that stay.
+    """You return only the weights that were kept.
 
-    Indexing with a boolean mask picks entries out and forgets where they stood. A dropped weight is still there, as a
-    zero in its place.
+    Indexing with a boolean mask selects entries and loses their positions. A dropped weight must stay in its place as a
+    zero.
     """
     return weights[stays]
 

@@ -1,11 +1,11 @@
-"""Dropout on attention weights: cut connections at random, and scale up those that stay."""
+"""Dropout on attention weights: drop weights at random, and scale up those that are kept."""
 
 import torch
 
 
 def attention_dropout(weights, p, training=True):
-    # weights: any shape, each row along the last axis adds up to one
+    # weights: (..., query, key); each row along the last axis adds up to one
     # p: probability of dropping a weight, from 0 to 1
-    # training: drop only if it is true
+    # training: drop only if true
     raise NotImplementedError("write your dropout here")
-    # return a tensor like weights
+    # return a tensor with the shape and dtype of weights

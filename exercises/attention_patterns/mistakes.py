@@ -12,20 +12,20 @@ from grader.exercise.mistakes import mistake
 
 @mistake(replaces="weights_in", dimension="shapes")
 def outputs_for_weights(output: Any) -> Tensor:
-    """Your hooks keep what the layer gives on, not its weights.
+    """Your hooks keep the layer's output instead of its attention weights.
 
-    An attention module of this model returns two things, and a hook is handed both. Yours keeps the first of them, the
-    mixed values (B, T, width). Which of the two has a row for each query and a column for each key?
+    An attention module of this model returns two tensors, and the hook receives both. You keep the first one, the
+    output of shape (B, T, width). Which of the two has a row for each query and a column for each key?
     """
     return output[0]  # type: ignore[no-any-return]
 
 
 @mistake(replaces="weights_in", dimension="shapes")
 def averaged_over_heads(output: Any) -> Tensor:
-    """You average over the heads.
+    """You average the weights over the heads.
 
-    What comes back has lost the axis that this lab is about: one head looks back, another one ahead, and their mean
-    does neither. Give back every head's own weights.
+    This loses the differences between the heads: one attends to the previous word, another to the next, and their mean
+    does neither. Return the weights of every head.
     """
     return output[1].mean(dim=1)  # type: ignore[no-any-return]
 
@@ -34,8 +34,7 @@ def averaged_over_heads(output: Any) -> Tensor:
 def first_sentence_only(output: Any) -> Tensor:
     """You keep the weights of the first sentence only.
 
-    The tokens are a batch, and each sentence in it has weights of its own. Pictures need one sentence; that is for
-    whoever draws them to choose.
+    The tokens are a batch, and each sentence has its own weights. Return the weights of all sentences.
     """
     return output[1][0]  # type: ignore[no-any-return]
 
@@ -44,8 +43,8 @@ def first_sentence_only(output: Any) -> Tensor:
 def weights_turned(output: Any) -> Tensor:
     """Your weights are transposed.
 
-    Rows are queries and add up to one; yours add up to one down the columns. The model hands them over the right way
-    round already.
+    Rows are queries and add up to one; in your output the columns add up to one. The model returns the weights in the
+    right order, so no transpose is needed.
     """
     return output[1].transpose(-2, -1)  # type: ignore[no-any-return]
 
@@ -54,55 +53,56 @@ def weights_turned(output: Any) -> Tensor:
 def weights_rounded(output: Any) -> Tensor:
     """You round the weights.
 
-    Two or three digits are enough for a picture, but whoever calls your function may want to reckon with what it
-    returns. Round where you print.
+    Two or three digits are enough for a picture, but the caller may compute with the returned weights. Round only what
+    you print.
     """
     return output[1].round(decimals=3)  # type: ignore[no-any-return]
 
 
 @mistake(replaces="attentions", dimension="shapes")
 def last_layer_only(model: nn.Module) -> list[nn.Module]:
-    """You look into the last layer only.
+    """You return the weights of the last layer only.
 
-    The list must have one tensor for each layer, and the model says itself how many it has. Is your list overwritten
-    in a loop, or do you hang up one hook?
+    The list must have one tensor for each layer of the model. Check whether you overwrite the list in a loop, or
+    register only one hook.
     """
     return [model.layers[-1].attention]  # type: ignore[union-attr, index]
 
 
 @mistake(replaces="attentions", dimension="shapes")
 def two_layers_always(model: nn.Module) -> list[nn.Module]:
-    """You look into the first two layers, however many there are.
+    """You return the weights of the first two layers only.
 
-    The trained model has two. Others have one, or four: `model.layers` knows.
+    The trained model has two layers; other models have one or four. Use `model.layers` to find out.
     """
     return [layer.attention for layer in list(model.layers)[:2]]  # type: ignore[union-attr, arg-type]
 
 
 @mistake(replaces="given_back", dimension="numerics")
 def last_layer_first(found: list[Tensor]) -> list[Tensor]:
-    """Your list begins with the last layer.
+    """Your list starts with the last layer.
 
-    All the weights are there, in the wrong order. Hooks are called in the order in which the model runs.
+    All the weights are there, but in the wrong order. Hooks are called in the order in which the layers run.
     """
     return found[::-1]
 
 
 @mistake(replaces="given_back", dimension="shapes")
 def one_tensor_for_all(found: list[Tensor]) -> Tensor:
-    """You return one tensor, not a list.
+    """You return one tensor instead of a list.
 
-    Stacking works here because all layers have equally many heads. The contract is a list with one tensor a layer.
+    Stacking works here because all layers have the same number of heads. The statement asks for a list with one tensor
+    per layer.
     """
     return torch.stack(found)
 
 
 @mistake(replaces="notebook", dimension="numerics")
 def notebook_kept(model: nn.Module) -> list[Tensor]:
-    """Your list still holds what you found the last time.
+    """Your list still contains the weights of the previous call.
 
-    The first visit to a model is right, the second one returns twice as many tensors. A list that is kept on the
-    model, outside of your function, or as a default value in its signature, lives longer than one call.
+    The first call is right, but the second one returns twice as many tensors. A list that is stored on the model,
+    outside your function, or as a default value in its signature, is kept between calls.
     """
     return vars(model).setdefault("notes", [])  # type: ignore[no-any-return]
 
@@ -111,25 +111,25 @@ def notebook_kept(model: nn.Module) -> list[Tensor]:
 def hooks_stay(handles: list[Any]) -> None:
     """You leave your hooks in the model.
 
-    The weights are right. But from now on each pass through the model calls your hooks, fills a list that nobody
-    reads, and a second call hangs up more of them. What `register_forward_hook` returns is there to take them off.
+    The weights are right. But every later forward pass still calls your hooks, and each new call of your function adds
+    more of them. Use the return value of `register_forward_hook` to remove them.
     """
 
 
 @mistake(replaces="release", dimension="numerics")
 def last_hook_removed_only(handles: list[Any]) -> None:
-    """You take off one of your hooks, and the others stay.
+    """You remove only one of your hooks.
 
-    There is a handle for each hook. If a variable in a loop holds them, it holds the last one at the end.
+    There is one handle for each hook. A variable that you overwrite in a loop holds only the last handle at the end.
     """
     handles[-1].remove()
 
 
 @mistake(replaces="run", dimension="shapes")
 def reads_twice(model: nn.Module, tokens: Tensor) -> None:
-    """Your model reads the tokens twice, and each hook fires twice.
+    """You run the model twice, and each hook is called twice.
 
-    Your list holds every layer two times. Call the model once while your hooks hang.
+    Your list contains every layer two times. Run the model once while your hooks are registered.
     """
     with torch.no_grad():
         model(tokens)
@@ -138,10 +138,10 @@ def reads_twice(model: nn.Module, tokens: Tensor) -> None:
 
 @mistake(replaces="run", dimension="shapes")
 def reads_sentence_by_sentence(model: nn.Module, tokens: Tensor) -> None:
-    """Your hooks fire once per sentence.
+    """Your hooks are called once per sentence.
 
-    You give the model one sentence after the other, so your list holds a tensor for every layer and every sentence.
-    The model takes the whole batch at once.
+    You run the model on one sentence at a time, so your list has a tensor for every layer and every sentence. Run the
+    model once on the whole batch.
     """
     with torch.no_grad():
         for sentence in tokens:
@@ -150,10 +150,10 @@ def reads_sentence_by_sentence(model: nn.Module, tokens: Tensor) -> None:
 
 @mistake(replaces="run", dimension="numerics")
 def left_in_eval_mode(model: nn.Module, tokens: Tensor) -> None:
-    """You leave the model in eval mode.
+    """You leave the model in evaluation mode.
 
-    Turning off dropout for a picture is a good thought, but whoever trains this model goes on without dropout now and
-    is never told. Remember the mode that you found, and put it back.
+    Turning off dropout while you read the weights is fine, but later training would then run without dropout. Store the
+    mode before you change it, and restore it.
     """
     model.eval()
     with torch.no_grad():
@@ -162,19 +162,19 @@ def left_in_eval_mode(model: nn.Module, tokens: Tensor) -> None:
 
 @mistake(replaces="run", dimension="gradients")
 def gradients_left_behind(model: nn.Module, tokens: Tensor) -> None:
-    """You send gradients through the model and leave them there.
+    """You run a backward pass and leave its gradients in the model.
 
-    To look at weights nothing has to be differentiated. The next training step would add its gradients to yours.
+    You need no gradients to read attention weights. The next training step would add its gradients to yours.
     """
     model(tokens).sum().backward()
 
 
 @mistake(replaces="run", dimension="gradients")
 def frozen(model: nn.Module, tokens: Tensor) -> None:
-    """You freeze the model.
+    """You freeze the parameters of the model.
 
-    `requires_grad_(False)` saves the graph, and it stays: this model cannot be trained any more. There is a way to do
-    without a graph for the length of a block.
+    `requires_grad_(False)` avoids building a graph, but it is permanent: the model can no longer be trained. Use a
+    context manager that turns gradients off only within a block.
     """
     model.requires_grad_(False)
     model(tokens)
@@ -182,10 +182,10 @@ def frozen(model: nn.Module, tokens: Tensor) -> None:
 
 @mistake(replaces="run", dimension="gradients")
 def gradients_off_for_everybody(model: nn.Module, tokens: Tensor) -> None:
-    """You turn gradients off and never on again.
+    """You turn gradients off and never turn them on again.
 
-    `torch.set_grad_enabled(False)` as a plain call holds for the whole program, not for your function. As a block,
-    with `with`, it ends by itself.
+    A plain call of `torch.set_grad_enabled(False)` applies to the whole program, not only to your function. Used in a
+    `with` statement, it ends with the block.
     """
     torch.set_grad_enabled(False)
     model(tokens)
@@ -193,18 +193,20 @@ def gradients_off_for_everybody(model: nn.Module, tokens: Tensor) -> None:
 
 @mistake(replaces="oriented", dimension="numerics")
 def columns_for_rows(weights: Tensor) -> Tensor:
-    """You read the table of weights the wrong way round.
+    """You read the weights transposed.
 
-    Queries are rows and keys are columns. Read across, a head that looks back becomes one that looks ahead.
+    Rows are queries and columns are keys. With swapped axes, a head that attends to the previous word seems to attend
+    to the next.
     """
     return weights.transpose(-2, -1)
 
 
 @mistake(replaces="candidates", dimension="numerics")
 def previous_and_next_exchanged(queries: Tensor) -> dict[str, Tensor]:
-    """You call looking back “next”, and looking ahead “previous”.
+    """You swap “previous” and “next”.
 
-    For query i the word before is key i - 1. Which of the two diagonals beside the main one is that, above or below?
+    For query i, the previous word is key i - 1. Which of the two diagonals next to the main one is that, the one above
+    or the one below?
     """
     firsts = torch.zeros_like(queries)
     return {"previous": queries + 1, "next": queries - 1, "self": queries, "first": firsts}
@@ -212,76 +214,76 @@ def previous_and_next_exchanged(queries: Tensor) -> dict[str, Tensor]:
 
 @mistake(replaces="candidates", dimension="numerics")
 def second_for_first(queries: Tensor) -> dict[str, Tensor]:
-    """You take the second word for the first.
+    """You use the second word instead of the first.
 
-    Counting begins at 0, here too: the first word is the first column.
+    Indices start at 0: the first word is column 0.
     """
     return {"previous": queries - 1, "next": queries + 1, "self": queries, "first": torch.ones_like(queries)}
 
 
 @mistake(replaces="candidates", dimension="numerics")
 def nothing_looks_at_itself(queries: Tensor) -> dict[str, Tensor]:
-    """No head of yours is ever called “self”.
+    """You never call a head “self”.
 
-    Such heads are there, on the main diagonal. One of the models of this lab has one.
+    Such a head has its weights on the main diagonal. One of the models of this lab has one.
     """
     return {"previous": queries - 1, "next": queries + 1, "first": torch.zeros_like(queries)}
 
 
 @mistake(replaces="stands_out", dimension="numerics")
 def never_uniform(largest: float) -> bool:
-    """No head of yours is ever called “uniform”.
+    """You never call a head “uniform”.
 
-    One of four numbers is always the largest, even if all of them are small. Below which share does it stand for
-    nothing?
+    One of the four shares is always the largest, even if all of them are small. Below which share does no pattern stand
+    out?
     """
     return True
 
 
 @mistake(replaces="stands_out", dimension="numerics")
 def only_the_very_sure(largest: float) -> bool:
-    """You ask too much of a head before you give it a name.
+    """Your threshold for naming a head is too high.
 
-    Clear heads get theirs, noisy ones are all called “uniform”. The statement says from which share on a pattern
-    stands out.
+    Clear heads get the right name, but you call all noisy ones “uniform”. The statement gives the share from which a
+    pattern counts.
     """
     return largest >= 0.9
 
 
 @mistake(replaces="share", dimension="numerics")
 def sum_for_mean(weights: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-    """You look at the sum over all queries where the mean belongs.
+    """You use the sum over all queries instead of the mean.
 
-    A sum grows with the length of the sentence, so a head that is uniform passes every bound. Divide by how many
-    queries you have added up.
+    A sum grows with the length of the sentence, so even a uniform head exceeds the threshold. Divide by the number of
+    queries.
     """
     return weights[:, queries, keys].sum(dim=-1)
 
 
 @mistake(replaces="share", dimension="numerics")
 def all_heads_alike(weights: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-    """You give every head the name of their mean.
+    """You give every head the same name.
 
-    Averaging over the heads comes before the naming in your code, so all of them get one name. Keep the first axis.
+    You average over the heads before you choose the name. Keep the head axis.
     """
     return weights[:, queries, keys].mean().expand(len(weights))
 
 
 @mistake(replaces="stands_out", dimension="numerics")
 def a_quarter_is_enough(largest: float) -> bool:
-    """You give a head a name for a share that is too small.
+    """Your threshold for naming a head is too low.
 
-    Heads that give a quarter of their weight to one word look at other words three times out of four. The statement
-    says from which share on a pattern stands out.
+    A head that gives a quarter of its weight to one word gives three quarters to others. The statement gives the share
+    from which a pattern counts.
     """
     return largest >= 0.25
 
 
 @mistake(replaces="candidates", dimension="numerics")
 def last_for_first(queries: Tensor) -> dict[str, Tensor]:
-    """You take the last word for the first.
+    """You use the last word instead of the first.
 
-    The first word is the first column. An index of -1 is the last one.
+    The first word is column 0. An index of -1 is the last one.
     """
     last = torch.full_like(queries, -1)
     return {"previous": queries - 1, "next": queries + 1, "self": queries, "first": last}
@@ -289,28 +291,28 @@ def last_for_first(queries: Tensor) -> dict[str, Tensor]:
 
 @mistake(replaces="weights_in", dimension="numerics")
 def softmax_once_more(output: Any) -> Tensor:
-    """You apply a softmax to what are weights already.
+    """You apply a softmax to attention weights.
 
-    The model hands over weights that add up to one. A second softmax makes them nearly equal.
+    The model returns weights that already add up to one. A second softmax makes them nearly equal.
     """
     return output[1].softmax(dim=-1)  # type: ignore[no-any-return]
 
 
 @mistake(replaces="weights_in", dimension="shapes")
 def averaged_over_sentences(output: Any) -> Tensor:
-    """You average over the sentences.
+    """You average the weights over the sentences.
 
-    Each sentence of the batch has weights of its own, and where a head looks in their mean no single sentence says.
+    Each sentence of the batch has its own weights. The mean over sentences does not describe any of them.
     """
     return output[1].mean(dim=0, keepdim=True)  # type: ignore[no-any-return]
 
 
 @mistake(replaces="shares", dimension="numerics")
 def all_queries_count(weights: Tensor) -> dict[str, Tensor]:
-    """You look at all queries, at those at the ends too.
+    """You use all queries, including those at both ends.
 
-    There the four words are not four different ones: before the first word there is none, and for query 1 the first
-    word is the previous one. The statement says which queries count.
+    At the ends, the four words are not all different: the first word has no previous word, and for query 1 the first
+    word is the previous one. The statement says which queries to use.
     """
     places = torch.arange(weights.shape[-1])
     behind, ahead = places[:-1], places[1:]

@@ -37,17 +37,17 @@ drops_in_eval = dropouts.drops_in_eval
 def embeddings_not_scaled(embedded: Tensor) -> Tensor:
     """You do not multiply the embeddings by √d_model.
 
-    The positions are added to embeddings that are too small beside them. Look at what happens between the embedding
-    and the sum, on both sides.
+    Compared with the positions, your embeddings are too small. Check what happens between the embedding and the sum,
+    for source and target.
     """
     return embedded
 
 
 @mistake(replaces="AttentionSeq2Seq.embed_target", dimension="numerics")
 def target_not_scaled(self: Any, tgt: Tensor) -> Tensor:
-    """You scale the source's embeddings, and not the target's.
+    """You scale the source's embeddings but not the target's.
 
-    Both sides are treated alike. Compare the two lines.
+    Source and target are embedded in the same way. Compare the two lines.
     """
     embedded = self.tgt_embedding(tgt)
     return _with_waves(embedded, embedded)
@@ -55,19 +55,19 @@ def target_not_scaled(self: Any, tgt: Tensor) -> Tensor:
 
 @mistake(replaces="add_positions", dimension="numerics")
 def no_positions(embedded: Tensor) -> Tensor:
-    """You add no positions.
+    """You do not add the positional encoding.
 
-    An LSTM knows the order by itself, but the contract encodes positions as well. If you made the table, it may never
-    be added.
+    An LSTM knows the order of the words by itself, but the statement also adds positions. If you compute the encoding,
+    check that you add it.
     """
     return embedded
 
 
 @mistake(replaces="AttentionSeq2Seq.embed_target", dimension="numerics")
 def target_without_positions(self: Any, tgt: Tensor) -> Tensor:
-    """You add positions to the source, and not to the target.
+    """You add positions to the source but not to the target.
 
-    Both sides are treated alike. Compare the two lines.
+    Source and target are embedded in the same way. Compare the two lines.
     """
     embedded: Tensor = self.tgt_embedding(tgt)
     return embedded * math.sqrt(embedded.shape[-1])
@@ -75,10 +75,10 @@ def target_without_positions(self: Any, tgt: Tensor) -> Tensor:
 
 @mistake(replaces="add_positions", dimension="numerics")
 def positions_along_the_batch(embedded: Tensor) -> Tensor:
-    """You add the positions along the batch.
+    """You add the positions along the batch axis.
 
-    All words of a sentence get the same encoding, and each sentence another one. Which axis of the embeddings counts
-    the words? A table that was written for time first has to be turned.
+    All words of a sentence then get the same encoding, and each sentence a different one. Which axis of the embeddings
+    is the time axis? Transpose an encoding that was written for time first.
     """
     return _with_waves(embedded.transpose(0, 1), embedded.transpose(0, 1)).transpose(0, 1)
 
@@ -87,7 +87,7 @@ def positions_along_the_batch(embedded: Tensor) -> Tensor:
 def sines_then_cosines(turned: Tensor) -> Tensor:
     """You put all sines first and all cosines after them.
 
-    A sine and its cosine belong next to each other: sines in the even features, cosines in the odd ones.
+    Sines and cosines must alternate: sines in the even features, cosines in the odd ones.
     """
     return torch.cat((turned.sin(), turned.cos()), dim=-1)
 
@@ -105,10 +105,10 @@ def positions_from_one(time: int, d_model: int) -> Tensor:
 
 @mistake(replaces="angles", dimension="numerics")
 def exponent_doubled(time: int, d_model: int) -> Tensor:
-    """Your waves grow long twice too fast.
+    """Your wavelengths grow too fast: the exponent is doubled.
 
-    Pair i has the exponent 2i / d_model. You step through 0, 2, 4, … already, so the factor 2 is in there: do not put
-    it in again.
+    Pair i has the exponent 2i / d_model. Your steps 0, 2, 4, … already contain the factor 2, so do not multiply by 2
+    again.
     """
     positions = torch.arange(time, dtype=torch.get_default_dtype())[:, None]
     even = torch.arange(0, d_model, 2, dtype=torch.get_default_dtype())
@@ -117,10 +117,10 @@ def exponent_doubled(time: int, d_model: int) -> Tensor:
 
 @mistake(replaces="AttentionSeq2Seq.read_source", dimension="numerics")
 def encoder_reads_across_sentences(self: Any, embedded: Tensor) -> Tensor:
-    """Your encoder's LSTM takes sentences for words.
+    """Your encoder's LSTM reads along the batch instead of along time.
 
-    It expects time first unless it is told otherwise, so it runs along the batch: a word is read after the word at the
-    same place in the sentence before.
+    `nn.LSTM` expects time as the first axis by default. With the batch first, each word follows the word at the same
+    position of the previous sentence.
     """
     states: Tensor = self.encoder_lstm(embedded.transpose(0, 1))[0].transpose(0, 1)
     return states
@@ -128,10 +128,10 @@ def encoder_reads_across_sentences(self: Any, embedded: Tensor) -> Tensor:
 
 @mistake(replaces="AttentionSeq2Seq.read_target", dimension="masking")
 def decoder_reads_across_sentences(self: Any, embedded: Tensor, memory: Tensor) -> Tensor:
-    """Your decoder's LSTM takes sentences for words.
+    """Your decoder's LSTM reads along the batch instead of along time.
 
-    It expects time first unless it is told otherwise, so it runs along the batch: a word is read after the word at the
-    same place in the sentence before.
+    `nn.LSTM` expects time as the first axis by default. With the batch first, each word follows the word at the same
+    position of the previous sentence.
     """
     states: Tensor = self.decoder_lstm(embedded.transpose(0, 1))[0].transpose(0, 1)
     return states
@@ -139,9 +139,9 @@ def decoder_reads_across_sentences(self: Any, embedded: Tensor, memory: Tensor) 
 
 @mistake(replaces="AttentionSeq2Seq.read_target", dimension="numerics")
 def decoder_starts_from_the_encoder(self: Any, embedded: Tensor, memory: Tensor) -> Tensor:
-    """Your decoder's LSTM starts from what the encoder remembers.
+    """Your decoder's LSTM starts from the encoder's last state.
 
-    Many translators do that. In this one all that the decoder knows of the source comes through attention, and its
+    Many translators do that. In this one, the decoder gets all information about the source through attention, and its
     LSTM starts from zeros.
     """
     last = memory[:, -1].expand(self.decoder_lstm.num_layers, -1, -1).contiguous()
@@ -151,19 +151,19 @@ def decoder_starts_from_the_encoder(self: Any, embedded: Tensor, memory: Tensor)
 
 @mistake(replaces="AttentionSeq2Seq.encode", dimension="numerics")
 def encoder_attention_skipped(self: Any, src: Tensor, src_mask: Tensor | None) -> Tensor:
-    """Your encoder does not attend to itself.
+    """Your encoder has no self-attention.
 
-    The decoder looks at the LSTM's outputs directly: `encoder_attention` and `encoder_norm` have no effect.
+    Your decoder attends to the LSTM's outputs directly; `encoder_attention` and `encoder_norm` have no effect.
     """
     return self.read_source(self.embed_source(src))  # type: ignore[no-any-return]  # a module's own method
 
 
 @mistake(replaces="AttentionSeq2Seq.encode", dimension="numerics")
 def residual_of_the_embeddings(self: Any, src: Tensor, src_mask: Tensor | None) -> Tensor:
-    """Your encoder's residual goes round the LSTM as well.
+    """Your encoder's residual connection also skips the LSTM.
 
-    You add the embeddings to what attention gathered. A residual adds what went into *this* attention, and that is what
-    the LSTM gave.
+    You add the embeddings to the output of the attention. Add the input of the attention instead, which is the output
+    of the LSTM.
     """
     embedded = self.embed_source(src)
     attended, _ = self.look_around(self.read_source(embedded), src_mask)
@@ -174,28 +174,28 @@ def residual_of_the_embeddings(self: Any, src: Tensor, src_mask: Tensor | None) 
 def encoder_attention_unmasked(self: Any, states: Tensor, src_mask: Tensor | None) -> Attended:
     """Your encoder attends to padding.
 
-    The mask reaches the cross-attention, but not the self-attention of the encoder: what padding holds gets into every
-    word's memory.
+    You pass the mask to the cross-attention but not to the encoder's self-attention, so padding affects the encoder's
+    output for every word.
     """
     return self.encoder_attention(states, states, None)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="AttentionSeq2Seq.look_back", dimension="masking")
 def cross_attention_unmasked(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor | None) -> Attended:
-    """Your decoder looks at padding.
+    """Your decoder attends to padding.
 
-    The mask reaches the encoder's self-attention, but not the cross-attention. It describes the sequence that answers,
-    and that is the source in both.
+    You pass the mask to the encoder's self-attention but not to the cross-attention. The mask applies to the keys, and
+    these come from the source in both.
     """
     return self.cross_attention(states, memory, None)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="AttentionSeq2Seq.look_back", dimension="numerics")
 def cross_attention_in_step(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor | None) -> Attended:
-    """Your cross-attention hides the later words of the source.
+    """Your cross-attention masks later words of the source.
 
-    A causal mask keeps a sequence from seeing its own future. The source is known as a whole: every word of the target
-    may look at all of it.
+    A causal mask keeps a sequence from attending to its own future. The whole source is known: every target word may
+    attend to all of it.
     """
     seen = torch.ones(states.shape[1], memory.shape[1], dtype=torch.bool).tril()
     mask = seen if src_mask is None else seen & (src_mask != 0)
@@ -204,9 +204,9 @@ def cross_attention_in_step(self: Any, states: Tensor, memory: Tensor, src_mask:
 
 @mistake(replaces="AttentionSeq2Seq.look_around", dimension="numerics")
 def encoder_hides_the_future(self: Any, states: Tensor, src_mask: Tensor | None) -> Attended:
-    """Your encoder hides later words from earlier ones.
+    """Your encoder masks later words.
 
-    The source is known as a whole: in the encoder every word may look at every other one, ahead as well as back.
+    The whole source is known: in the encoder, every word may attend to every other word, before and after it.
     """
     seen = torch.ones(states.shape[1], states.shape[1], dtype=torch.bool).tril()
     mask = seen if src_mask is None else seen & (src_mask != 0)
@@ -215,95 +215,95 @@ def encoder_hides_the_future(self: Any, states: Tensor, src_mask: Tensor | None)
 
 @mistake(replaces="AttentionSeq2Seq.finish_encoder", dimension="numerics")
 def encoder_without_residual(self: Any, states: Tensor, attended: Tensor) -> Tensor:
-    """Your encoder's attention has no residual.
+    """Your encoder's attention has no residual connection.
 
-    What the LSTM read is lost unless attention happens to bring it back. What goes into the norm is a sum of two
-    things.
+    The output of the LSTM reaches the norm only through attention. The input of the norm must be a sum of two terms.
     """
     return self.encoder_norm(attended)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="AttentionSeq2Seq.finish_decoder", dimension="numerics")
 def decoder_without_residual(self: Any, states: Tensor, attended: Tensor) -> Tensor:
-    """Your cross-attention has no residual.
+    """Your cross-attention has no residual connection.
 
-    The decoder's own state is lost: what it wrote so far shows only in where it looks. What goes into the norm is a sum
-    of two things.
+    The decoder's own state affects the output only through the attention weights. The input of the norm must be a sum
+    of two terms.
     """
     return self.cross_norm(attended)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="add_residual", dimension="numerics")
 def no_residuals(states: Tensor, attended: Tensor) -> Tensor:
-    """Neither of your attentions has a residual.
+    """Neither of your attentions has a residual connection.
 
-    What goes into each norm is a sum of two things: what attention gathered, and what was there before.
+    The input of each norm must be a sum of two terms: the output of the attention and the states before it.
     """
     return attended
 
 
 @mistake(replaces="AttentionSeq2Seq.finish_encoder", dimension="numerics")
 def encoder_norm_missing(self: Any, states: Tensor, attended: Tensor) -> Tensor:
-    """Your encoder's norm has no effect.
+    """Your encoder does not apply its norm.
 
-    The sum of states and attention goes on as it is. If you made the norm, it may never be called.
+    You use the sum of states and attention output without normalising it. If you create the norm, check that you call
+    it.
     """
     return states + attended
 
 
 @mistake(replaces="AttentionSeq2Seq.finish_decoder", dimension="numerics")
 def cross_norm_missing(self: Any, states: Tensor, attended: Tensor) -> Tensor:
-    """Your decoder's norm has no effect.
+    """Your decoder does not apply its norm.
 
-    The sum of states and attention goes on as it is. If you made the norm, it may never be called.
+    You use the sum of states and attention output without normalising it. If you create the norm, check that you call
+    it.
     """
     return states + attended
 
 
 @mistake(replaces="AttentionSeq2Seq.look_back", dimension="numerics")
 def one_attention_for_both(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor | None) -> Attended:
-    """Your decoder uses the encoder's attention.
+    """Your decoder uses the encoder's attention module.
 
-    The two are of one kind, so nothing complains; `cross_attention` is never used.
+    Both modules have the same shapes, so no error is raised, but `cross_attention` is never used.
     """
     return self.encoder_attention(states, memory, src_mask)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="numerics")
 def keys_and_values_swapped(self: Any, asking: Tensor, answering: Tensor) -> Projections:
-    """W_key and W_value have changed places.
+    """You swap W_key and W_value.
 
-    You compare the queries with what W_value gives, and mix what W_key gives. Follow each of the two to the place
-    where it is used; if you unpack or chunk several at once, check the order.
+    You compare the queries with the output of W_value and average the output of W_key. Check where you use each of the
+    two. If you unpack or chunk several projections at once, check their order.
     """
     return self.W_query(asking), self.W_value(answering), self.W_key(answering)
 
 
 @mistake(replaces="AttentionSeq2Seq.look_back", dimension="shapes")
 def source_asks(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor | None) -> Attended:
-    """In your cross-attention the source asks and the target answers.
+    """In your cross-attention, the queries come from the source.
 
-    There is a row for each word of the source then. The decoder wants to know where to look, so it asks; keys and
-    values are the encoder's.
+    Your output then has a row for each source word. The queries must come from the decoder's states, the keys and
+    values from the encoder's output.
     """
     return self.cross_attention(memory, states, None)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="AttentionSeq2Seq.look_back", dimension="shapes")
 def target_attends_to_itself(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor | None) -> Attended:
-    """Your decoder attends to itself, not to the source.
+    """Your decoder attends to itself instead of the source.
 
-    No word of the source reaches the output. Keys and values are what the encoder remembers.
+    No source word affects the output. Keys and values must come from the encoder's output.
     """
     return self.cross_attention(states, states, None)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="AttentionSeq2Seq.predict", dimension="numerics")
 def probabilities_for_logits(self: Any, states: Tensor) -> Tensor:
-    """You return probabilities, not logits.
+    """You return probabilities instead of logits.
 
-    The loss that is used for training, cross-entropy, takes the softmax itself. Return what the output projection
-    gives.
+    Cross-entropy, the loss for training, applies the softmax itself. Return the output of `output_projection`.
     """
     return torch.softmax(self.output_projection(states), dim=-1)
 
@@ -312,16 +312,16 @@ def probabilities_for_logits(self: Any, states: Tensor) -> Tensor:
 def last_word_alone(self: Any, states: Tensor) -> Tensor:
     """You return logits for the last position only.
 
-    Training compares every position with the word that comes next, so every position of the target has its logits.
+    Training compares every position with the next word, so return logits for every position of the target.
     """
     return self.output_projection(states[:, -1])  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="AttentionSeq2Seq.forward", dimension="shapes")
 def attention_averaged_over_heads(self: Any, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None) -> Attended:
-    """You return the weights averaged over the heads.
+    """You average the returned attention weights over the heads.
 
-    Each head looks somewhere else, and the weights that you return have an axis for that.
+    Return the weights of every head: they have a head axis.
     """
     states, weights = self.decode(tgt, self.encode(src, src_mask), src_mask)
     return self.predict(states), weights.mean(dim=1)
@@ -329,10 +329,10 @@ def attention_averaged_over_heads(self: Any, src: Tensor, tgt: Tensor, src_mask:
 
 @mistake(replaces="AttentionSeq2Seq.forward", dimension="shapes")
 def encoder_weights_returned(self: Any, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None) -> Attended:
-    """You return the weights of the encoder's self-attention.
+    """You return the attention weights of the encoder's self-attention.
 
-    They say where the words of the source look in the source. Wanted is where the decoder looks: the weights of the
-    cross-attention.
+    They say where source words attend in the source. Return the weights of the cross-attention, which say where the
+    decoder attends.
     """
     source = self.read_source(self.embed_source(src))
     attended, weights = self.look_around(source, src_mask)
@@ -344,8 +344,8 @@ def encoder_weights_returned(self: Any, src: Tensor, tgt: Tensor, src_mask: Tens
 def memory_cut_off(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor | None) -> Attended:
     """No gradient flows back into your encoder.
 
-    The logits are right, but nothing of the encoder ever learns. Look for `detach()`, `.data` or `no_grad` round what
-    the encoder remembers.
+    The logits are right, but no parameter of the encoder learns. Look for `detach()`, `.data` or `no_grad` around the
+    encoder's output.
     """
     return self.cross_attention(states, memory.detach(), src_mask)  # type: ignore[no-any-return]  # a module's own part
 
@@ -354,16 +354,16 @@ def memory_cut_off(self: Any, states: Tensor, memory: Tensor, src_mask: Tensor |
 def sine_and_cosine_swapped(turned: Tensor) -> Tensor:
     """You put cosines into the even features and sines into the odd ones.
 
-    It is the other way round: the feature with index 0 holds a sine.
+    Swap the two: the feature with index 0 is a sine.
     """
     return torch.stack((turned.cos(), turned.sin()), dim=-1).flatten(-2)
 
 
 @mistake(replaces="angles", dimension="numerics")
 def base_1000(time: int, d_model: int) -> Tensor:
-    """Your wavelengths grow to a base of 1,000, not of 10,000.
+    """The base of your wavelengths is 1,000 instead of 10,000.
 
-    Count the zeros.
+    Count the zeros in your base.
     """
     positions = torch.arange(time, dtype=torch.get_default_dtype())[:, None]
     return positions * 1000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.get_default_dtype()) / d_model)
@@ -373,8 +373,8 @@ def base_1000(time: int, d_model: int) -> Tensor:
 def positions_scaled_as_well(embedded: Tensor) -> Tensor:
     """You multiply by √d_model after adding the positions.
 
-    The factor belongs to the embeddings alone. It makes them large beside the positions; applied to the sum, it
-    changes nothing between the two.
+    Multiply only the embeddings. The factor makes them large relative to the positions; applied to the sum, it does not
+    change their ratio.
     """
     root = math.sqrt(embedded.shape[2])
     return root * _with_waves(embedded / root, embedded)
@@ -384,16 +384,16 @@ def positions_scaled_as_well(embedded: Tensor) -> Tensor:
 def one_norm_for_both(self: Any, states: Tensor, attended: Tensor) -> Tensor:
     """Your decoder uses the encoder's norm.
 
-    The two are of one kind, so nothing complains; `cross_norm` is never used.
+    Both norms have the same shape, so no error is raised, but `cross_norm` is never used.
     """
     return self.encoder_norm(states + attended)  # type: ignore[no-any-return]  # a module's own part
 
 
 @mistake(replaces="AttentionSeq2Seq.finish_decoder", dimension="numerics")
 def cross_norm_before_the_sum(self: Any, states: Tensor, attended: Tensor) -> Tensor:
-    """Your decoder normalises what attention gives, and adds the states afterwards.
+    """Your decoder normalises the attention output before adding the states.
 
-    Here the norm comes after the sum: add first.
+    Here the norm comes after the sum: add first, then normalise.
     """
     return states + self.cross_norm(attended)  # type: ignore[no-any-return]  # a module's own part
 

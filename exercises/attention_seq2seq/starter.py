@@ -1,4 +1,4 @@
-"""A translator with attention: recurrent encoder and decoder, with attention in and between them."""
+"""A translator with attention: a recurrent encoder with self-attention, a recurrent decoder with cross-attention."""
 
 import torch
 from torch import nn
@@ -12,7 +12,7 @@ class AttentionSeq2Seq(nn.Module):
         # decoder_lstm, cross_attention, cross_norm, output_projection
 
     def forward(self, src, tgt, src_mask=None):
-        # src: (batch, source), tgt: (batch, target), whole numbers
+        # src: (batch, source), tgt: (batch, target), integers
         # src_mask: None or (batch, 1, 1, source), True where there is a word and False where there is padding
         raise NotImplementedError("write your translator here")
         # return logits (batch, target, tgt_vocab_size), attention (batch, num_heads, target, source)

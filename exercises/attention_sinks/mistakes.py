@@ -63,48 +63,47 @@ sum_cut_off = gradients.sum_cut_off
 
 @mistake(replaces="not_ahead", dimension="masking")
 def sees_the_future(rows: Tensor, columns: Tensor) -> Tensor:
-    """Nothing keeps the future hidden.
+    """You do not mask the future.
 
-    For a key that comes later, i - j is negative, and so always smaller than the window. That j is not larger than
-    i is a condition of its own, and must hold always.
+    For a later key, i - j is negative and therefore always smaller than the window. The condition j ≤ i is a separate
+    one and must always hold.
     """
     return (columns >= 0).expand(rows.shape[0], -1)
 
 
 @mistake(replaces="not_ahead", dimension="masking")
 def sees_one_ahead(rows: Tensor, columns: Tensor) -> Tensor:
-    """Every position sees one position of its future.
+    """Every position attends to one future position.
 
-    Your causal condition is off by one: in row i, column i + 1 is the first to be hidden.
+    Your causal condition is off by one: in row i, column i + 1 is the first one that must be masked.
     """
     return columns <= rows + 1
 
 
 @mistake(replaces="not_ahead", dimension="masking")
 def hides_itself(rows: Tensor, columns: Tensor) -> Tensor:
-    """No position sees itself.
+    """No position attends to itself.
 
-    Then position 0 sees nothing at all: a softmax over nothing is NaN. The key at i - j = 0 is visible.
+    Position 0 then attends to nothing: a softmax over no keys is NaN. The key with i - j = 0 must be visible.
     """
     return columns < rows
 
 
 @mistake(replaces="not_ahead", dimension="masking")
 def sees_the_future_only(rows: Tensor, columns: Tensor) -> Tensor:
-    """You hide the past and show the future.
+    """You mask the past and show the future.
 
-    Your triangle is the other one: `tril` keeps what lies below the diagonal, `triu` what lies above it. A query
-    stands in a row of the table, a key in a column.
+    You use the wrong triangle: `tril` keeps the entries on and below the diagonal, `triu` those on and above it. Rows
+    are queries and columns are keys.
     """
     return columns >= rows
 
 
 @mistake(replaces="visible", dimension="masking")
 def looks_both_ways(scores: Tensor, window: int, num_sinks: int) -> Tensor:
-    """Your pattern goes both ways, into the past and into the future.
+    """Your pattern is symmetric: it covers past and future.
 
-    You use the distance without its sign, |i - j|. Here i - j counts, and a key that comes later is hidden
-    whatever its distance is.
+    You use the absolute distance |i - j|. Use i - j: a later key is masked at any distance.
     """
     rows, columns = _places(scores)
     distance = (rows - columns).abs()
@@ -113,29 +112,29 @@ def looks_both_ways(scores: Tensor, window: int, num_sinks: int) -> Tensor:
 
 @mistake(replaces="either", dimension="masking")
 def both_conditions_at_once(first: Tensor, second: Tensor) -> Tensor:
-    """You ask for both conditions where one is enough.
+    """You require both conditions, but one is enough.
 
-    Yours sees those sinks that happen to be recent, and before long nothing at all. A position is visible if it is
-    a sink, *or* if it is recent.
+    Your code shows only those sinks that are also recent. Later positions then have no sinks, or no visible key at all.
+    A position is visible if it is a sink *or* recent.
     """
     return first & second
 
 
 @mistake(replaces="either", dimension="masking")
 def whole_past(first: Tensor, second: Tensor) -> Tensor:
-    """Your attention is causal and nothing more: it sees the whole past.
+    """Your attention is only causal: every position attends to the whole past.
 
-    A position that is neither recent nor a sink has to be hidden. Look whether the window has any effect.
+    A position that is neither recent nor a sink must be masked. Check whether the window has any effect.
     """
     return torch.ones_like(first)
 
 
 @mistake(replaces="recent", dimension="masking")
 def only_the_sinks(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """You see the sinks and nothing recent.
+    """Your code shows the sinks but no recent positions.
 
-    The last `window` positions are visible too, the query's own among them. Two conditions are joined by "or"; one
-    of yours is missing, or never holds.
+    The last `window` positions must be visible too, including the query's own. Combine the two conditions with "or".
+    One of yours is missing or never true.
     """
     return rows - columns < 0
 
@@ -144,8 +143,8 @@ def only_the_sinks(rows: Tensor, columns: Tensor, window: int) -> Tensor:
 def window_too_narrow(rows: Tensor, columns: Tensor, window: int) -> Tensor:
     """Your window is one position too narrow.
 
-    It holds `window` positions, the query's own included: for a window of 3 those are i, i - 1 and i - 2. Is your
-    comparison strict where it should be, and from where do you count?
+    The window holds `window` positions, including the query's own: for a window of 3 these are i, i - 1 and i - 2.
+    Check whether your comparison must be strict, and from where you count.
     """
     return rows - columns < window - 1
 
@@ -154,8 +153,8 @@ def window_too_narrow(rows: Tensor, columns: Tensor, window: int) -> Tensor:
 def window_too_wide(rows: Tensor, columns: Tensor, window: int) -> Tensor:
     """Your window is one position too wide.
 
-    It holds `window` positions, the query's own included: for a window of 3 those are i, i - 1 and i - 2. Look at
-    your comparison of i - j with the window, or at the diagonal from which your triangle starts.
+    The window holds `window` positions, including the query's own: for a window of 3 these are i, i - 1 and i - 2.
+    Check your comparison of i - j with the window, or the diagonal from which your triangle starts.
     """
     return rows - columns <= window
 
@@ -164,17 +163,17 @@ def window_too_wide(rows: Tensor, columns: Tensor, window: int) -> Tensor:
 def window_twice_as_wide(rows: Tensor, columns: Tensor, window: int) -> Tensor:
     """Your window is twice as wide as it should be.
 
-    It holds `window` positions in all, and all of them lie in the past or at the query's own place.
+    The window holds `window` positions in total, and all of them are at or before the query.
     """
     return rows - columns < 2 * window
 
 
 @mistake(replaces="recent", dimension="masking")
 def blocks_for_the_window(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """Your window begins at fixed places.
+    """Your window starts at fixed positions.
 
-    You cut the sequence into blocks of `window` positions and look back to the beginning of the block. The window
-    slides: it always holds the last `window` positions.
+    You divide the sequence into blocks of `window` positions, and each query attends to its own block. The window must
+    slide: it always holds the last `window` positions.
     """
     return rows // window == columns // window
 
@@ -183,8 +182,8 @@ def blocks_for_the_window(rows: Tensor, columns: Tensor, window: int) -> Tensor:
 def no_sinks(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
     """Your sinks are not visible.
 
-    You see the window alone, and that is where models break down. The first `num_sinks` positions stay visible,
-    however long ago they were.
+    Your code shows only the window, and trained models fail without their sinks. The first `num_sinks` positions must
+    stay visible at any distance.
     """
     return (columns < 0).expand(rows.shape[0], -1)
 
@@ -193,7 +192,7 @@ def no_sinks(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
 def one_sink_too_many(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
     """You have one sink too many.
 
-    Positions count from 0, so the sinks are those from 0 to num_sinks - 1; and with `num_sinks=0` there is none.
+    Positions count from 0, so the sinks are positions 0 to num_sinks - 1. With `num_sinks=0` there are none.
     """
     return (columns <= num_sinks).expand(rows.shape[0], -1)
 
@@ -202,16 +201,16 @@ def one_sink_too_many(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
 def one_sink_too_few(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
     """You have one sink too few.
 
-    Positions count from 0, and there are `num_sinks` of them that stay visible: 0, 1, …, num_sinks - 1.
+    Positions count from 0, so the sinks are positions 0, 1, …, num_sinks - 1.
     """
     return (columns < num_sinks - 1).expand(rows.shape[0], -1)
 
 
 @mistake(replaces="is_sink", dimension="masking")
 def first_position_only(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
-    """Only your very first position is a sink.
+    """Only position 0 is a sink in your code.
 
-    There are `num_sinks` of them. Look for an index where a slice belongs, or for a comparison with zero.
+    There must be `num_sinks` sinks. Look for an index where a slice belongs, or for a comparison with zero.
     """
     return ((columns == 0) & (num_sinks > 0)).expand(rows.shape[0], -1)
 
@@ -220,18 +219,18 @@ def first_position_only(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor
 def always_four_sinks(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
     """You always have four sinks.
 
-    Four is what the paper recommends; here `num_sinks` says how many there are, and 0 is possible. Look for a number
-    where the name should stand.
+    The paper recommends four, but here `num_sinks` sets the number, and 0 is allowed. Look for a constant where
+    `num_sinks` belongs.
     """
     return (columns < 4).expand(rows.shape[0], -1)
 
 
 @mistake(replaces="is_sink", dimension="masking")
 def position_zero_always(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
-    """Position 0 is a sink of yours even when there are to be none.
+    """Position 0 is a sink in your code even with `num_sinks=0`.
 
-    With `num_sinks=0` the window alone is visible. Look for what shows position 0 whatever `num_sinks` is: a
-    `max(num_sinks, 1)`, a `num_sinks or 1`, or an index 0 where a slice `[:num_sinks]` belongs.
+    With `num_sinks=0` only the window is visible. Look for code that always includes position 0: `max(num_sinks, 1)`,
+    `num_sinks or 1`, or an index 0 where the slice `[:num_sinks]` belongs.
     """
     return (columns < max(num_sinks, 1)).expand(rows.shape[0], -1)
 
@@ -240,28 +239,27 @@ def position_zero_always(rows: Tensor, columns: Tensor, num_sinks: int) -> Tenso
 def last_positions_are_sinks(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
     """Your sinks are the last positions of the sequence.
 
-    Sinks are what every later token has been able to see: the first ones. Look for a slice that counts from the
-    end.
+    The sinks must be the first positions, which every later token has been able to attend to. Look for a slice that
+    counts from the end.
     """
     return (columns >= columns.shape[1] - num_sinks).expand(rows.shape[0], -1)
 
 
 @mistake(replaces="is_sink", dimension="masking")
 def queries_are_sinks(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
-    """Your first *queries* see everything; all should see the first *keys*.
+    """The first *queries* attend to everything, not all queries to the first *keys*.
 
-    In a table of scores a row is a query and a column is a key. Look at the axis along which you take the first
-    `num_sinks`.
+    In the score matrix, rows are queries and columns are keys. Check along which axis you select the first `num_sinks`.
     """
     return (rows < num_sinks).expand(-1, columns.shape[1])
 
 
 @mistake(replaces="visible", dimension="masking")
 def sinks_in_the_future(scores: Tensor, window: int, num_sinks: int) -> Tensor:
-    """Your sinks can be seen before they are there.
+    """Your sinks are visible before their own position.
 
-    Position 0 already sees the second sink, which comes later. A sink stays visible for ever, but not from ever:
-    if you open its column after the causal mask, the first rows open too.
+    In your code, position 0 attends to the second sink, which is later. A sink must be visible only to itself and to
+    later positions. If you unmask the sink columns after the causal mask, the first rows see the future.
     """
     rows, columns = _places(scores)
     return (columns < num_sinks) | ((columns <= rows) & (rows - columns < window))
@@ -269,10 +267,10 @@ def sinks_in_the_future(scores: Tensor, window: int, num_sinks: int) -> Tensor:
 
 @mistake(replaces="visible", dimension="masking")
 def sinks_take_room_in_the_window(scores: Tensor, window: int, num_sinks: int) -> Tensor:
-    """Your sinks take room away from the window.
+    """Your sinks reduce the size of the window.
 
-    You let a query see `window` positions in all. Here the window holds `window` recent ones, and the sinks come
-    on top.
+    In your code a query attends to `window` positions in total. The window must hold `window` recent positions, and the
+    sinks are additional.
     """
     rows, columns = _places(scores)
     recent = rows - columns < window - num_sinks
@@ -283,8 +281,8 @@ def sinks_take_room_in_the_window(scores: Tensor, window: int, num_sinks: int) -
 def sinks_lengthen_the_window(scores: Tensor, window: int, num_sinks: int) -> Tensor:
     """Your window grows by the number of sinks.
 
-    It holds `window` recent positions, however many sinks there are. What grows is the number of all visible positions,
-    because the sinks come on top.
+    The window holds `window` recent positions for any number of sinks. The sinks are additional, but they do not change
+    the window.
     """
     rows, columns = _places(scores)
     return (columns <= rows) & ((columns < num_sinks) | (rows - columns < window + num_sinks))
@@ -292,10 +290,10 @@ def sinks_lengthen_the_window(scores: Tensor, window: int, num_sinks: int) -> Te
 
 @mistake(replaces="visible", dimension="masking")
 def window_and_sinks_exchanged(scores: Tensor, window: int, num_sinks: int) -> Tensor:
-    """You have exchanged the window and the number of sinks.
+    """You swap `window` and `num_sinks`.
 
-    Yours sees the first `window` positions and the last `num_sinks`. Look at the order of the arguments, where you
-    take them and where you hand them on.
+    Your code shows the first `window` positions and the last `num_sinks`. Check the order of the arguments, both in
+    your signatures and in your calls.
     """
     rows, columns = _places(scores)
     return (columns <= rows) & ((columns < window) | (rows - columns < num_sinks))
@@ -305,8 +303,8 @@ def window_and_sinks_exchanged(scores: Tensor, window: int, num_sinks: int) -> T
 def an_extra_one_in_the_denominator(scores: Tensor) -> Tensor:
     """You add one to the softmax's denominator.
 
-    That is another remedy for the same trouble: a sink that is no token, with a score of zero and no value. Here
-    the sinks are the first tokens, and the weights of a row add up to one.
+    That is another solution to the same problem: an artificial sink with score zero and no value. Here the sinks are
+    the first tokens, and each row of weights adds up to one.
     """
     nobody = torch.zeros_like(scores[..., :1])
     return torch.softmax(torch.cat((nobody, scores), dim=-1), dim=-1)[..., 1:]
@@ -314,10 +312,10 @@ def an_extra_one_in_the_denominator(scores: Tensor) -> Tensor:
 
 @mistake(replaces="weigh", dimension="masking")
 def masks_after_the_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """You set weights to zero after the softmax, and leave it at that.
+    """You set weights to zero after the softmax without renormalising.
 
-    Hidden keys have taken their share of each row by then, so what is left adds up to less than one. Hide the
-    scores before the softmax, or divide each row by what is left of its sum.
+    Masked keys already took their share of each row in the softmax, so the remaining weights add up to less than one.
+    Mask the scores before the softmax, or divide each row by its remaining sum.
     """
     return torch.softmax(scores, dim=-1) * mask
 
@@ -326,8 +324,8 @@ def masks_after_the_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 def scaled_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, window: int, num_sinks: int) -> Tensor:
     """You divide by √d after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs
-    to the scores, before they become weights.
+    Your weights then no longer add up to one, and they are as sharp as without scaling. Divide the scores before the
+    softmax.
     """
     scores = query @ key.transpose(-2, -1)
     hidden = ~_pattern(query, window, num_sinks)
@@ -336,30 +334,28 @@ def scaled_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, window: 
 
 @mistake(replaces="sink_attention", dimension="numerics")
 def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, window: int, num_sinks: int) -> Tensor:
-    """You gather the keys, not the values.
+    """You average the keys instead of the values.
 
-    Keys only decide how much each position matters; what is gathered from it is its value. Look at the last
-    product.
+    Keys only determine the weights; the output is the weighted sum of the values. Check the last product.
     """
     return _attend(query, key, key, _pattern(query, window, num_sinks))
 
 
 @mistake(replaces="sink_attention", dimension="numerics")
 def keys_and_values_swapped(query: Tensor, key: Tensor, value: Tensor, window: int, num_sinks: int) -> Tensor:
-    """Your keys and values have changed places.
+    """You swap keys and values.
 
-    You compare the queries with the values, and gather the keys. Look at the order in which you hand the three on,
-    or unpack them.
+    You compare the queries with the values and average the keys. Check the order in which you pass or unpack them.
     """
     return _attend(query, value, key, _pattern(query, window, num_sinks))
 
 
 @mistake(replaces="sink_attention", dimension="numerics")
 def heads_taken_for_time(query: Tensor, key: Tensor, value: Tensor, window: int, num_sinks: int) -> Tensor:
-    """You take the heads for the sequence.
+    """You treat the head axis as the time axis.
 
-    Your scores are between the heads of one position. What comes in is (batch, heads, time, dim): the positions
-    are the second axis from the end already, and nothing needs to be transposed before the product.
+    Your scores compare the heads of one position. The inputs have the shape (batch, heads, time, dim): time is already
+    the second axis from the end, so no transpose is needed before the product.
     """
     turned = [tensor.transpose(1, 2) for tensor in (query, key, value)]
     return _attend(*turned, _pattern(turned[0], window, num_sinks)).transpose(1, 2)
@@ -367,20 +363,19 @@ def heads_taken_for_time(query: Tensor, key: Tensor, value: Tensor, window: int,
 
 @mistake(replaces="mix", dimension="shapes")
 def time_before_heads(weights: Tensor, values: Tensor) -> Tensor:
-    """You return time before heads.
+    """You return the time axis before the head axis.
 
-    What comes in is (batch, heads, time, dim), and what you return has the same order. Look for a transpose at the
-    end.
+    Input and output both have the order (batch, heads, time, dim). Look for a transpose at the end.
     """
     return (weights @ values).transpose(1, 2)
 
 
 @mistake(replaces="mix", dimension="shapes")
 def heads_merged(weights: Tensor, values: Tensor) -> Tensor:
-    """You put the heads side by side.
+    """You merge the heads.
 
-    Your result is (batch, time, heads · dim). Merging heads is the task of the layer round this function; here
-    each head keeps its axis.
+    Your result has the shape (batch, time, heads · dim). Here each head keeps its own axis; the layer that calls this
+    function merges the heads.
     """
     return (weights @ values).transpose(1, 2).flatten(2)
 
@@ -402,10 +397,11 @@ def _places(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 @mistake(replaces="normalise", dimension="numerics")
 def one_more_in_the_shifted_denominator(scores: Tensor) -> Tensor:
-    """You add 1 to the sum of exponentials whose scores were shifted.
+    """You add 1 to a sum of shifted exponentials.
 
-    Your weights add up to less than one. Here sinks are tokens of the sequence, and the softmax stays as it is. (Where
-    a 1 is wanted, it is e to the zero of a score that has to be shifted like the others.)
+    Your weights add up to less than one. Here the sinks are tokens of the sequence, and the softmax is the ordinary
+    one. (In the variant with an extra 1, the 1 is exp(0) for an additional score of zero. That score must be shifted
+    like the others.)
     """
     raised = (scores - scores.amax(dim=-1, keepdim=True)).exp()
     return raised / (1 + raised.sum(dim=-1, keepdim=True))
@@ -413,10 +409,10 @@ def one_more_in_the_shifted_denominator(scores: Tensor) -> Tensor:
 
 @mistake(replaces="sink_attention", dimension="numerics")
 def recent_sinks_count_twice(query: Tensor, key: Tensor, value: Tensor, window: int, num_sinks: int) -> Tensor:
-    """A sink that is recent as well counts twice.
+    """You count a sink that is also recent twice.
 
-    If you put the keys together from the sinks and from the window, a position that is in both must stand once. Near
-    the beginning of a sequence that is the rule.
+    If you concatenate the sinks and the window, a position that is in both must occur only once. This happens near the
+    beginning of every sequence.
     """
     rows, columns = _places(query @ key.transpose(-2, -1))
     twice = (columns < num_sinks) & (rows - columns < window)

@@ -1,4 +1,4 @@
-"""Attention with sinks: a window over the recent past, and the first positions for ever."""
+"""Attention with sinks: each query attends to a window of recent positions and to the first positions."""
 
 import torch
 

@@ -90,9 +90,10 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="CausalAttention.projec
 
 @mistake(replaces="CausalAttention.forward", dimension="numerics")
 def drops_scores(self: Any, x: Tensor) -> Tensor:
-    """Your dropout falls on the scores, before the softmax.
+    """You apply dropout to the scores, before the softmax.
 
-    A dropped score becomes zero, which is an ordinary score and still gets weight. Drop weights, after the softmax.
+    A dropped score becomes zero, which is an ordinary score and still gets weight. Apply dropout to the attention
+    weights, after the softmax.
     """
     queries, keys, values = self.project(x)
     scores = self.dropout(queries @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1]))
@@ -102,10 +103,10 @@ def drops_scores(self: Any, x: Tensor) -> Tensor:
 
 @mistake(replaces="CausalAttention.forward", dimension="numerics")
 def drops_hidden_scores(self: Any, x: Tensor) -> Tensor:
-    """Your dropout falls on the scores, after the future was hidden.
+    """You apply dropout to the scores, after masking the future.
 
-    What it drops there is -inf times zero, which is NaN, and a visible score that becomes zero still gets weight. Drop
-    weights, after the softmax.
+    Dropout multiplies by zero, and -inf times zero is NaN. A visible score that becomes zero still gets weight. Apply
+    dropout to the attention weights, after the softmax.
     """
     queries, keys, values = self.project(x)
     scores = queries @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1])
@@ -115,10 +116,10 @@ def drops_hidden_scores(self: Any, x: Tensor) -> Tensor:
 
 @mistake(replaces="CausalAttention.forward", dimension="numerics")
 def drops_the_input(self: Any, x: Tensor) -> Tensor:
-    """Your dropout falls on the input, before it is projected.
+    """You apply dropout to the input, before the projections.
 
-    A feature that is dropped there is missing for query, key and value alike. What is to be dropped is single
-    connections, "position i looks at position j": drop weights, after the softmax.
+    A dropped input feature is missing for query, key and value alike. Dropout must remove single connections, "position
+    i attends to position j": apply it to the attention weights, after the softmax.
     """
     queries, keys, values = self.project(self.dropout(x))
     return self.weigh(queries, keys) @ values  # type: ignore[no-any-return]  # the module's own method

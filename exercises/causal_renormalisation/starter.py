@@ -1,4 +1,4 @@
-"""Causal weights from weights: take the future out, and make every row add up to one again."""
+"""Causal weights from full weights: remove the future, and make every row add up to one again."""
 
 import torch
 

@@ -84,30 +84,31 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="CausalSelfAttention.pr
 
 @mistake(replaces="scores_of", dimension="numerics")
 def queries_and_keys_swapped(queries: Tensor, keys: Tensor) -> Tensor:
-    """Queries and keys have changed places.
+    """You swap queries and keys.
 
-    Row i of your scores is what key i has with every query; it has to be what *query* i has with every key. Either the
-    factors of the product are the other way round, or what W_query gives is taken for the keys: if you unpack or chunk
-    several projections at once, check the order.
+    Row i of your scores holds the products of key i with every query; it must hold the products of *query* i with every
+    key. Either the factors of the product are swapped, or you use the output of W_query as the keys. If you unpack or
+    chunk several projections at once, check their order.
     """
     return keys @ queries.transpose(-2, -1)
 
 
 @mistake(replaces="hide_future", dimension="masking")
 def hides_what_it_may_see(scores: Tensor) -> Tensor:
-    """You hide what may be seen, and show the rest.
+    """You mask the allowed positions and show the forbidden ones.
 
-    Your triangle has ones where a position may look, and `masked_fill` fills where it finds ones. The last position is
-    left with nothing to look at: a softmax over nothing is NaN.
+    Your triangle has ones at the allowed positions, and `masked_fill` fills where its mask is one. The last position
+    then attends to nothing: a softmax over no keys is NaN.
     """
     return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).tril(), float("-inf"))
 
 
 @mistake(replaces="CausalSelfAttention.forward", dimension="numerics")
 def drops_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Your dropout falls on the scores, before the softmax.
+    """You apply dropout to the scores, before the softmax.
 
-    A dropped score becomes zero, which is an ordinary score and still gets weight. Drop weights, after the softmax.
+    A dropped score becomes zero, which is an ordinary score and still gets weight. Apply dropout to the attention
+    weights, after the softmax.
     """
     queries, keys, values = _split(self, x)
     weights = torch.softmax(_hide(self.dropout(_scores(queries, keys))), dim=-1)
@@ -116,20 +117,20 @@ def drops_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @mistake(replaces="CausalSelfAttention.leave", dimension="numerics")
 def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
-    """You drop once more, round the output projection.
+    """You apply a second dropout before or after the output projection.
 
-    A second dropout falls on what goes into the projection or comes out of it. Many language models have one there, and
-    call it the residual dropout. It is no part of this layer: here the weights alone are dropped.
+    Many language models have this one too and call it residual dropout. It is not part of this layer: here dropout
+    applies to the attention weights only.
     """
     return torch.dropout(self.W_out(context), self.dropout.p, self.training)
 
 
 @mistake(replaces="CausalSelfAttention.forward", dimension="masking")
 def returns_unmasked_weights(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """You return weights from before the mask.
+    """You return weights computed without the mask.
 
-    Your output is right, but the weights that you return beside it give the future a share. Return the very weights
-    that you multiply with the values.
+    Your output is right, but the weights that you return give the future a share. Return the same weights that you
+    multiply by the values.
     """
     queries, keys, values = _split(self, x)
     context = self.gather(self.weigh(queries, keys), values)
@@ -138,10 +139,10 @@ def returns_unmasked_weights(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @mistake(replaces="CausalSelfAttention.forward", dimension="numerics")
 def returns_the_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """You return the scores in place of the weights.
+    """You return the scores instead of the attention weights.
 
-    Your output is right. The second thing to return are the weights, after the softmax: what you return there is what
-    goes into it.
+    Your output is right. The second result must be the weights, after the softmax; you return the scores, before the
+    softmax.
     """
     queries, keys, values = _split(self, x)
     context = self.gather(self.weigh(queries, keys), values)
@@ -152,8 +153,8 @@ def returns_the_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 def adds_the_input(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     """You add the input to the output.
 
-    A residual connection is part of a transformer block, round attention. This module returns what the output
-    projection gives.
+    A residual connection is part of the transformer block around the attention. This module returns the result of the
+    output projection only.
     """
     queries, keys, values = _split(self, x)
     weights = self.weigh(queries, keys)
@@ -162,47 +163,47 @@ def adds_the_input(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @mistake(replaces="hand_back", dimension="shapes")
 def weights_first(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You return the weights first and the output second.
+    """You return the weights before the output.
 
-    Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
+    Both results are there, but in the wrong order. The statement asks for `(output, weights)`. Check your `return`
+    statement.
     """
     return weights, output
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def weights_forgotten(output: Tensor, weights: Tensor) -> Tensor:
-    """You return the output alone.
+    """You return only the output.
 
-    Two things are asked for, the output and the weights of every head.
+    Return two results: the output and the weights of every head.
     """
     return output
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def returned_weights_averaged(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You average the weights over the heads before you return them.
+    """You average the returned weights over the heads.
 
-    The weights of every head are asked for, (B, h, T, T); yours have lost the head axis.
+    Return the weights of every head, with shape (B, h, T, T). Yours have no head axis.
     """
     return output, weights.mean(dim=1)
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def time_before_batch(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You return time before batch.
+    """You return the time axis before the batch axis.
 
-    The batch comes first in what you are given, and so it does in what you return. Look for a transpose of the first
-    two axes.
+    Input and output both have the batch axis first. Look for a transpose of the first two axes.
     """
     return output.transpose(0, 1), weights
 
 
 @mistake(replaces="CausalSelfAttention.forward", dimension="numerics")
 def drops_the_output_instead(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Your dropout falls on the output projection, not on the weights.
+    """You apply dropout to the output projection instead of the attention weights.
 
-    It drops what goes into that layer, or what comes out of it. Many language models have such a dropout as well, and
-    call it the residual dropout. What is to be dropped here are the weights, before they meet the values.
+    Your dropout is before or after that layer. Many language models have such a dropout too and call it residual
+    dropout. Here dropout applies to the attention weights, before you multiply them by the values.
     """
     queries, keys, values = _split(self, x)
     weights = self.weigh(queries, keys)

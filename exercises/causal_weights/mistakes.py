@@ -58,18 +58,18 @@ sum_cut_off = gradients.sum_cut_off
 def zero_times_infinity(scores: Tensor) -> Tensor:
     """You multiply zeros by -inf.
 
-    A triangle of ones times -inf is -inf where it should be, but 0 times -inf is `nan`, not 0, and one `nan` spoils the
-    whole row. Choose between two values instead of computing one.
+    A triangle of ones times -inf gives -inf where the triangle is 1, but 0 times -inf is NaN, not 0, and one NaN spoils
+    the whole row. Choose between two values, with `masked_fill` or `where`, instead of multiplying.
     """
     return scores + torch.ones_like(scores).triu(diagonal=1) * float("-inf")
 
 
 @mistake(replaces="hide_future", dimension="masking")
 def masks_the_first_table_only(scores: Tensor) -> Tensor:
-    """You hide the future in the first table only.
+    """You mask the future in the first matrix only.
 
-    The other tables of the leading axes see everything. The mask has to broadcast over all of them; look at how you
-    index the scores.
+    The other matrices of the leading axes attend to the future. The mask must broadcast over all leading axes. Check
+    how you index the scores.
     """
     hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     hidden.view(-1, *scores.shape[-2:])[1:] = False
@@ -78,20 +78,19 @@ def masks_the_first_table_only(scores: Tensor) -> Tensor:
 
 @mistake(replaces="weigh", dimension="masking")
 def masks_after_the_softmax(scores: Tensor) -> Tensor:
-    """You set weights to zero after the softmax, and leave it at that.
+    """You set weights to zero after the softmax without renormalising.
 
-    The future has taken its share of each row by then, so what is left adds up to less than one. Hide the scores before
-    the softmax, or divide each row by what is left of its sum.
+    The future already took its share of each row in the softmax, so the remaining weights add up to less than one. Mask
+    the scores before the softmax, or divide each row by its remaining sum.
     """
     return torch.softmax(scores, dim=-1).tril()
 
 
 @mistake(replaces="weigh", dimension="masking")
 def infinite_weights(scores: Tensor) -> Tensor:
-    """You set weights to -inf after the softmax.
+    """You set attention weights to -inf after the softmax.
 
-    What is hidden has a weight of 0. It is the scores, before the softmax, that -inf belongs to: look at the order
-    of your steps.
+    A masked position must have weight 0. Set its *score* to -inf, before the softmax. Check the order of your steps.
     """
     future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     return torch.softmax(scores, dim=-1).masked_fill(future, float("-inf"))
@@ -99,19 +98,19 @@ def infinite_weights(scores: Tensor) -> Tensor:
 
 @mistake(replaces="normalise", dimension="numerics")
 def softmax_over_axis_one(scores: Tensor) -> Tensor:
-    """Your softmax runs over axis 1, whatever that is.
+    """Your softmax always runs over axis 1.
 
-    With two axes in all, axis 1 holds the keys; with three it holds the queries, with four the heads. The keys are
-    always the last axis: count from the end.
+    With two axes, axis 1 is the key axis; with three it is the query axis, with four the head axis. The keys are always
+    the last axis: count from the end.
     """
     return torch.softmax(scores, dim=1)
 
 
 @mistake(replaces="weigh", dimension="numerics")
 def repaired_over_the_columns(scores: Tensor) -> Tensor:
-    """You repair the columns of your weights, not the rows.
+    """You renormalise the columns of your weights instead of the rows.
 
-    After the future was set to zero, each *row* lacks what the future had taken. Look at the axis of your sum.
+    After you set the future to zero, each *row* adds up to less than one. Check the axis of your sum.
     """
     weights = torch.softmax(scores, dim=-1).tril()
     return weights / weights.sum(dim=-2, keepdim=True)
@@ -119,10 +118,10 @@ def repaired_over_the_columns(scores: Tensor) -> Tensor:
 
 @mistake(replaces="weigh", dimension="masking")
 def table_on_its_side(scores: Tensor) -> Tensor:
-    """You return the table lying on its side.
+    """You return the weights transposed.
 
-    In row i stands what the others take from position i. A row belongs to a query, and adds up to one. Look for a
-    transpose.
+    Row i of your output holds the weights that the queries give to key i. A row must belong to one query and add up to
+    one. Look for a transpose.
     """
     hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1).transpose(-2, -1)
@@ -132,8 +131,8 @@ def table_on_its_side(scores: Tensor) -> Tensor:
 def scaled_after_the_softmax(scores: Tensor, d_k: int) -> Tensor:
     """You divide by √d_k after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
-    the scores, before they become weights.
+    Your weights then no longer add up to one, and they are as sharp as without scaling. Divide the scores before the
+    softmax.
     """
     hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) / math.sqrt(d_k)
@@ -141,10 +140,10 @@ def scaled_after_the_softmax(scores: Tensor, d_k: int) -> Tensor:
 
 @mistake(replaces="weigh", dimension="shapes")
 def leading_axes_flattened(scores: Tensor) -> Tensor:
-    """You return one leading axis, whatever there was.
+    """You flatten all leading axes into one.
 
-    The weights have the shape of the scores: with a batch and heads in front, or with nothing. If you flatten axes to
-    work on them, bring them back at the end.
+    The weights must have the shape of the scores: with any number of leading axes, or none. If you flatten axes during
+    the computation, restore them at the end.
     """
     tables = scores.reshape(-1, *scores.shape[-2:])
     hidden = torch.ones_like(tables, dtype=torch.bool).triu(diagonal=1)
@@ -153,10 +152,10 @@ def leading_axes_flattened(scores: Tensor) -> Tensor:
 
 @mistake(replaces="weigh", dimension="shapes")
 def axes_of_size_one_squeezed(scores: Tensor) -> Tensor:
-    """You take away every axis of size one.
+    """You remove every axis of size one.
 
-    A batch of one is still a batch, and one position still has a table of its own. `squeeze` without an argument
-    removes them all.
+    A batch of one must keep its axis, and so must a sequence of one position. `squeeze` without an argument removes all
+    axes of size one.
     """
     hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1).squeeze()
@@ -164,9 +163,9 @@ def axes_of_size_one_squeezed(scores: Tensor) -> Tensor:
 
 @mistake(replaces="scale", dimension="gradients")
 def scores_cut_off(scores: Tensor, d_k: int) -> Tensor:
-    """Your weights are cut off from the scores.
+    """Your weights are detached from the scores.
 
-    The weights are right, but no gradient reaches the scores, and so neither queries nor keys. Look for `detach()`,
-    `.data`, `.numpy()`, `no_grad`, or a new tensor made from one that was computed.
+    The values are right, but no gradient reaches the scores, so queries and keys cannot learn. Look for `detach()`,
+    `.data`, `.numpy()`, `no_grad`, or a new tensor made from a computed one.
     """
     return scores.detach() / math.sqrt(d_k)

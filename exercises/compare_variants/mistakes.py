@@ -35,10 +35,10 @@ sigmoid_for_softmax = borrow(weights.sigmoid_for_softmax, replaces="share_out")
 
 @mistake(replaces="gathered", dimension="gradients")
 def learned_weights_cut_off(weights: Tensor, encoder_outputs: Tensor) -> Tensor:
-    """No gradient flows back through the weights of your two modules.
+    """No gradient flows back through the attention weights of your two modules.
 
-    Their context is right, but W1, W2, v and W never learn where to look: the translator has to make do with weights
-    that stay as they began. Search for `detach()`, `.data`, `no_grad` or a new tensor made from the weights.
+    Their context is right, but W1, W2, v and W never learn where to attend: the model trains with their initial values.
+    Look for `detach()`, `.data`, `no_grad` or a new tensor made from the weights.
     """
     return (weights.detach().unsqueeze(1) @ encoder_outputs).squeeze(1)
 
@@ -47,18 +47,18 @@ def learned_weights_cut_off(weights: Tensor, encoder_outputs: Tensor) -> Tensor:
 def mean_of_the_outputs(weights: Tensor, encoder_outputs: Tensor) -> Tensor:
     """The context of your two modules is the plain mean of the encoder's outputs.
 
-    The weights are computed, but have no part in it. A translator that is told the mean of all words knows which words
-    there were, and not where.
+    You compute the weights but do not use them for the context. From the mean of all words, the model knows which words
+    occur but not where.
     """
     return encoder_outputs.mean(dim=1)
 
 
 @mistake(replaces="gathered", dimension="numerics")
 def averaged_instead_of_added(weights: Tensor, encoder_outputs: Tensor) -> Tensor:
-    """Your two modules average the weighted outputs where they should add them up.
+    """Your two modules average the weighted outputs instead of summing them.
 
-    The weights add up to one already, so the context is T times too small. What comes after can learn to make up for
-    that, as long as all sentences are equally long.
+    The weights already add up to one, so your context is too small by a factor of T. Later layers can learn to correct
+    this only if all sentences have the same length.
     """
     return (weights.unsqueeze(-1) * encoder_outputs).mean(dim=1)
 
@@ -67,26 +67,26 @@ def averaged_instead_of_added(weights: Tensor, encoder_outputs: Tensor) -> Tenso
 def context_keeps_an_axis(weights: Tensor, encoder_outputs: Tensor) -> Tensor:
     """The context of your two modules keeps an axis of size 1.
 
-    `bmm` wants three axes, and leaves (B, 1, encoder_dim) behind. There is one vector for each sentence: take the axis
-    in the middle away again.
+    `bmm` needs three axes and returns (B, 1, encoder_dim). The context has one vector for each sentence: remove the
+    middle axis.
     """
     return weights.unsqueeze(1) @ encoder_outputs
 
 
 @mistake(replaces="hand_over", dimension="shapes")
 def results_swapped(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Your two modules return the weights first.
+    """Your two modules return the weights before the context.
 
-    The context comes first, then the weights, as in all three.
+    Return the context first, then the weights.
     """
     return weights, context
 
 
 @mistake(replaces="hand_over", dimension="shapes")
 def squeezes_too_much(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Your two modules squeeze away every axis of size 1.
+    """Your two modules remove every axis of size 1.
 
-    With a batch of one an axis disappears that should stay. Tell `squeeze` which axis you mean.
+    With a batch of one, `squeeze` removes an axis that must stay. Tell `squeeze` which axis to remove.
     """
     return context.squeeze(), weights.squeeze()
 
@@ -96,17 +96,19 @@ def squeezes_too_much(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]
 def no_tanh(features: Tensor) -> Tensor:
     """The hidden layer of your additive attention has no tanh.
 
-    Without it the score falls apart into one number from the encoder and one from the decoder. The second is the same
-    for all positions, and the softmax does not see it: the translator has no say in where it looks, and cannot learn.
+    Without tanh, the score is the sum of one number from the encoder and one from the decoder. The decoder's number is
+    the same for all positions, so the softmax cancels it: the decoder cannot choose where to attend, and the model
+    cannot learn.
     """
     return features
 
 
 @mistake(replaces="activate", dimension="numerics")
 def relu_for_tanh(features: Tensor) -> Tensor:
-    """The hidden layer of your additive attention uses a ReLU, not tanh.
+    """The hidden layer of your additive attention uses a ReLU instead of tanh.
 
-    It trains, and better than some, but it is not the attention that was asked for. Compare it with the formula.
+    The model may train well with it, but it is not the attention of the statement. Compare your activation with the
+    formula.
     """
     return torch.relu(features)
 
@@ -115,27 +117,27 @@ def relu_for_tanh(features: Tensor) -> Tensor:
 def state_added_along_time(keys: Tensor, state: Tensor) -> Tensor:
     """Your additive attention adds the decoder's state without giving it a time axis.
 
-    (B, T, a) and (B, a) are aligned from the right, so the sentences of the one meet the words of the other. That is an
-    error for most sizes, and silently wrong where there are as many sentences as words.
+    (B, T, a) and (B, a) are aligned from the right, so the batch axis of the state lines up with the time axis of the
+    encoder's outputs. For most sizes this is an error; with as many sentences as words it is silently wrong.
     """
     return keys + state
 
 
 @mistake(replaces="combine", dimension="numerics")
 def product_for_sum(keys: Tensor, state: Tensor) -> Tensor:
-    """Your additive attention multiplies encoder and decoder.
+    """Your additive attention multiplies encoder and decoder features.
 
-    Attention that multiplies the two is the other kind. Here they meet as a sum, inside of the tanh; that is what it is
-    named after.
+    Multiplicative attention is the other module. Here the two projections are added inside the tanh; that is why the
+    method is called additive.
     """
     return keys * state.unsqueeze(1)
 
 
 @mistake(replaces="combine", dimension="numerics")
 def decoder_ignored(keys: Tensor, state: Tensor) -> Tensor:
-    """The decoder's state has no part in the scores of your additive attention.
+    """The decoder's state does not affect the scores of your additive attention.
 
-    All states look at the same words, and W2 never learns. Look at what goes into the tanh.
+    All states get the same weights, and W2 never learns. Check what goes into the tanh.
     """
     return keys
 
@@ -145,8 +147,8 @@ def decoder_ignored(keys: Tensor, state: Tensor) -> Tensor:
 def scaled_products(keys: Tensor, state: Tensor) -> Tensor:
     """Your multiplicative attention divides its scores by the root of their width.
 
-    The scaled one does, and is named after it. Luong's goes into the softmax as it is; side by side you can see what
-    the difference makes.
+    Only scaled dot-product attention does that. Luong's scores go into the softmax unscaled. The report shows what
+    difference this makes.
     """
     return (keys @ state.unsqueeze(-1)).squeeze(-1) / math.sqrt(state.shape[-1])
 
@@ -155,17 +157,17 @@ def scaled_products(keys: Tensor, state: Tensor) -> Tensor:
 def state_multiplied_along_time(keys: Tensor, state: Tensor) -> Tensor:
     """Your multiplicative attention gives the state no time axis.
 
-    (B, T, d) and (B, d) are aligned from the right, so the sentences of the one meet the words of the other. That is an
-    error for most sizes, and silently wrong where there are as many sentences as words.
+    (B, T, d) and (B, d) are aligned from the right, so the batch axis of the state lines up with the time axis of the
+    encoder's outputs. For most sizes this is an error; with as many sentences as words it is silently wrong.
     """
     return (keys * state).sum(dim=-1)
 
 
 @mistake(replaces="project", dimension="numerics")
 def bent_projection(keys: Tensor, layer: nn.Linear) -> Tensor:
-    """Your `general` bends the projected outputs with a tanh.
+    """Your `general` method applies tanh to the projected outputs.
 
-    Only `concat` has one. In `general` there is nothing but a matrix between encoder and decoder.
+    Only `concat` has a tanh. `general` has nothing but a matrix between encoder and decoder.
     """
     return torch.tanh(layer(keys))
 
@@ -174,27 +176,27 @@ def bent_projection(keys: Tensor, layer: nn.Linear) -> Tensor:
 def decoder_comes_first(keys: Tensor, state: Tensor) -> Tensor:
     """Your `concat` puts the decoder's state before the encoder's outputs.
 
-    The encoder comes first; W's columns are numbered accordingly.
+    The encoder's output must come first, because the columns of W are in this order.
     """
     return torch.cat((state.unsqueeze(1).expand(-1, keys.shape[1], -1), keys), dim=-1)
 
 
 @mistake(replaces="check", dimension="shapes")
 def unknown_methods_accepted(method: str) -> str:
-    """Your multiplicative attention accepts methods that do not exist.
+    """Your multiplicative attention accepts unknown methods.
 
-    Whatever is not one of the three names has to raise a `ValueError`, there or in `forward` at the latest. An `else`
-    at the end of a chain takes everything; a chain without one ends in an error of another kind, further on.
+    Any name other than the three must raise a `ValueError`, in the constructor or at the latest in `forward`. A final
+    `else` accepts every name; without an `else`, an unknown name causes a different error later.
     """
     return method if method in ("dot", "general") else "concat"
 
 
 @mistake(replaces="AdditiveAttention.forward", dimension="numerics")
 def tanh_before_the_sum(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> tuple[Tensor, Tensor]:
-    """Your additive attention adds the state's side outside of the tanh.
+    """Your additive attention adds the projected state outside the tanh.
 
-    The two meet inside of the tanh: tanh(W1 h + W2 s). What is added outside of it is the same for all words of a
-    sentence, so the softmax takes it away again, and the state has no say in where you look. Check the brackets.
+    The formula is tanh(W1 h + W2 s). A term added outside the tanh is the same for all words of a sentence, so the
+    softmax cancels it, and the state does not affect the weights. Check the brackets.
     """
     features = torch.tanh(self.W1(encoder_outputs)) + self.W2(decoder_hidden).unsqueeze(1)
     found = torch.softmax(features @ self.v, dim=-1)
@@ -203,10 +205,10 @@ def tanh_before_the_sum(self: Any, encoder_outputs: Tensor, decoder_hidden: Tens
 
 @mistake(replaces="MultiplicativeAttention.score", dimension="numerics")
 def concat_without_tanh(self: Any, encoder_outputs: Tensor, decoder_hidden: Tensor) -> Tensor:
-    """The hidden layer of your `concat` has no tanh.
+    """The hidden layer of your `concat` method has no tanh.
 
-    Without it v and W are one linear map of both, so what the state adds is the same for all words of a sentence, and
-    the softmax takes it away again.
+    Without tanh, v and W are one linear map. The state then adds the same number to the score of every word, and the
+    softmax cancels it.
     """
     if self.method == "concat":
         state = decoder_hidden.unsqueeze(1).expand(-1, encoder_outputs.shape[1], -1)

@@ -6,7 +6,7 @@ from torch import nn
 
 def scaled_dot_product_attention(query, key, value, mask=None):
     # query: (..., T_q, d_k)    key: (..., T_k, d_k)    value: (..., T_k, d_v)
-    raise NotImplementedError("write the products of queries and keys here")
+    raise NotImplementedError("write scaled dot-product attention here")
     # return output (..., T_q, d_v), weights (..., T_q, T_k)
 
 
@@ -27,5 +27,6 @@ class MultiplicativeAttention(nn.Module):
         # dot: nothing    general: W    concat: W, v    all without biases
 
     def forward(self, encoder_outputs, decoder_hidden):
+        # encoder_outputs: (B, T, encoder_dim)    decoder_hidden: (B, decoder_dim)
         raise NotImplementedError("write Luong's attention here")
         # return context (B, encoder_dim), weights (B, T)

@@ -48,18 +48,18 @@ everything_cut_off = gradients.everything_cut_off
 def width_of_the_values(query: Tensor, key: Tensor, value: Tensor) -> int:
     """You divide the scores by the root of the values' width.
 
-    In this model keys and values happen to be equally wide, so it trains all the same. Scores are products of queries
-    and keys; it is their width, d_k, that makes them large.
+    In this model keys and values have the same width, so it trains anyway. But scores are dot products of queries and
+    keys, so their size depends on that width, d_k.
     """
     return value.shape[-1]
 
 
 @mistake(replaces="weigh", dimension="masking")
 def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You mask after the softmax, and the weights no longer add up to one.
+    """You mask after the softmax, so the weights no longer add up to one.
 
-    The model learns to live with it, so its loss says nothing. But padding has taken its share in the softmax before
-    you set its weights to zero, and that share is lost: the answer still depends on how much padding there is.
+    The model can learn in spite of this, so its loss does not show it. But padding takes its share in the softmax
+    before you set its weights to zero, and that share is lost: your output depends on the amount of padding.
     """
     weights = torch.softmax(scores, dim=-1)
     return weights if mask is None else weights * mask
@@ -67,38 +67,39 @@ def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="gathered", dimension="shapes")
 def mixes_the_keys(key: Tensor, value: Tensor) -> Tensor:
-    """You gather the keys, not the values.
+    """You average the keys instead of the values.
 
-    In this model both have the same width, so nothing breaks and it may even learn. Keys only decide how much each
-    position matters; what is gathered from it is its value. Look at the last product.
+    In this model both have the same width, so no error is raised and the model may even learn. Keys only determine the
+    weights; the output is the weighted sum of the values. Check the last product.
     """
     return key
 
 
 @mistake(replaces="shown", dimension="numerics")
 def returns_the_scores(scores: Tensor, mask: Tensor | None, weights: Tensor) -> Tensor:
-    """You return the scores in place of the weights.
+    """You return the scores instead of the attention weights.
 
-    Your output is right, and the model learns from it. The second thing to return are the weights, after the softmax:
-    what you return there is what goes into it, before the mask.
+    Your output is right, and the model learns from it. The second result must be the weights, after the softmax; you
+    return the scores, before softmax and mask.
     """
     return scores
 
 
 @mistake(replaces="shown", dimension="masking")
 def returns_unmasked_weights(scores: Tensor, mask: Tensor | None, weights: Tensor) -> Tensor:
-    """You return weights from before the mask.
+    """You return weights computed without the mask.
 
-    Your output is right, but the weights that you return beside it give hidden keys a share, and so would every
-    picture made of them. Return the very weights that you multiply with the values.
+    Your output is right, but the weights that you return give masked keys a share, and so would every picture of them.
+    Return the same weights that you multiply by the values.
     """
     return torch.softmax(scores, dim=-1)
 
 
 @mistake(replaces="pair", dimension="shapes")
 def weights_first(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You return the weights first and the output second.
+    """You return the weights before the output.
 
-    Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
+    Both results are there, but in the wrong order. The statement asks for `(output, weights)`. Check your `return`
+    statement.
     """
     return weights, output

@@ -1,4 +1,4 @@
-"""The attention of a small model that learns to copy: it is all that the model lacks."""
+"""The attention function of a small model that learns to copy sequences."""
 
 import torch
 

@@ -10,6 +10,6 @@ class CrossAttention(nn.Module):
         # Create W_query, W_key and W_value here.
 
     def forward(self, x_1, x_2):
-        # x_1: (T_1, d_in), the sequence that asks    x_2: (T_2, d_in), the sequence that answers
+        # x_1: (T_1, d_in), gives the queries    x_2: (T_2, d_in), gives keys and values
         raise NotImplementedError("write your attention here")
         # return (T_1, d_out_v)

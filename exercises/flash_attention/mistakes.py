@@ -23,38 +23,36 @@ multiplied_by_the_root = families.multiplied_by_the_root
 def scaled_by_the_size_of_the_tile(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by the root of the tile's width.
 
-    How many keys a tile holds is your choice, and the result must not depend on it. Look at the axis whose size you
-    take the root of.
+    The number of keys in a tile must not affect the result. Check the axis whose size you take the root of.
     """
     return scores / math.sqrt(scores.shape[-1])
 
 
 @mistake(replaces="shrink", dimension="numerics")
 def nothing_is_rescaled(before: Tensor, after: Tensor) -> Tensor:
-    """You never rescale what you summed before.
+    """You never rescale the running sums.
 
-    When a new tile brings a larger score, the exponentials of the earlier tiles were taken under a peak that no
-    longer holds. Sum and mix are then sums of terms that do not belong together. What is exp(s - old) worth under the
-    new peak?
+    The exponentials of earlier tiles used an older maximum. When a new tile has a larger score, the old and the new
+    terms of your sums no longer fit together. By what must you multiply exp(s - old) to get exp(s - new)?
     """
     return torch.ones_like(after)
 
 
 @mistake(replaces="stir", dimension="numerics")
 def mix_not_rescaled(mixed: Tensor, factor: Tensor, powers: Tensor, values: Tensor) -> Tensor:
-    """You rescale the sum of the exponentials, but not the mix of the values.
+    """You rescale the sum of exponentials but not the sum of values.
 
-    Both were taken under the old peak, so both have to change when it does. The log-sum-exp is right, the output is
-    not: compare the two lines in which they grow.
+    Both used the old maximum, so both must be rescaled when it changes. The log-sum-exp is right, the output is not:
+    compare the two lines that update them.
     """
     return mixed + powers @ values
 
 
 @mistake(replaces="add_up", dimension="numerics")
 def sum_not_rescaled(total: Tensor, factor: Tensor, powers: Tensor) -> Tensor:
-    """You rescale the mix of the values, but not the sum of the exponentials.
+    """You rescale the sum of values but not the sum of exponentials.
 
-    Both were taken under the old peak, so both have to change when it does. Compare the two lines in which they grow.
+    Both used the old maximum, so both must be rescaled when it changes. Compare the two lines that update them.
     """
     return total + powers.sum(dim=-1)
 
@@ -63,47 +61,47 @@ def sum_not_rescaled(total: Tensor, factor: Tensor, powers: Tensor) -> Tensor:
 def rescaled_the_wrong_way(before: Tensor, after: Tensor) -> Tensor:
     """You rescale in the wrong direction.
 
-    When the peak rises, what was summed before has to become smaller; yours grows. Look at the sign of the exponent.
+    When the maximum grows, the old sums must become smaller; yours grow. Check the sign of the exponent.
     """
     return torch.exp(after - before).nan_to_num(posinf=0.0)
 
 
 @mistake(replaces="raise_peak", dimension="numerics")
 def peak_of_the_tile_alone(peak: Tensor, scores: Tensor) -> Tensor:
-    """Your peak is that of the last tile, not of all tiles so far.
+    """Your maximum is that of the last tile, not of all tiles so far.
 
-    For moderate scores that comes to the same. Where an earlier tile had much larger scores, the peak falls, and the
-    sums of before are multiplied by something infinite.
+    For moderate scores the result is the same. But if an earlier tile had much larger scores, your maximum falls, and
+    you multiply the old sums by infinity.
     """
     return scores.amax(dim=-1)
 
 
 @mistake(replaces="powers_of", dimension="numerics")
 def exponential_without_the_peak(scores: Tensor, peak: Tensor) -> Tensor:
-    """You take the exponential of the scores themselves.
+    """You do not subtract the maximum before the exponential.
 
-    You keep track of the peak and rescale by it, but the exponentials do not know about it, so the tiles do not fit
-    together. What has to be taken off the scores first?
+    You keep the running maximum and rescale by it, but your exponentials do not use it, so the terms of different tiles
+    do not fit together. What must you subtract from the scores first?
     """
     return torch.exp(scores)
 
 
 @mistake(replaces="raise_peak", dimension="numerics")
 def no_peak_at_all(peak: Tensor, scores: Tensor) -> Tensor:
-    """You take the exponential of the scores as they are.
+    """You take the exponential of the scores without shifting them.
 
-    The exponential of a large score is infinite, that of a very low one zero, and both end as NaN. Taking one number
-    off all scores of a row changes no weight: which number keeps the largest exponential at one?
+    The exponential of a large score is infinite, that of a very low one is zero, and both lead to NaN. Subtracting the
+    same number from all scores of a row changes no weight. Which number makes the largest exponential one?
     """
     return torch.zeros_like(peak)
 
 
 @mistake(replaces="start", dimension="numerics")
 def peak_begins_at_zero(queries: Tensor, values: Tensor) -> State:
-    """Your peak begins at zero.
+    """Your maximum starts at zero.
 
-    That is fine as long as a row has a positive score. Where all scores lie far below zero, every exponential vanishes,
-    and nothing divided by nothing is NaN. Which number is below every score?
+    This works as long as a row has a positive score. If all scores are far below zero, every exponential is zero, and
+    zero divided by zero is NaN. Which number is below every score?
     """
     peak = queries.new_zeros(queries.shape[:-1])
     return peak, torch.zeros_like(peak), queries.new_zeros(*queries.shape[:-1], values.shape[-1])
@@ -111,10 +109,10 @@ def peak_begins_at_zero(queries: Tensor, values: Tensor) -> State:
 
 @mistake(replaces="start", dimension="numerics")
 def sum_begins_at_one(queries: Tensor, values: Tensor) -> State:
-    """Your sum of exponentials begins at one.
+    """Your sum of exponentials starts at one.
 
-    Before the first tile nothing was added up. If your peak begins at -inf the one vanishes; with a peak that begins at
-    an ordinary number it stays, as a key that is not there.
+    Before the first tile the sum is empty. If your maximum starts at -inf, rescaling removes the one. If it starts at
+    an ordinary number, the one stays and acts like an extra key.
     """
     peak = queries.new_zeros(queries.shape[:-1])
     return peak, torch.ones_like(peak), queries.new_zeros(*queries.shape[:-1], values.shape[-1])
@@ -122,10 +120,10 @@ def sum_begins_at_one(queries: Tensor, values: Tensor) -> State:
 
 @mistake(replaces="absorb", dimension="numerics")
 def tiles_softmaxed_by_themselves(state: State, scores: Tensor, values: Tensor) -> State:
-    """You apply a softmax to each tile by itself, and average the tiles.
+    """You apply a softmax to each tile separately and average the tiles.
 
-    Each tile's weights add up to one then, so a tile of poor keys counts as much as one of good keys. Within a row, all
-    keys compete, whichever tile they are in.
+    Each tile then has the same total weight, whatever its scores are. The softmax must run over all keys of a row,
+    across all tiles.
     """
     before, total, mixed = state
     return raise_peak(before, scores), total + 1.0, mixed + torch.softmax(scores, dim=-1) @ values
@@ -140,8 +138,8 @@ def raise_peak(peak: Tensor, scores: Tensor) -> Tensor:
 def no_division(mixed: Tensor, total: Tensor) -> Tensor:
     """You never divide by the sum of the exponentials.
 
-    What you return is the sum of the values, each times its exponential. Only after the last tile is the sum complete
-    by which all of it has to be divided.
+    You return the sum of the values, each multiplied by its exponential. After the last tile, divide by the sum of the
+    exponentials.
     """
     return mixed
 
@@ -150,8 +148,8 @@ def no_division(mixed: Tensor, total: Tensor) -> Tensor:
 def epsilon_in_the_division(mixed: Tensor, total: Tensor) -> Tensor:
     """You add a small number to the sum before you divide by it.
 
-    Your weights add up to a little less than one. There is nothing to protect against: under its peak, each row's sum
-    is at least one.
+    Your weights add up to slightly less than one. No protection is needed: after subtracting the maximum, each row's
+    sum is at least one.
     """
     return mixed / (total.unsqueeze(-1) + 1e-6)
 
@@ -160,8 +158,8 @@ def epsilon_in_the_division(mixed: Tensor, total: Tensor) -> Tensor:
 def last_keys_dropped(length: int, block_size: int) -> list[slice]:
     """You leave out the keys that do not fill a whole block.
 
-    The length need not be a multiple of the block. Look at how you count the tiles: a division that rounds down loses
-    the rest.
+    The length need not be a multiple of the block size. Check how you compute the number of tiles: integer division
+    drops the remainder.
     """
     whole = length - length % block_size or length
     return [slice(start, min(start + block_size, whole)) for start in range(0, whole, block_size)]
@@ -169,10 +167,10 @@ def last_keys_dropped(length: int, block_size: int) -> list[slice]:
 
 @mistake(replaces="column_tiles", dimension="numerics")
 def tiles_overlap(length: int, block_size: int) -> list[slice]:
-    """Some of your keys are counted twice.
+    """You count some keys twice.
 
-    Where the length is no multiple of the block, your last tile is moved back to be a whole one, and the keys that it
-    shares with the tile before count once more.
+    If the length is not a multiple of the block size, you move the last tile back so that it is full. It then overlaps
+    the tile before it, and the shared keys count twice.
     """
     starts = range(0, length, block_size)
     return [slice(max(0, min(start, length - block_size)), min(start + block_size, length)) for start in starts]
@@ -180,86 +178,87 @@ def tiles_overlap(length: int, block_size: int) -> list[slice]:
 
 @mistake(replaces="log_of_sum", dimension="numerics")
 def logarithm_without_the_peak(peak: Tensor, total: Tensor) -> Tensor:
-    """Your log-sum-exp leaves out the peak.
+    """Your log-sum-exp does not include the maximum.
 
-    The exponentials were taken after the peak was subtracted. The logarithm of their sum has to get it back.
+    You subtracted the maximum before the exponential. Add it back to the logarithm of the sum.
     """
     return torch.log(total)
 
 
 @mistake(replaces="log_of_sum", dimension="numerics")
 def logarithm_to_base_two(peak: Tensor, total: Tensor) -> Tensor:
-    """Your log-sum-exp mixes two logarithms.
+    """Your log-sum-exp mixes two bases.
 
-    The peak is on the scale of the natural exponential, so the logarithm of the sum has to be the natural one too.
+    The maximum belongs to natural exponentials, so use the natural logarithm for the sum too.
     """
     return peak + torch.log2(total)
 
 
 @mistake(replaces="log_of_sum", dimension="numerics")
 def sum_for_its_logarithm(peak: Tensor, total: Tensor) -> Tensor:
-    """You return the sum of the exponentials, not its logarithm.
+    """You return the sum of exponentials instead of its logarithm.
 
-    What you return for `logsumexp` is the sum under the last peak. It is to be the logarithm of the sum of the
-    exponentials of the scores themselves.
+    For `logsumexp` you return the running sum, which is relative to the maximum. Return the logarithm of the sum of the
+    exponentials of the original scores.
     """
     return total
 
 
 @mistake(replaces="log_of_sum", dimension="numerics")
 def peak_for_the_logarithm(peak: Tensor, total: Tensor) -> Tensor:
-    """You return the largest score for the log-sum-exp.
+    """You return the largest score as the log-sum-exp.
 
-    The largest score is most of it where one key outshines all others, and less than it always. The sum has a part too.
+    The log-sum-exp is always at least the largest score, and close to it only if one key has a much higher score than
+    all others. Add the logarithm of the running sum.
     """
     return peak
 
 
 @mistake(replaces="log_of_sum", dimension="gradients")
 def logarithm_detached(peak: Tensor, total: Tensor) -> Tensor:
-    """No gradient comes back through your log-sum-exp.
+    """No gradient flows back through your log-sum-exp.
 
-    Its value is right, but for the backward pass it is a constant. It depends on queries and keys: look for a `detach`,
-    a `no_grad`, or, in an autograd function of your own, a gradient that `backward` receives and does not use.
+    Its value is right, but the backward pass treats it as a constant. It depends on queries and keys. Look for `detach`
+    or `no_grad`, or, in your own autograd function, a gradient argument that `backward` does not use.
     """
     return (peak + torch.log(total)).detach()
 
 
 @mistake(replaces="divide", dimension="gradients")
 def sum_detached(mixed: Tensor, total: Tensor) -> Tensor:
-    """No gradient comes back through the sum that your output is divided by.
+    """No gradient flows back through the sum that divides your output.
 
-    The value is right, but raising one score also takes weight from all other keys, and that goes through the sum. In
-    an autograd function of your own, it is the term that is subtracted in the gradient of the scores.
+    The value is right. But raising one score lowers the weights of all other keys, and that effect goes through the
+    sum. In your own autograd function, it is the term that is subtracted in the gradient of the scores.
     """
     return mixed / total.detach().unsqueeze(-1)
 
 
 @mistake(replaces="stir", dimension="gradients")
 def earlier_tiles_detached(mixed: Tensor, factor: Tensor, powers: Tensor, values: Tensor) -> Tensor:
-    """Only the last tile of keys gets all of its gradient.
+    """Only the last tile of keys gets its full gradient.
 
-    What you carry from tile to tile is cut off from its history, so the earlier tiles are constants for the backward
-    pass. Look for `detach`, `data` or `no_grad` where the running mix is updated.
+    You detach the running sums between tiles, so the backward pass treats earlier tiles as constants. Look for
+    `detach`, `data` or `no_grad` where you update the running sum of values.
     """
     return mixed.detach() * factor.unsqueeze(-1) + powers @ values
 
 
 @mistake(replaces="hide_future", dimension="masking")
 def nothing_hidden_within_a_tile(scores: Tensor, rows: slice, columns: slice) -> Tensor:
-    """You skip the tiles that lie ahead, but hide nothing within a tile.
+    """You skip the future tiles but mask nothing within a tile.
 
-    The tile on the diagonal holds keys that come before a query and keys that come after it. With `causal=True` each
-    query sees itself and what comes before it, exactly.
+    The tile on the diagonal has keys before and after each query. With `causal=True`, each query must attend exactly to
+    itself and earlier positions.
     """
     return scores.masked_fill(torch.tensor(columns.start >= rows.stop), float("-inf"))
 
 
 @mistake(replaces="attend", dimension="masking")
 def causal_ignored(queries: Tensor, key: Tensor, value: Tensor, *, rows: slice, block_size: int, causal: bool) -> State:
-    """With `causal=True` your queries see all keys, as they do without it.
+    """With `causal=True`, your queries still attend to all keys.
 
-    Either the argument is not used, or the result of the masking is thrown away: `masked_fill` returns a new tensor.
+    Either you do not use the argument, or you do not use the result of the masking: `masked_fill` returns a new tensor.
     """
     scores = queries @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     peak = scores.amax(dim=-1)
@@ -269,10 +268,10 @@ def causal_ignored(queries: Tensor, key: Tensor, value: Tensor, *, rows: slice, 
 
 @mistake(replaces="hide_future", dimension="masking")
 def triangle_in_every_tile(scores: Tensor, rows: slice, columns: slice) -> Tensor:
-    """Your causal mask is the same triangle in every tile.
+    """You use the same triangular mask in every tile.
 
-    That is right on the diagonal. In the tiles before it every key may be seen, and in those after it none. Who comes
-    first is decided by positions in the sequence, not in the tile.
+    This is right on the diagonal. In earlier tiles every key is visible, in later ones none. Compare positions in the
+    sequence, not positions in the tile.
     """
     hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(diagonal=1)
     return scores.masked_fill(hidden, float("-inf"))
@@ -280,10 +279,10 @@ def triangle_in_every_tile(scores: Tensor, rows: slice, columns: slice) -> Tenso
 
 @mistake(replaces="hide_future", dimension="masking")
 def triangle_in_the_tiles_before(scores: Tensor, rows: slice, columns: slice) -> Tensor:
-    """You hide a triangle in the tiles before the diagonal too.
+    """You apply a triangular mask to the tiles before the diagonal too.
 
-    You skip the tiles that lie ahead, which is right. The tile on the diagonal is a triangle. But of the tiles before
-    it every query may see every key. Who comes first is decided by positions in the sequence, not in the tile.
+    You skip the future tiles, which is right, and the tile on the diagonal needs a triangle. But in earlier tiles every
+    key is visible to every query. Compare positions in the sequence, not positions in the tile.
     """
     hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(diagonal=1)
     return scores.masked_fill(hidden | torch.tensor(columns.start >= rows.stop), float("-inf"))
@@ -291,50 +290,50 @@ def triangle_in_the_tiles_before(scores: Tensor, rows: slice, columns: slice) ->
 
 @mistake(replaces="visible", dimension="masking")
 def sees_one_ahead(rows: Tensor, columns: Tensor) -> Tensor:
-    """Every position sees one position of its future.
+    """Every position attends to one future position.
 
-    Compare positions of query and key at the border: a query sees itself, and nothing after itself. Check your
-    comparison, or the diagonal from which your triangle starts.
+    A query attends to itself and to earlier positions only. Check your comparison of the two positions, or the diagonal
+    from which your triangle starts.
     """
     return columns <= rows + 1
 
 
 @mistake(replaces="visible", dimension="masking")
 def does_not_see_itself(rows: Tensor, columns: Tensor) -> Tensor:
-    """Your queries do not see themselves.
+    """Your queries do not attend to themselves.
 
-    A position attends to itself and to what comes before it; yours begins one too early, and the first position sees
-    nothing at all. Check your comparison, or the diagonal from which your triangle starts.
+    A position attends to itself and to earlier positions. Your mask is off by one, so the first position attends to
+    nothing. Check your comparison of the two positions, or the diagonal from which your triangle starts.
     """
     return columns < rows
 
 
 @mistake(replaces="fill", dimension="masking")
 def hidden_scores_are_zero(scores: Tensor, hidden: Tensor) -> Tensor:
-    """You set hidden scores to zero.
+    """You set masked scores to zero.
 
-    A score of 0 is an ordinary score: its exponential is 1, and the key gets weight. Multiplying the scores by a mask
-    of zeros and ones comes to the same. Which score gets no weight at all?
+    A score of 0 is an ordinary score: its exponential is 1, so the key gets weight. Multiplying the scores by a mask of
+    zeros and ones does the same. Which score gets no weight at all?
     """
     return scores.masked_fill(hidden, 0.0)
 
 
 @mistake(replaces="fill", dimension="masking")
 def hidden_scores_are_minus_ten(scores: Tensor, hidden: Tensor) -> Tensor:
-    """You fill hidden scores with a number that is not low enough.
+    """You fill masked scores with a number that is not low enough.
 
-    With -10 a hidden key keeps a small weight, and a large one where the visible scores are low themselves. Is there a
-    number below all others?
+    With -10 a masked key keeps a small weight, and a large one when the visible scores are low too. Which number is
+    below every score?
     """
     return scores.masked_fill(hidden, -10.0)
 
 
 @mistake(replaces="fill", dimension="masking")
 def hidden_scores_are_minus_ten_thousand(scores: Tensor, hidden: Tensor) -> Tensor:
-    """Your fill value is within the reach of scores.
+    """Your fill value is not lower than every possible score.
 
-    As long as the visible scores are moderate nothing shows. Where all of them lie below your fill, say -100 or
-    -10,000, the hidden keys have the largest scores and take all the weight. Is there a number below all others?
+    A number such as -100 or -10,000 works only while the visible scores are moderate. If all of them are lower than
+    your fill value, the masked keys have the largest scores and take all the weight. Which number is below every score?
     """
     return scores.masked_fill(hidden, -1e4)
 
@@ -343,10 +342,10 @@ def hidden_scores_are_minus_ten_thousand(scores: Tensor, hidden: Tensor) -> Tens
 def holds_all_scores(
     query: Tensor, key: Tensor, value: Tensor, block_size: int = 64, causal: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """You hold the scores of all queries with all keys.
+    """You store the scores of all queries with all keys at once.
 
-    What you return is right, but somewhere in your code there is a T x T tensor: scores, weights or a mask. It is what
-    this algorithm is there to avoid. No tensor may be larger than a stretch of queries times a stretch of keys.
+    Your results are right, but your code creates a tensor with T * T elements: scores, weights or a mask. This
+    algorithm exists to avoid that. Keep every tensor to a block of queries times a block of keys.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     if causal:
@@ -371,9 +370,9 @@ def _by_rows(query: Tensor, key: Tensor, value: Tensor, *, causal: bool, row_of:
 def logarithm_of_unscaled_scores(
     query: Tensor, key: Tensor, value: Tensor, block_size: int = 64, causal: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Your log-sum-exp is that of scores which were not scaled.
+    """Your log-sum-exp uses unscaled scores.
 
-    The output is right. But both are about the same scores, the products divided by the root of the width.
+    The output is right. But both results must use the same scores: the dot products divided by √d.
     """
 
     def row_of(products: Tensor, seen: slice, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -388,10 +387,10 @@ def logarithm_of_unscaled_scores(
 def logarithm_sees_the_future(
     query: Tensor, key: Tensor, value: Tensor, block_size: int = 64, causal: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Your log-sum-exp takes in hidden keys.
+    """Your log-sum-exp includes masked keys.
 
-    The output is causal, the log-sum-exp is not: it is taken before the mask. Both are about the scores that a query
-    may see.
+    Your output is causal, but you compute the log-sum-exp before masking. Both results must use only the visible
+    scores.
     """
 
     def row_of(products: Tensor, seen: slice, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -406,10 +405,10 @@ def logarithm_sees_the_future(
 def backward_without_the_sum(
     query: Tensor, key: Tensor, value: Tensor, block_size: int = 64, causal: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Your backward pass takes the sum of the exponentials for a constant.
+    """Your backward pass treats the sum of exponentials as a constant.
 
-    Raising one score also takes weight from all other keys. In the gradient of the scores, that is the term which is
-    subtracted: for each query one number, the product of its output and its output's gradient.
+    Raising one score lowers the weights of all other keys. In the gradient of the scores, this is the term that is
+    subtracted: for each query one number, the dot product of its output and the gradient of that output.
     """
 
     def row_of(products: Tensor, seen: slice, value: Tensor) -> tuple[Tensor, Tensor]:
@@ -424,10 +423,10 @@ def backward_without_the_sum(
 def everything_detached(
     query: Tensor, key: Tensor, value: Tensor, block_size: int = 64, causal: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """No gradient comes back from your code.
+    """No gradient flows back from your results.
 
-    What you return is right, but it has no history, so nothing can be learnt through it. Look for `no_grad`, `detach`,
-    `data`, `item` or NumPy on the way from the inputs to the outputs.
+    The values are right, but they are detached from the graph, so nothing can learn through them. Look for `no_grad`,
+    `detach`, `data`, `item` or NumPy between the inputs and the outputs.
     """
 
     def row_of(products: Tensor, seen: slice, value: Tensor) -> tuple[Tensor, Tensor]:

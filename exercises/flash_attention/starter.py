@@ -6,4 +6,4 @@ import torch
 def flash_attention(query, key, value, block_size=64, causal=False):
     # query, key, value: (batch, heads, time, dim); time need not be a multiple of block_size
     raise NotImplementedError("write your attention here")
-    # return output, logsumexp    # (batch, heads, time, dim) and (batch, heads, time)
+    # return output (batch, heads, time, dim), logsumexp (batch, heads, time)

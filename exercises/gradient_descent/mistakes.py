@@ -20,9 +20,10 @@ def _slope(f: Function, x: Tensor) -> Tensor:
 
 @mistake(replaces="step", dimension="numerics")
 def uphill(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """You walk uphill.
+    """You step uphill.
 
-    The slope points to where the function grows. Downhill is the other way: look at the sign of your step.
+    The slope points in the direction in which the function grows. Step in the opposite direction: check the sign of
+    your step.
     """
     return x + learning_rate * gradient
 
@@ -31,7 +32,7 @@ def uphill(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
 def learning_rate_ignored(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
     """Your steps do not depend on the learning rate.
 
-    You take the whole slope off, whatever the rate. It says how large a share of the slope makes a step.
+    You subtract the whole slope, for any rate. Multiply the slope by the learning rate first.
     """
     return x - gradient
 
@@ -40,35 +41,36 @@ def learning_rate_ignored(x: Tensor, gradient: Tensor, learning_rate: float) -> 
 def divided_by_the_rate(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
     """You divide the slope by the learning rate.
 
-    A small rate has to make small steps, and yours become large.
+    A small rate must give small steps; yours become large.
     """
     return x - gradient / learning_rate
 
 
 @mistake(replaces="step", dimension="numerics")
 def sign_only(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """Your steps all have the same length.
+    """Your steps all have the same size.
 
-    Only the sign of the slope counts in yours, or the slope is divided by its own size. Where the curve is steep, the
-    step has to be longer.
+    You use only the sign of the slope, or you divide the slope by its own size. A steeper slope must give a longer
+    step.
     """
     return x - learning_rate * gradient.sign()
 
 
 @mistake(replaces="step", dimension="numerics")
 def replaced_by_the_step(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """You put the step in the place of the point.
+    """You return the step instead of the new point.
 
-    The next point is where you are, moved by the step. Yours forgets where it was.
+    The next point is the current point plus the step. You do not add the current point.
     """
     return -learning_rate * gradient
 
 
 @mistake(replaces="slope", dimension="numerics")
 def value_for_slope(f: Function, x: Tensor) -> Tensor:
-    """You step by the function's value, not by its slope.
+    """You use the function's value instead of its slope.
 
-    f(x) says how high you are, not in which direction it goes down. What autograd gives is the derivative of f at x.
+    f(x) is the height at x and does not tell in which direction the function falls. Use autograd to get the derivative
+    of f at x.
     """
     return f(x)
 
@@ -77,27 +79,27 @@ def value_for_slope(f: Function, x: Tensor) -> Tensor:
 def forward_difference(f: Function, x: Tensor) -> Tensor:
     """You estimate the slope from two nearby values.
 
-    A quotient of differences is close on smooth curves and wrong on wiggly ones, and its rounding is poor. Autograd
-    gives the slope itself.
+    A difference quotient is close on smooth curves, wrong on curves with fine ripples, and it has large rounding
+    errors. Autograd gives the exact slope.
     """
     return (f(x + 1e-4) - f(x)) / 1e-4
 
 
 @mistake(replaces="slope", dimension="numerics")
 def central_difference(f: Function, x: Tensor) -> Tensor:
-    """You estimate the slope from a value on either side.
+    """You estimate the slope from one value on each side.
 
-    That is closer than one side alone, and still wrong where the curve wiggles within the distance. Autograd gives the
-    slope itself.
+    This is more accurate than a one-sided difference, but still wrong if the curve has ripples within that distance.
+    Autograd gives the exact slope.
     """
     return (f(x + 1e-5) - f(x - 1e-5)) / 2e-5
 
 
 @mistake(replaces="walk", dimension="numerics")
 def gradients_pile_up(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """Your gradients pile up from step to step.
+    """Your gradients accumulate over the steps.
 
-    `backward()` adds to the gradient that is there already. Each step must see the slope of its own point alone.
+    `backward()` adds to the existing gradient. Each step must use only the slope at its own point.
     """
     points, piled = [x], torch.zeros(())
     for _ in range(num_steps):
@@ -108,9 +110,9 @@ def gradients_pile_up(f: Function, x: Tensor, learning_rate: float, num_steps: i
 
 @mistake(replaces="walk", dimension="numerics")
 def slope_of_the_start(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """You use the slope of the start for every step.
+    """You use the slope at the start for every step.
 
-    The slope changes as you walk, so it has to be found afresh at each point. Look at what stands before your loop.
+    The slope changes from point to point, so compute it again in each step. Check what you compute before your loop.
     """
     points, gradient = [x], _slope(f, x)
     for _ in range(num_steps):
@@ -120,18 +122,18 @@ def slope_of_the_start(f: Function, x: Tensor, learning_rate: float, num_steps: 
 
 @mistake(replaces="walk", dimension="numerics")
 def always_from_the_start(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """Every step of yours begins at the start.
+    """Every step starts from x0.
 
-    The point before is where a step begins. Look at which variable your update reads, and whether it is ever changed.
+    Each step must start from the previous point. Check which variable your update reads, and whether you change it.
     """
     return [x, *(x - learning_rate * _slope(f, x) for _ in range(num_steps))]
 
 
 @mistake(replaces="walk", dimension="numerics")
 def shrinking_rate(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """Your steps shrink with time.
+    """Your steps shrink over time.
 
-    The learning rate stays what it is: here nothing is divided by the number of the step.
+    The learning rate must stay constant. Do not divide it by the number of the step.
     """
     points = [x]
     for number in range(num_steps):
@@ -141,10 +143,10 @@ def shrinking_rate(f: Function, x: Tensor, learning_rate: float, num_steps: int)
 
 @mistake(replaces="walk", dimension="numerics")
 def momentum(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """Your steps remember the ones before.
+    """Your steps depend on earlier steps.
 
-    A part of the last step goes into the next, as with momentum 0.9. Plain gradient descent knows the slope of this
-    point only.
+    You add a part of the last step to the next one, as momentum 0.9 does. Plain gradient descent uses only the slope at
+    the current point.
     """
     points, speed = [x], torch.zeros(())
     for _ in range(num_steps):
@@ -157,8 +159,8 @@ def momentum(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> li
 def a_point_missing(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
     """A point is missing from your trajectory.
 
-    After n steps there are n + 1 points: the start, and one for where each step led. Look at whether you note a point
-    before or after you move, and what happens before the first step and after the last.
+    After n steps there are n + 1 points: the start and one point after each step. Check whether you store a point
+    before or after each step, and what happens before the first and after the last step.
     """
     points = [x]
     for _ in range(num_steps):
@@ -168,10 +170,10 @@ def a_point_missing(f: Function, x: Tensor, learning_rate: float, num_steps: int
 
 @mistake(replaces="gradient_descent", dimension="shapes")
 def one_point_for_each_step(f: Function, x0: float, learning_rate: float, num_steps: int) -> Tensor:
-    """Your trajectory has as many points as there are steps, so one is missing.
+    """Your trajectory has as many points as steps, so one is missing.
 
-    n steps lead through n + 1 points. Who notes a point before each step leaves out where the last one led; who
-    notes it after each step leaves out x0.
+    n steps lead through n + 1 points. If you store a point before each step, the last point is missing; if you store
+    one after each step, x0 is missing.
     """
     points = [torch.tensor(x0)]
     for _ in range(num_steps):
@@ -181,10 +183,10 @@ def one_point_for_each_step(f: Function, x0: float, learning_rate: float, num_st
 
 @mistake(replaces="walk", dimension="numerics")
 def values_of_the_function(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """You return how high the function is, not where you are.
+    """You return the values of the function instead of the points.
 
-    A trajectory holds the points themselves. What `f` gives at each of them is a curve of the loss: useful, but another
-    thing.
+    The trajectory holds the points x themselves. The values of `f` at these points are a loss curve, which is something
+    else.
     """
     points = [x]
     for _ in range(num_steps):
@@ -194,10 +196,10 @@ def values_of_the_function(f: Function, x: Tensor, learning_rate: float, num_ste
 
 @mistake(replaces="step", dimension="numerics")
 def never_moves(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """You stay where you are.
+    """Your point never changes.
 
-    Every point of your trajectory is x0. Either the gradient is zero when you take the step, because it was cleared too
-    early, or the step is taken by a copy.
+    Every point of your trajectory is x0. Either you clear the gradient before you use it, or you update a copy of the
+    point.
     """
     return x
 
@@ -206,7 +208,7 @@ def never_moves(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
 def one_step_too_many(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
     """You take one step too many.
 
-    num_steps counts steps, not points. Look at the bounds of your loop.
+    num_steps counts steps, not points. Check the bounds of your loop.
     """
     points = [x]
     for _ in range(num_steps + 1):
@@ -216,72 +218,72 @@ def one_step_too_many(f: Function, x: Tensor, learning_rate: float, num_steps: i
 
 @mistake(replaces="collect", dimension="shapes")
 def only_the_end(points: list[Tensor]) -> Tensor:
-    """You return the last point only.
+    """You return only the last point.
 
-    The whole way is asked for: every point from x0 on, in one tensor.
+    Return the whole trajectory: every point from x0 on, in one tensor.
     """
     return points[-1]
 
 
 @mistake(replaces="collect", dimension="shapes")
 def points_in_a_column(points: list[Tensor]) -> Tensor:
-    """Your points stand in a column.
+    """Your trajectory has two axes.
 
-    A tensor of shape (n + 1,) has one axis; yours has two. Look at the shape of x itself: it may be (1,).
+    A tensor of shape (n + 1,) has one axis. Check the shape of x itself: it may be (1,).
     """
     return torch.stack(points)[:, None]
 
 
 @mistake(replaces="collect", dimension="shapes")
 def a_list_of_points(points: list[Tensor]) -> list[Tensor]:
-    """You return a list, where a tensor is asked for.
+    """You return a list instead of a tensor.
 
-    Put the points together into one tensor of shape (n + 1,).
+    Join the points into one tensor of shape (n + 1,), for example with `torch.stack`.
     """
     return points
 
 
 @mistake(replaces="collect", dimension="numerics")
 def all_points_the_last(points: list[Tensor]) -> Tensor:
-    """All points of your trajectory are the last one.
+    """All points of your trajectory equal the last one.
 
-    You noted the same tensor again and again, and it was changed in place afterwards. Note a copy of its number.
+    You store the same tensor again and again, and later change it in place. Store a copy of its value.
     """
     return points[-1].repeat(len(points))
 
 
 @mistake(replaces="collect", dimension="numerics")
 def backwards(points: list[Tensor]) -> Tensor:
-    """Your trajectory runs backwards.
+    """Your trajectory is in reverse order.
 
-    The start comes first, the end last.
+    The start must come first and the last point last.
     """
     return torch.stack(points).flip(0)
 
 
 @mistake(replaces="start", dimension="numerics")
 def rounded_start(x0: float) -> Tensor:
-    """You begin at a whole number.
+    """You start at a whole number.
 
-    x0 is rounded on its way into a tensor. Look for `int(…)` or an integer dtype.
+    You round x0 when you turn it into a tensor. Look for `int(…)` or an integer dtype.
     """
     return torch.tensor(float(int(x0)))
 
 
 @mistake(replaces="start", dimension="numerics")
 def begins_at_zero(x0: float) -> Tensor:
-    """You begin at zero, wherever x0 is.
+    """You start at zero for any x0.
 
-    Look at what your first point is made from.
+    Check how you create your first point.
     """
     return torch.zeros(())
 
 
 @mistake(replaces="walk", dimension="numerics")
 def stops_where_it_is_flat(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """You stop where the slope is small.
+    """You stop when the slope is small.
 
-    A small slope is a slope, and a large learning rate makes a step of it. Take all steps that are asked for.
+    With a large learning rate, a small slope can still give a large step. Take all `num_steps` steps.
     """
     points = [x]
     for _ in range(num_steps):
@@ -292,28 +294,28 @@ def stops_where_it_is_flat(f: Function, x: Tensor, learning_rate: float, num_ste
 
 @mistake(replaces="step", dimension="numerics")
 def slope_held_within_one(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """You hold the slope between -1 and 1.
+    """You clamp the slope between -1 and 1.
 
-    Clipping gradients keeps a training from running away, and is another method. Here a steep slope makes a long step.
+    Gradient clipping keeps training stable, but it is a different method. Here a steep slope must give a long step.
     """
     return x - learning_rate * gradient.clamp(-1.0, 1.0)
 
 
 @mistake(replaces="step", dimension="numerics")
 def points_held_within_ten(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """You hold the points between -10 and 10.
+    """You clamp the points between -10 and 10.
 
-    The curve has no ends, and nothing was said of any. Look for a `clamp`.
+    The statement sets no bounds for the points. Look for a `clamp`.
     """
     return (x - learning_rate * gradient).clamp(-10.0, 10.0)
 
 
 @mistake(replaces="walk", dimension="numerics")
 def adam(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """Your steps are those of Adam.
+    """You use Adam instead of plain gradient descent.
 
-    It divides by the size of past slopes, so its first step is as long as the learning rate. Plain gradient descent is
-    `SGD` without momentum, or one line of your own.
+    Adam divides by the size of past slopes, so its first step is as long as the learning rate. Plain gradient descent
+    is `SGD` without momentum, or one line of your own.
     """
     point, points = x.clone().requires_grad_(), [x]
     optimiser = torch.optim.Adam([point], lr=learning_rate)
@@ -329,7 +331,7 @@ def adam(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[T
 def rounded_points(points: list[Tensor]) -> Tensor:
     """You round your points.
 
-    They agree with the right ones to four decimals and no further. Round only what you print.
+    They agree with the expected ones to four decimals only. Round only what you print.
     """
     return torch.stack(points).round(decimals=4)
 
@@ -338,7 +340,7 @@ def rounded_points(points: list[Tensor]) -> Tensor:
 def one_step_too_few(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
     """You take one step too few.
 
-    The start is a point before any step, so n steps lead to n + 1 points. Look at the bounds of your loop.
+    The start is a point before any step, so n steps lead to n + 1 points. Check the bounds of your loop.
     """
     points = [x]
     for _ in range(num_steps - 1):
@@ -348,9 +350,9 @@ def one_step_too_few(f: Function, x: Tensor, learning_rate: float, num_steps: in
 
 @mistake(replaces="walk", dimension="numerics")
 def stops_where_steps_are_small(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
-    """You stop where a step is small.
+    """You stop when a step is small.
 
-    A short step may be the first of longer ones: beside a ridge they grow. Take all steps that are asked for.
+    Longer steps can follow a short one: near a maximum they grow. Take all `num_steps` steps.
     """
     points = [x]
     while len(points) <= num_steps:
@@ -364,7 +366,7 @@ def stops_where_steps_are_small(f: Function, x: Tensor, learning_rate: float, nu
 def weights_decay(f: Function, x: Tensor, learning_rate: float, num_steps: int) -> list[Tensor]:
     """Your points are pulled towards zero.
 
-    An optimiser with `weight_decay` adds a share of the point to its slope. Only the slope counts here.
+    An optimiser with `weight_decay` adds a multiple of the point to its slope. Use the slope only.
     """
     points = [x]
     for _ in range(num_steps):

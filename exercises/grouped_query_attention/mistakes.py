@@ -67,69 +67,69 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="GroupedQueryAttention.
 
 @mistake(replaces="share", dimension="numerics")
 def tiles_the_heads(heads: Tensor, num_heads: int) -> Tensor:
-    """Your query heads take turns at the keys, where neighbours should share.
+    """Your query heads alternate between key heads; neighbours must share.
 
-    You repeat the heads of keys and values as a whole, 0, 1, 0, 1. Each of them has to be repeated by itself, before
-    the next one comes. `repeat` and `repeat_interleave` differ in just that; with `expand`, look at which side of the
-    head axis the new axis stands.
+    You repeat the key and value heads as a whole: 0, 1, 0, 1. Repeat each head before the next one: 0, 0, 1, 1. This is
+    the difference between `repeat` and `repeat_interleave`. With `expand`, check on which side of the head axis you
+    insert the new axis.
     """
     return heads.repeat(1, num_heads // heads.shape[1], 1, 1)
 
 
 @mistake(replaces="share", dimension="numerics")
 def shares_in_reverse(heads: Tensor, num_heads: int) -> Tensor:
-    """Your groups read the keys and values in reverse order.
+    """Your groups use the key and value heads in reverse order.
 
-    The first group of query heads reads the first head of keys and values. Look for a `flip` or a negative step.
+    The first group of query heads must use the first key and value head. Look for a `flip` or a negative step.
     """
     return heads.flip(1).repeat_interleave(num_heads // heads.shape[1], dim=1)
 
 
 @mistake(replaces="share", dimension="numerics")
 def first_head_for_every_group(heads: Tensor, num_heads: int) -> Tensor:
-    """All your query heads read the first head of keys and values.
+    """All your query heads use the first key and value head.
 
-    That is right if there is only one. Look for an index 0, or for an `expand` that needs an axis of size 1.
+    That is right only if there is just one. Look for an index 0, or for an `expand` that needs an axis of size 1.
     """
     return heads[:, :1].expand(-1, num_heads, -1, -1)
 
 
 @mistake(replaces="share", dimension="numerics")
 def averages_the_shared_heads(heads: Tensor, num_heads: int) -> Tensor:
-    """You average the heads of keys and values before you share them.
+    """You average the key and value heads before you share them.
 
-    That is how a model with many heads is turned into one with few, once, by its weights. Here the heads are there
-    already, and each group reads one of its own.
+    Averaging is how an existing multi-head model is converted, once, in its parameters. Here each group uses its own
+    key and value head.
     """
     return heads.mean(dim=1, keepdim=True).expand(-1, num_heads, -1, -1)
 
 
 @mistake(replaces="share", dimension="shapes")
 def repeats_the_sequence(heads: Tensor, num_heads: int) -> Tensor:
-    """You repeat positions, not heads.
+    """You repeat positions instead of heads.
 
-    Axis 2 counts positions once the heads stand in front of them. Look at the order of the axes at the moment when you
-    repeat, and at which one you repeat along.
+    After the split, axis 1 is the head axis and axis 2 is the time axis. Check the order of the axes where you repeat,
+    and along which axis you repeat.
     """
     return heads.repeat_interleave(num_heads // heads.shape[1], dim=2)
 
 
 @mistake(replaces="share", dimension="shapes")
 def shares_nothing(heads: Tensor, num_heads: int) -> Tensor:
-    """You multiply many heads of queries with few heads of keys.
+    """You multiply query heads by fewer key heads without sharing them.
 
-    The two numbers of heads differ, so the product fails, unless there is just one head of keys. Each head of keys and
-    values serves a whole group of query heads.
+    The numbers of heads differ, so the product fails unless there is only one key head. Each key and value head must
+    serve a whole group of query heads.
     """
     return heads
 
 
 @mistake(replaces="GroupedQueryAttention.share_out", dimension="numerics")
 def tiles_the_keys_only(self: Any, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Your keys and your values are shared in different ways.
+    """You share keys and values in different ways.
 
-    The values go to neighbours, the keys in turns: a head then weighs with one head's keys and mixes another head's
-    values. Compare the two lines.
+    Neighbouring query heads share values, but they alternate between key heads. A query head then uses the keys of one
+    head and the values of another. Compare the two lines.
     """
     times = self.num_heads // self.num_kv_heads
     return keys.repeat(1, times, 1, 1), values.repeat_interleave(times, dim=1)
@@ -137,10 +137,10 @@ def tiles_the_keys_only(self: Any, keys: Tensor, values: Tensor) -> tuple[Tensor
 
 @mistake(replaces="GroupedQueryAttention.share_out", dimension="numerics")
 def tiles_the_values_only(self: Any, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Your values and your keys are shared in different ways.
+    """You share values and keys in different ways.
 
-    The keys go to neighbours, the values in turns: a head then weighs with one head's keys and mixes another head's
-    values. Compare the two lines.
+    Neighbouring query heads share keys, but they alternate between value heads. A query head then uses the keys of one
+    head and the values of another. Compare the two lines.
     """
     times = self.num_heads // self.num_kv_heads
     return keys.repeat_interleave(times, dim=1), values.repeat(1, times, 1, 1)
@@ -148,9 +148,9 @@ def tiles_the_values_only(self: Any, keys: Tensor, values: Tensor) -> tuple[Tens
 
 @mistake(replaces="GroupedQueryAttention.weigh", dimension="numerics")
 def scaled_by_the_width_of_the_shared_heads(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide the scores by the root of the width of all heads of keys together.
+    """You divide the scores by the root of the total width of all key heads.
 
-    W_key gives several heads side by side. A score is a dot product of two vectors as wide as *one* head.
+    W_key produces several heads side by side. A score is a dot product of two vectors that are as wide as *one* head.
     """
     scores = queries @ keys.transpose(-2, -1) / math.sqrt(self.W_key.out_features)
     hidden = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
@@ -159,10 +159,10 @@ def scaled_by_the_width_of_the_shared_heads(self: Any, queries: Tensor, keys: Te
 
 @mistake(replaces="hide_future", dimension="masking")
 def hides_what_it_may_see(scores: Tensor) -> Tensor:
-    """You hide what may be seen, and show the rest.
+    """You mask the allowed positions and show the forbidden ones.
 
-    Your triangle has ones where a position may look, and `masked_fill` fills where it finds ones. The last position is
-    left with nothing to look at: a softmax over nothing is NaN.
+    Your triangle has ones at the allowed positions, and `masked_fill` fills where its mask is one. The last position
+    then attends to nothing: a softmax over no keys is NaN.
     """
     return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).tril(), float("-inf"))
 
@@ -171,8 +171,8 @@ def hides_what_it_may_see(scores: Tensor) -> Tensor:
 def adds_the_input(self: Any, x: Tensor) -> Tensor:
     """You add the input to the output.
 
-    A residual connection is part of a transformer block, round attention. This module returns what the output
-    projection gives.
+    A residual connection is part of the transformer block around the attention. This module returns the result of the
+    output projection only.
     """
     queries, keys, values = self.cut(*self.project(x))
     keys, values = self.share_out(keys, values)
@@ -181,10 +181,9 @@ def adds_the_input(self: Any, x: Tensor) -> Tensor:
 
 @mistake(replaces="GroupedQueryAttention.leave", dimension="shapes")
 def time_before_batch(self: Any, context: Tensor) -> Tensor:
-    """You return time before batch.
+    """You return the time axis before the batch axis.
 
-    The batch comes first in what you are given, and so it does in what you return. Look for a transpose of the first
-    two axes.
+    Input and output both have the batch axis first. Look for a transpose of the first two axes.
     """
     return self.W_out(context).transpose(0, 1)
 
@@ -193,8 +192,8 @@ def time_before_batch(self: Any, context: Tensor) -> Tensor:
 def scaled_by_the_width_of_a_group(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
     """You divide the scores by the root of `d_model / num_kv_heads`.
 
-    That is the width of all query heads of a group together. A head of keys is as wide as one head of queries,
-    `d_model / num_heads`, and there are fewer of them.
+    That is the total width of all query heads of a group. A key head is as wide as one query head, `d_model /
+    num_heads`; there are only fewer of them.
     """
     width = keys.shape[-1] * self.num_heads // self.num_kv_heads
     found = queries @ keys.transpose(-2, -1) / math.sqrt(width)
@@ -204,10 +203,11 @@ def scaled_by_the_width_of_a_group(self: Any, queries: Tensor, keys: Tensor) -> 
 
 @mistake(replaces="GroupedQueryAttention.gather", dimension="numerics")
 def groups_behind_their_members(self: Any, weights: Tensor, values: Tensor) -> Tensor:
-    """You put the heads of all groups together in the wrong order.
+    """You merge the heads of all groups in the wrong order.
 
-    First come the first heads of every group, then the second ones. Side by side again means head 0, head 1, and so
-    on, and those of one group are neighbours. Look at the two axes, groups and members, that you merge into one.
+    Your output starts with the first head of every group, then the second head of every group. The right order is head
+    0, head 1, and so on, so the heads of one group are neighbours. Check the order of the two axes, groups and heads
+    within a group, that you merge.
     """
     heads = weights @ values
     return heads.unflatten(1, (self.num_kv_heads, -1)).transpose(1, 2).flatten(1, 2)
@@ -215,10 +215,10 @@ def groups_behind_their_members(self: Any, weights: Tensor, values: Tensor) -> T
 
 @mistake(replaces="GroupedQueryAttention.cut", dimension="numerics")
 def members_before_groups(self: Any, queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """You cut the queries into members of groups, where they lie as groups of members.
+    """You split the query heads into groups in the wrong order.
 
-    Consecutive heads of queries make a group. In the `view` that makes two axes of the heads, the groups come first,
-    and the heads within a group second.
+    Consecutive query heads form a group. When your `view` splits the head axis in two, the groups come first and the
+    heads within a group second.
     """
     batch, time, _ = queries.shape
     cut = [part.view(batch, time, -1, queries.shape[-1] // self.num_heads) for part in (queries, keys, values)]

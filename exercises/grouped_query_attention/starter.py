@@ -1,4 +1,4 @@
-"""Grouped-query attention: groups of query heads share one head of keys and values."""
+"""Grouped-query attention: each group of query heads shares one key and value head."""
 
 import torch
 from torch import nn

@@ -43,9 +43,9 @@ def _future(scores: Tensor, diagonal: int) -> Tensor:
 
 @mistake(replaces="hide_future", dimension="masking")
 def no_mask(scores: Tensor) -> Tensor:
-    """Nothing is hidden: every token sees the whole chunk that it comes in.
+    """Nothing is masked: every token attends to its whole chunk.
 
-    One token at a time needs no mask. Several at once do: each of them may see those before it and itself.
+    A single new token needs no mask. In a chunk of several tokens, each must attend only to earlier tokens and itself.
     """
     return scores
 
@@ -54,7 +54,7 @@ def no_mask(scores: Tensor) -> Tensor:
 def sees_one_ahead(scores: Tensor) -> Tensor:
     """Your mask starts one position too late.
 
-    Every token sees the one after it, if both come in the same chunk. Check the diagonal from which your triangle
+    Every token attends to the one after it, if both are in the same chunk. Check the diagonal from which your triangle
     starts.
     """
     return scores.masked_fill(_future(scores, 2), float("-inf"))
@@ -62,37 +62,37 @@ def sees_one_ahead(scores: Tensor) -> Tensor:
 
 @mistake(replaces="hide_future", dimension="masking")
 def hides_itself(scores: Tensor) -> Tensor:
-    """Your mask hides the diagonal as well.
+    """Your mask also covers the diagonal.
 
-    No token sees itself, and the first token of a text sees nothing at all: a softmax over nothing is NaN.
+    No token attends to itself, and the first token of a text attends to nothing: a softmax over no keys is NaN.
     """
     return scores.masked_fill(_future(scores, 0), float("-inf"))
 
 
 @mistake(replaces="hide_future", dimension="masking")
 def fills_with_minus_ten(scores: Tensor) -> Tensor:
-    """Your fill value is not low enough: you set the hidden scores to -10.
+    """Your fill value is not low enough: you set the masked scores to -10.
 
-    Its exponential is small but not zero, so a little of the future leaks in.
+    Its exponential is small but not zero, so some weight leaks to the future. Which number is below every score?
     """
     return scores.masked_fill(_future(scores, 1), -10.0)
 
 
 @mistake(replaces="hide_future", dimension="masking")
 def fills_with_zero(scores: Tensor) -> Tensor:
-    """You set the hidden scores to zero.
+    """You set the masked scores to zero.
 
-    A score of zero is an ordinary score, and still gets weight.
+    A score of zero is an ordinary score and still gets weight. Which score gets no weight at all?
     """
     return scores.masked_fill(_future(scores, 1), 0.0)
 
 
 @mistake(replaces="hide_future", dimension="masking")
 def unmasked_after_the_first_chunk(scores: Tensor) -> Tensor:
-    """You mask the first chunk only.
+    """You mask only the first chunk.
 
-    With a cache, you hide nothing any more. That is right for single tokens; a later chunk of several has a future of
-    its own.
+    If there is a cache, you mask nothing. That is right for single tokens, but in a later chunk of several tokens, the
+    first ones must not attend to the last ones.
     """
     if scores.shape[-1] > scores.shape[-2]:
         return scores
@@ -101,38 +101,37 @@ def unmasked_after_the_first_chunk(scores: Tensor) -> Tensor:
 
 @mistake(replaces="behind", dimension="numerics")
 def positions_start_anew(scores: Tensor) -> int:
-    """Your mask takes the first new token for the first of the text.
+    """Your mask treats the first new token as the first token of the text.
 
-    It hides the cache from the new tokens: the first of them sees one key, whichever that is. With P tokens before, new
-    token i is token P + i; its row of the mask begins further to the right.
+    It masks the cache: the first new token attends to one key only. With P earlier tokens, new token i is token P + i
+    of the text, so its row of the mask must allow P more keys.
     """
     return 0
 
 
 @mistake(replaces="recall", dimension="numerics")
 def cache_ignored(keys: Tensor, values: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
-    """You take no notice of the cache.
+    """You ignore the cache.
 
-    Every chunk attends to itself alone. What came before is in the cache, and belongs in front of the new keys and
-    values.
+    Every chunk attends only to itself. Concatenate the cached keys and values in front of the new ones.
     """
     return keys, values
 
 
 @mistake(replaces="recall", dimension="numerics")
 def only_the_cache(keys: Tensor, values: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
-    """Your new tokens see the cache only, and not themselves.
+    """Your new tokens attend to the cache but not to themselves.
 
-    A token's own key and value have to be joined to the cache before it attends.
+    Append the new keys and values to the cached ones before you compute the scores.
     """
     return (keys, values) if cache is None else cache
 
 
 @mistake(replaces="recall", dimension="numerics")
 def keys_and_values_swapped_in_the_cache(keys: Tensor, values: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
-    """Keys and values change places in your cache.
+    """You swap keys and values in the cache.
 
-    Check the order in which you put the two into the cache, and the order in which you take them out.
+    Check the order in which you store the two in the cache and the order in which you read them.
     """
     if cache is None:
         return keys, values
@@ -141,10 +140,10 @@ def keys_and_values_swapped_in_the_cache(keys: Tensor, values: Tensor, cache: Ca
 
 @mistake(replaces="recall", dimension="numerics")
 def keys_cached_twice(keys: Tensor, values: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
-    """You take the cached keys for the cached values too.
+    """You use the cached keys as the cached values too.
 
-    Both parts of your cache hold keys, or both are joined from the same part. A line that was copied and not changed
-    does that.
+    Both parts of your cache hold keys, or you concatenate both from the same part. Look for a copied line that you did
+    not change.
     """
     if cache is None:
         return keys, values
@@ -153,37 +152,37 @@ def keys_cached_twice(keys: Tensor, values: Tensor, cache: Cache | None) -> tupl
 
 @mistake(replaces="join", dimension="numerics")
 def new_ones_first(before: Tensor, new: Tensor) -> Tensor:
-    """You put the new tokens in front of the cached ones.
+    """You put the new tokens before the cached ones.
 
-    The mask goes by position, so the order in time matters: what came first stays first.
+    The mask depends on positions, so keep the order in time: earlier tokens first.
     """
     return torch.cat([new, before], dim=-2)
 
 
 @mistake(replaces="join", dimension="numerics")
 def last_one_dropped(before: Tensor, new: Tensor) -> Tensor:
-    """You lose a token at every boundary between chunks.
+    """You lose one token at every boundary between chunks.
 
-    The last cached token is gone when the new ones are joined. Look at where slices begin and end.
+    One cached token is missing after you concatenate the new ones. Check where your slices begin and end.
     """
     return torch.cat([before[..., 1:, :], new[..., :1, :], new], dim=-2)
 
 
 @mistake(replaces="join", dimension="shapes")
 def joined_out_of_shape(before: Tensor, new: Tensor) -> Tensor:
-    """What you join with the cache does not fit together any more.
+    """After you concatenate with the cache, the shapes do not fit.
 
-    Either the two are joined along an axis that does not count tokens (once the heads are split off, axis 1 counts
-    heads and axis 2 counts tokens), or only one of keys and values is joined. Print the shapes before and after.
+    Either you concatenate along the wrong axis (after the split into heads, axis 1 is the head axis and axis 2 the time
+    axis), or you concatenate only keys or only values. Print the shapes before and after.
     """
     return torch.cat([before, new], dim=1)
 
 
 @mistake(replaces="remember", dimension="numerics")
 def remembers_the_chunk_before(keys: Tensor, values: Tensor, cache: Cache | None) -> Cache:
-    """Your cache holds the last chunk only.
+    """Your cache holds only the last chunk.
 
-    What you return replaces what you were given, so it has to hold everything that came so far.
+    The cache that you return replaces the one that you were given, so it must hold all tokens so far.
     """
     behind = 0 if cache is None else cache[0].shape[-2]
     seen = min(behind, keys.shape[-2] - 1)
@@ -194,16 +193,16 @@ def remembers_the_chunk_before(keys: Tensor, values: Tensor, cache: Cache | None
 def first_cache_kept(keys: Tensor, values: Tensor, cache: Cache | None) -> Cache:
     """Your cache does not grow after the first chunk.
 
-    You hand back the cache that you were given, without the new tokens.
+    You return the cache that you were given, without the new tokens.
     """
     return (keys, values) if cache is None else cache
 
 
 @mistake(replaces="remember", dimension="numerics")
 def one_token_remembered(keys: Tensor, values: Tensor, cache: Cache | None) -> Cache:
-    """Your cache remembers the last token of each chunk only.
+    """Your cache stores only the last token of each chunk.
 
-    A prompt of several tokens leaves several keys and values. Look for an index where a slice belongs.
+    A prompt of several tokens has several keys and values. Look for an index where a slice belongs.
     """
     behind = keys.shape[-2] - 1 if cache is None else cache[0].shape[-2]
     return (
@@ -214,9 +213,9 @@ def one_token_remembered(keys: Tensor, values: Tensor, cache: Cache | None) -> C
 
 @mistake(replaces="recall", dimension="numerics")
 def scales_the_cache_again(keys: Tensor, values: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
-    """You scale the cached keys again at every step.
+    """You scale the cached keys again in every call.
 
-    What is in the cache was finished when it got there. If you scale keys, do it once, before they are cached.
+    If you scale keys, do it once, before you store them in the cache.
     """
     if cache is None:
         return keys, values
@@ -227,8 +226,7 @@ def scales_the_cache_again(keys: Tensor, values: Tensor, cache: Cache | None) ->
 def last_token_only(self: Any, x: Tensor, cache: Any = None) -> Any:
     """You return the output of the last token only.
 
-    A chunk may have several tokens, and each of them wants its output. That the next word depends on the last one is
-    the caller's business.
+    A chunk may have several tokens, and each of them needs its output. The caller decides which of them to use.
     """
     queries, keys, values = (p.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for p in self.project(x))
     if cache is not None:
@@ -239,9 +237,9 @@ def last_token_only(self: Any, x: Tensor, cache: Any = None) -> Any:
 
 @mistake(replaces="CachedCausalAttention.forward", dimension="shapes")
 def output_of_everything(self: Any, x: Tensor, cache: Any = None) -> Any:
-    """You return the outputs of the whole text at every call.
+    """You return the outputs of the whole text in every call.
 
-    Only the new tokens are asked for; the outputs of earlier ones were returned before.
+    Return the outputs of the new tokens only; you returned those of earlier tokens before.
     """
     whole = x if cache is None else torch.cat([cache, x], dim=1)
     queries, keys, values = (p.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for p in self.project(whole))
@@ -250,9 +248,9 @@ def output_of_everything(self: Any, x: Tensor, cache: Any = None) -> Any:
 
 @mistake(replaces="CachedCausalAttention.forward", dimension="shapes")
 def cache_not_returned(self: Any, x: Tensor, cache: Any = None) -> Any:
-    """You return the output alone.
+    """You return only the output.
 
-    Two things are asked for: the output, and the cache that the next call is to be given.
+    Return two results: the output, and the cache for the next call.
     """
     queries, keys, values = (p.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for p in self.project(x))
     return self.leave((self.weigh(queries, keys) @ values).transpose(1, 2).flatten(2))
@@ -260,10 +258,10 @@ def cache_not_returned(self: Any, x: Tensor, cache: Any = None) -> Any:
 
 @mistake(replaces="CachedCausalAttention.forward", dimension="numerics")
 def cache_kept_in_the_module(self: Any, x: Tensor, cache: Any = None) -> Any:
-    """Your module keeps the cache itself and never forgets it.
+    """Your module stores the cache itself and never resets it.
 
-    A call without a cache begins a new text. Yours goes on with the keys and values of whatever was read before, so a
-    second text sees the first. Return the cache, and use what you are given; keep nothing in `self`.
+    A call without a cache starts a new text. Your module continues with the keys and values of the previous text, so a
+    second text attends to the first. Return the cache and use the one that you are given; store nothing in `self`.
     """
     queries, keys, values = (p.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for p in self.project(x))
     before = getattr(self, "kept", None)
@@ -275,10 +273,10 @@ def cache_kept_in_the_module(self: Any, x: Tensor, cache: Any = None) -> Any:
 
 @mistake(replaces="behind", dimension="masking")
 def one_earlier_token_too_many(scores: Tensor) -> int:
-    """Your new tokens count one earlier token too many.
+    """Your mask counts one earlier token too many.
 
-    Once there is a cache, every new token sees the one after it, if both come in the same chunk. Two earlier tokens
-    have the places 0 and 1, so the next one's place is 2.
+    With a cache, every new token attends to the one after it, if both are in the same chunk. After two earlier tokens,
+    at positions 0 and 1, the next token has position 2.
     """
     earlier = scores.shape[-1] - scores.shape[-2]
     return earlier + (earlier > 0)
@@ -286,10 +284,10 @@ def one_earlier_token_too_many(scores: Tensor) -> int:
 
 @mistake(replaces="behind", dimension="numerics")
 def one_earlier_token_too_few(scores: Tensor) -> int:
-    """Your new tokens count one earlier token too few.
+    """Your mask counts one earlier token too few.
 
-    Once there is a cache, no new token sees itself. Two earlier tokens have the places 0 and 1, so the next one's
-    place is 2.
+    With a cache, no new token attends to itself. After two earlier tokens, at positions 0 and 1, the next token has
+    position 2.
     """
     earlier = scores.shape[-1] - scores.shape[-2]
     return earlier - (earlier > 0)
@@ -297,10 +295,10 @@ def one_earlier_token_too_few(scores: Tensor) -> int:
 
 @mistake(replaces="CachedCausalAttention.forward", dimension="numerics")
 def heads_interleaved(self: Any, x: Tensor, cache: Any = None) -> Any:
-    """Your heads take turns at the features, going in and coming out.
+    """Your heads are interleaved in the split and in the merge.
 
-    With two heads, one of yours has the features 0, 2, 4, … and the other 1, 3, 5, …; here a head has consecutive
-    ones. In a `view`, the axis of the heads comes before that of their features.
+    With two heads, one of yours has the features 0, 2, 4, … and the other 1, 3, 5, …. Each head must have consecutive
+    features. In a `view`, the head axis comes before the axis of its features.
     """
     batch, time, width = x.shape
     queries, keys, values = (part.view(batch, time, -1, self.num_heads).permute(0, 3, 1, 2) for part in self.project(x))

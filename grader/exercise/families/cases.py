@@ -1,7 +1,8 @@
-"""Inputs that bring to light what ordinary numbers hide, for modules with W_query, W_key and W_value.
+"""Inputs that reveal mistakes which ordinary numbers hide, for modules with W_query, W_key and W_value.
 
-An exercise's `inputs.py` takes one over with a plain line, `faint_key = cases.faint_key`. Sequences are called `x`, or
-`x_1` or `query` where it asks and `x_2` or `key` where it answers; several heads have one width.
+An exercise's `inputs.py` uses one by assignment: `faint_key = cases.faint_key`. The sequence that gives queries and
+keys is called `x`. If there are two, `x_1` or `query` gives the queries, and `x_2` or `key` the keys. All heads have
+the same width.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from torch import Tensor
 from grader.box.plan import Weight
 from grader.exercise.inputs import Case
 
-COMMON = 1_000.0  # what all values have in common, beside drawn numbers around one
-FAR = 10_000.0  # from zero; e to that power has no number
-DEPTH = 120_000.0  # below zero; far beyond the exponent's range, and beyond fill values of -65504 and -100000
-LOUD = 1e6  # above the visible scores; beyond a fill value of -100000, and nothing beside one of -1e9
-FAINT = 60.0  # below the others of its row; e^-60 and its inverse both exist in float32
+COMMON = 1_000.0  # added to all values; the random part of a value is around one
+FAR = 10_000.0  # distance of scores from zero; its exponential overflows
+DEPTH = 120_000.0  # scores are this far below zero: exponentials underflow; fills of -65504 and -100000 are higher
+LOUD = 1e6  # above the visible scores: a fill value of -100000 is too weak against it, one of -1e9 is not
+FAINT = 60.0  # below the other scores of its row; e^-60 and its inverse both exist in float32
 
 
 def common_values(case: Case, generator: torch.Generator) -> Case:
-    """Give all values a large part in common, which rows of weights that add up to one pass on as it is.
+    """Add the same large number to all values. If each row of weights adds up to one, the output grows by that number.
 
-    How the weights depend on the scores has nothing to do with that part. Where a row adds up to a hair less than one,
-    the gradients of queries and keys show it, `COMMON` times as large. Needs no biases.
+    The gradients of queries and keys do not depend on this number. If a row adds up to slightly less than one, these
+    gradients have an error that is `COMMON` times as large. Requires a case without biases.
     """
     _, (answers, answering) = _sequences(case)
     answering[..., 0] = 1.0
@@ -40,10 +41,11 @@ def common_values(case: Case, generator: torch.Generator) -> Case:
 
 
 def far_rows(case: Case, generator: torch.Generator) -> Case:
-    """Raise all scores of a row by one large amount, or lower them, which changes no weight; each row has its own.
+    """Shift all scores of a row by the same large amount, up or down; each row has a different amount.
 
-    The exponentials of such scores are infinite or zero, and the largest score of all rows is of no use to the others.
-    The first features of queries and keys make it. Needs d_in of at least 2, and no biases.
+    No weight changes. The exponentials of such scores are infinite or zero, and subtracting the largest score of all
+    rows does not help the other rows. The shift comes from the first features of queries and keys. Requires d_in of at
+    least 2, and no biases.
     """
     (asks, asking), (answers, answering) = _sequences(case)
     if asks == answers:
@@ -61,10 +63,10 @@ def far_rows(case: Case, generator: torch.Generator) -> Case:
 
 
 def faint_key(case: Case, generator: torch.Generator) -> Case:
-    """Give the second position a score `FAINT` below the others, and values so large that it counts all the same.
+    """Give the second position a score `FAINT` below the others, and values so large that it still affects the output.
 
-    An exponential that is not allowed to fall that low then shows. The first features of queries and keys make the
-    score, head by head. Needs d_in of at least 2, and no biases.
+    This reveals code that clamps exponentials or scores. The score comes from the first features of queries and keys in
+    each head. Requires d_in of at least 2, and no biases.
     """
     (asks, asking), (answers, answering) = _sequences(case)
     if asks == answers:
@@ -86,14 +88,13 @@ def faint_key(case: Case, generator: torch.Generator) -> Case:
 def sunken_scores(case: Case, generator: torch.Generator) -> Case:
     """Lower every score by the same large amount, which changes no weight: one feature of each head is constant.
 
-    The exponential of such a score is zero, and a fill value that is merely small, -10 or -10000, wins against it.
-    Needs biases.
+    The exponential of such a score is zero, and a fill value such as -10 or -10000 is larger than it. Requires biases.
     """
     return sink(case, "")
 
 
 def sink(case: Case, part: str) -> Case:
-    """Do so in the attention whose weights are called `part` and `W_query`, `part` and `W_key`."""
+    """Do the same in the attention whose parameters are called `{part}W_query` and `{part}W_key`."""
     weights = {weight.name: weight for weight in case.weights}
     width = _width(case, part)
     level = math.sqrt(DEPTH * math.sqrt(width))
@@ -105,11 +106,11 @@ def sink(case: Case, part: str) -> Case:
 
 
 def sunken_rows(case: Case, generator: torch.Generator) -> Case:
-    """Lower all scores of a row by the same large amount, which changes no weight; another amount for each row.
+    """Lower all scores of a row by the same large amount, which changes no weight; each row has a different amount.
 
-    In each head, queries have a feature that grows with the first feature of x, and keys one that is constant. The
-    exponential of such a score is zero, a fill value that is merely small, -10 or -100000, wins against it, and the
-    largest score of all rows is of no use to the others. Needs biases.
+    In each head, queries have a feature that grows with the first feature of x, and keys have a constant one. The
+    exponential of such a score is zero, a fill value such as -10 or -100000 is larger than it, and subtracting the
+    largest score of all rows does not help the other rows. Requires biases.
     """
     x, width = _tensor(case, "x"), _width(case)
     x[..., 0] = 1.0 + torch.rand(x.shape[:-1], generator=generator)
@@ -124,7 +125,7 @@ def sunken_rows(case: Case, generator: torch.Generator) -> Case:
 
 
 def outscored(case: Case, generator: torch.Generator) -> Case:
-    """Let a key score `LOUD` above the others where it is hidden; a mask says where, else the future is hidden."""
+    """Let a key score `LOUD` above the others where it is masked, by the case's mask or else by a causal one."""
     mask = case.arguments.get("mask")
     if mask is None:
         rows, keys = (sequence.shape[-2] for _, sequence in _sequences(case))
@@ -134,11 +135,11 @@ def outscored(case: Case, generator: torch.Generator) -> Case:
 
 
 def outscored_where_hidden(case: Case, visible: Tensor) -> Case:
-    """Let one key score `LOUD` above the others for queries that must not see it, and as far below for those that may.
+    """Let one key score `LOUD` above the others for queries that must not attend to it, and as far below for the rest.
 
-    It is the key that most queries must not see. The first feature of queries and keys makes the scores, head by head;
-    in a module the first feature of what asks and the second of what answers. `visible` broadcasts to
-    (..., rows, keys).
+    It is the key that is masked for the most queries. In a function, the scores come from the first feature of queries
+    and keys; in a module, from the first input feature of the query side and the second of the key side, in each head.
+    `visible` broadcasts to (..., rows, keys).
     """
     loud = int((~visible.bool()).sum(dim=tuple(range(visible.dim() - 1))).argmax())
     signs = torch.where(visible[..., loud].bool(), -1.0, 1.0).double()  # (..., rows)
@@ -165,7 +166,7 @@ def outscored_where_hidden(case: Case, visible: Tensor) -> Case:
 
 
 def zero_scores(case: Case, generator: torch.Generator) -> Case:
-    """Make the second token zero and take the bias of the queries away: that token scores zero with every key."""
+    """Make the second token zero and remove the bias of the queries: that token's score is zero with every key."""
     (asks, asking), _ = _sequences(case)
     asking[..., 1, :] = 0.0
     weight = next(weight for weight in case.weights if weight.name == "W_query")
@@ -174,7 +175,7 @@ def zero_scores(case: Case, generator: torch.Generator) -> Case:
 
 
 def symmetric_weights(case: Case, generator: torch.Generator) -> Case:
-    """Make every square projection symmetric, so that it does not matter which way round a module keeps it."""
+    """Make every square projection symmetric, so that it does not matter whether a module stores it transposed."""
     for weight in case.weights:
         if weight.matrix.dim() == 2 and weight.matrix.shape[0] == weight.matrix.shape[1]:
             case = replace(case, weights=case.with_matrix(weight.name, (weight.matrix + weight.matrix.T) / 2))
@@ -182,7 +183,7 @@ def symmetric_weights(case: Case, generator: torch.Generator) -> Case:
 
 
 def _sequences(case: Case) -> tuple[tuple[str, Tensor], tuple[str, Tensor]]:
-    """Return the name of the sequence that asks and a copy of it, and those of the one that answers."""
+    """Return name and copy of the sequence that gives the queries, then of the one that gives the keys."""
     pairs = (("x", "x"), ("x_1", "x_2"), ("query", "key"))
     names = next(pair for pair in pairs if pair[0] in case.arguments)
     asks, answers = ((name, _tensor(case, name)) for name in names)

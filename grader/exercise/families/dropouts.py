@@ -1,6 +1,6 @@
-"""What goes wrong with dropout, on attention weights for the most part.
+"""Mistakes in dropout, mostly on attention weights.
 
-The first few say nothing of weights, and serve wherever something is dropped: `drop(x, dropout)`.
+The texts of the first few do not mention weights, so they fit any step `drop(x, dropout)`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from grader.exercise.mistakes import mistake
 
 @mistake(replaces="drop", dimension="numerics")
 def drops_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Your dropout is still on in evaluation mode.
+    """Your dropout is still active in evaluation mode.
 
-    After `model.eval()` two calls must give the same output. The functional form drops always unless you hand it
-    `training=self.training`; the module form looks after that itself.
+    After `model.eval()`, two calls must give the same output. `F.dropout` always drops unless you pass
+    `training=self.training`; `nn.Dropout` handles this itself.
     """
     return torch.dropout(weights, dropout.p, True)
 
@@ -27,25 +27,26 @@ def drops_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
 def never_drops(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """You never drop anything, not even in training mode.
 
-    If you made a dropout layer, it may never be called, or its result may be thrown away.
+    If you created a dropout layer, check that you call it and use its result.
     """
     return weights
 
 
 @mistake(replaces="drop", dimension="numerics")
 def drops_without_rescaling(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """You drop, but do not scale up what stays.
+    """You drop elements but do not scale up the rest.
 
-    With a share p dropped, by what factor do the others have to grow for their sum to stay the same on average?
+    When a fraction p is dropped, by what factor must the others grow so that their sum stays the same on average?
     """
     return torch.dropout(weights, dropout.p, dropout.training) * (1 - dropout.p if dropout.training else 1)
 
 
 @mistake(replaces="drop", dimension="numerics")
 def keeps_what_it_should_drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """You take the probability of dropping for that of keeping.
+    """You use p as the probability of keeping an element.
 
-    With a probability of 0.3, three in ten disappear and seven stay. In yours it is the other way round.
+    p is the probability of dropping. With p = 0.3, three in ten elements become zero and seven stay. In your code it is
+    the other way round.
     """
     return torch.dropout(weights, 1 - dropout.p, dropout.training)
 
@@ -54,8 +55,8 @@ def keeps_what_it_should_drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
 def scales_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """You scale down in evaluation mode.
 
-    That is the older way, in which training drops and does not scale up. Here training scales up what stays, and in
-    evaluation mode nothing changes.
+    That is the older variant, which drops without scaling in training. Here you scale up the kept elements in training,
+    and evaluation mode changes nothing.
     """
     if dropout.training:
         return torch.dropout(weights, dropout.p, True) * (1 - dropout.p)
@@ -64,10 +65,10 @@ def scales_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
 
 @mistake(replaces="drop", dimension="numerics")
 def renormalises_after_dropout(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """You make the rows add up to one again after the dropout.
+    """You renormalise the rows after the dropout.
 
-    Those that stay are scaled up by one number, 1 / (1 - p), the same everywhere. Divided by its own sum, each row
-    gets a factor of its own, and a row that lost everything is NaN.
+    All kept weights must be scaled by the same factor, 1 / (1 - p). If you divide each row by its own sum, each row
+    gets a different factor, and a row in which everything was dropped becomes NaN.
     """
     if not dropout.training:
         return weights
@@ -79,36 +80,37 @@ def renormalises_after_dropout(weights: Tensor, dropout: nn.Dropout) -> Tensor:
 def drops_whole_rows(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """You drop all weights of a query at once.
 
-    A query then sees nothing, or everything. Each weight is dropped or kept by itself: the mask that you draw needs the
-    shape of the weights, keys included.
+    A query then attends to nothing or to everything. Each weight must be dropped or kept independently: the random mask
+    must have the shape of the attention weights, including the key axis.
     """
     return weights * torch.dropout(torch.ones_like(weights[..., :1]), dropout.p, dropout.training)
 
 
 @mistake(replaces="gather", dimension="numerics")
 def drops_the_output(self: Any, weights: Tensor, values: Tensor) -> Tensor:
-    """Your dropout falls on the output, not on the weights.
+    """You apply dropout to the output instead of the attention weights.
 
-    What is to be dropped is whole connections, "position i looks at position j", before the values are mixed.
+    Dropout must remove single connections, "position i attends to position j", before the weights are multiplied with
+    the values.
     """
     return torch.dropout(weights @ values, self.dropout.p, self.training)
 
 
 @mistake(replaces="gather", dimension="numerics")
 def drops_the_values(self: Any, weights: Tensor, values: Tensor) -> Tensor:
-    """Your dropout falls on the values, not on the weights.
+    """You apply dropout to the values instead of the attention weights.
 
-    An element of a value that is dropped is missing for every query. What is to be dropped is single connections,
-    "position i looks at position j".
+    A dropped element of a value is missing for every query. Dropout must remove single connections, "position i attends
+    to position j".
     """
     return weights @ torch.dropout(values, self.dropout.p, self.training)
 
 
 @mistake(replaces="gather", dimension="numerics")
 def drops_twice(self: Any, weights: Tensor, values: Tensor) -> Tensor:
-    """You drop twice: the weights, and the output once more.
+    """You apply dropout twice: to the attention weights and to the output.
 
-    The weights alone are dropped in this exercise. Look for a second call of the dropout.
+    In this exercise dropout applies to the attention weights only. Look for a second call of the dropout.
     """
     kept = torch.dropout(weights, self.dropout.p, self.training)
     return torch.dropout(kept @ values, self.dropout.p, self.training)

@@ -1,4 +1,4 @@
-"""What cuts the graph: the output is right, and something can never learn."""
+"""Mistakes that detach a part of the graph: the output is right, but some parameters never learn."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from grader.exercise.mistakes import mistake
 
 @mistake(replaces="mix", dimension="gradients")
 def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
-    """No gradient flows back through your weights.
+    """No gradient flows back through your attention weights.
 
-    The output is right, but queries and keys can never learn where to look. Search for `detach()`, `.data`, `.item()`,
-    `no_grad` or a `torch.tensor(...)` round something that was computed, between the scores and the last product.
+    The output is right, but queries and keys can never learn where to attend. Look for `detach()`, `.data`, `.item()`,
+    `no_grad` or `torch.tensor(...)` around a computed tensor, between the scores and the last product.
     """
     return weights.detach() @ values
 
@@ -25,8 +25,8 @@ def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
 def values_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     """No gradient flows back through your values.
 
-    The output is right, but what makes the values never learns. Look for `detach()`, `.data`, `no_grad` or a new tensor
-    where the values are made or used.
+    The output is right, but the parameters that produce the values never learn. Look for `detach()`, `.data`, `no_grad`
+    or a new tensor where you compute or use the values.
     """
     return weights @ values.detach()
 
@@ -35,8 +35,8 @@ def values_cut_off(weights: Tensor, values: Tensor) -> Tensor:
 def keys_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     """No gradient flows back through your keys.
 
-    The output is right, but what makes the keys never learns. Look for `detach()`, `.data`, `no_grad` or a new tensor
-    where the keys are made or used.
+    The output is right, but the parameters that produce the keys never learn. Look for `detach()`, `.data`, `no_grad`
+    or a new tensor where you compute or use the keys.
     """
     return queries @ keys.detach().transpose(-2, -1)
 
@@ -45,29 +45,29 @@ def keys_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
 def queries_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     """No gradient flows back through your queries.
 
-    The output is right, but what makes the queries never learns. Look for `detach()`, `.data`, `no_grad` or a new
-    tensor where the queries are made or used.
+    The output is right, but the parameters that produce the queries never learn. Look for `detach()`, `.data`,
+    `no_grad` or a new tensor where you compute or use the queries.
     """
     return queries.detach() @ keys.transpose(-2, -1)
 
 
 @mistake(replaces="mix", dimension="gradients")
 def everything_cut_off(weights: Tensor, values: Tensor) -> Tensor:
-    """Your output is cut off from everything that it was made of.
+    """Your output is detached from the computation graph.
 
-    The numbers are right, but no gradient reaches anything. Look for `detach()`, `.data`, `.numpy()`, `no_grad` or a
-    `torch.tensor(...)` round the result.
+    The values are right, but no gradient reaches any input or parameter. Look for `detach()`, `.data`, `.numpy()`,
+    `no_grad` or `torch.tensor(...)` around the result.
     """
     return (weights @ values).detach()
 
 
 @mistake(replaces="normalise", dimension="gradients")
 def sum_cut_off(scores: Tensor) -> Tensor:
-    """The denominator of your softmax is cut off from the scores.
+    """The denominator of your softmax is detached from the scores.
 
-    The weights are right, but their gradient is as if the sum were a constant. Raising one score lowers the other
-    weights, and that happens through the sum alone: it must stay in the graph. (Only the number that you subtract may
-    be detached; its gradient cancels.)
+    The weights are right, but their gradient treats the sum as a constant. Raising one score lowers the other weights,
+    and that effect goes through the sum, so the sum must stay in the graph. (You may detach the number that you
+    subtract from the scores; its gradient cancels.)
     """
     powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True).detach())
     return powers / powers.sum(dim=-1, keepdim=True).detach()
@@ -77,7 +77,7 @@ def sum_cut_off(scores: Tensor) -> Tensor:
 def input_cut_off(self: Any, x: Tensor) -> Projections:
     """No gradient flows back to your input.
 
-    Your own weights learn, but nothing that comes before this module can. Look for `detach()`, `.data` or a
+    The parameters of your module learn, but nothing before this module can. Look for `detach()`, `.data` or
     `torch.tensor(x)` at the start of `forward`.
     """
     x = x.detach()

@@ -1,4 +1,4 @@
-"""What goes wrong where a mask says who may attend to whom: True or 1 where the query may, None for everywhere."""
+"""Mistakes in applying a mask that is True or 1 where a query may attend to a key; None means everywhere."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from grader.exercise.mistakes import mistake
 def mask_ignored(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Your mask has no effect.
 
-    With a mask your output is the same as without one. Either it is not used, or the result of the masking is thrown
-    away: `masked_fill` returns a new tensor and leaves the old one as it was.
+    Your output is the same with and without a mask. Either you do not use the mask, or you do not use the result of the
+    masking: `masked_fill` returns a new tensor and does not change the old one.
     """
     return scores
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def mask_inverted(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You hide what may be seen, and see what is hidden.
+    """You mask the visible keys and show the masked ones.
 
     True in the mask means that the query may attend. `masked_fill` fills where its mask is True. Compare the two
     sentences.
@@ -29,10 +29,10 @@ def mask_inverted(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="apply_mask", dimension="masking")
 def mask_inverted_with_a_large_number(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You hide what may be seen, with a large negative number.
+    """You mask the visible keys, with a large negative number.
 
-    True in the mask means that the query may attend, and you fill exactly there. A query that may see everything then
-    shares its attention out evenly, because all its scores are the same number. Which entries does your fill take?
+    True in the mask means that the query may attend, and you fill exactly these entries. A query that may attend to all
+    keys then gets equal weights, because all its scores are the same number. Which entries does your fill change?
     """
     return scores if mask is None else scores.masked_fill(mask != 0, -1e9)
 
@@ -41,26 +41,25 @@ def mask_inverted_with_a_large_number(scores: Tensor, mask: Tensor | None) -> Te
 def mask_added(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You add the mask to the scores as zeros and ones.
 
-    That raises the visible scores by 1 and hides nothing. What is added where a key is hidden must be so low that no
-    weight is left after the softmax.
+    That raises the visible scores by 1 and masks nothing. The number that you add to a masked score must be so low that
+    its weight after the softmax is zero.
     """
     return scores if mask is None else scores + mask
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def hidden_scores_are_zero(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You set hidden scores to zero.
+    """You set masked scores to zero.
 
-    A score of 0 is an ordinary score: its exponential is 1, and the key gets weight, often more than the visible
-    ones. The same happens if you multiply the scores by the mask, or fill with `finfo.tiny`, a number just above
-    zero.
+    A score of 0 is an ordinary score: its exponential is 1, so the key gets weight, often more than the visible ones.
+    The same happens if you multiply the scores by the mask, or fill with `finfo.tiny`, a number just above zero.
     """
     return _fill(scores, mask, 0.0)
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def hidden_scores_are_minus_one(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You set hidden scores to -1.
+    """You set masked scores to -1.
 
     That is an ordinary score: its exponential is more than a third. Which score gets no weight at all?
     """
@@ -69,40 +68,40 @@ def hidden_scores_are_minus_one(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="apply_mask", dimension="masking")
 def hidden_scores_are_minus_ten(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You fill hidden scores with a number that is not low enough.
+    """You fill masked scores with a number that is not low enough.
 
-    With -10 a hidden key keeps a small weight, and a large one where the visible scores are low themselves. Is there
-    a number below all others?
+    With -10 a masked key keeps a small weight, and a large one when the visible scores are low too. Which number is
+    below every score?
     """
     return _fill(scores, mask, -10.0)
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def hidden_scores_are_minus_twenty(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You fill hidden scores with -20, which is not low enough.
+    """You fill masked scores with -20, which is not low enough.
 
-    A hidden key keeps a weight of some billionths, and a large one where the visible scores are low themselves. Is
-    there a number below all others?
+    A masked key keeps a weight of some billionths, and a large one when the visible scores are low too. Which number is
+    below every score?
     """
     return _fill(scores, mask, -20.0)
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def hidden_scores_are_minus_ten_thousand(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Your fill value is within the reach of scores.
+    """Your fill value is not lower than every possible score.
 
-    As long as the visible scores are moderate nothing shows. Where all of them lie below your fill, say -100 or
-    -10,000, the hidden keys have the largest scores and take all the weight. Is there a number below all others?
+    A number such as -100 or -10,000 works only while the visible scores are moderate. If all of them are lower than
+    your fill value, the masked keys have the largest scores and take all the weight. Which number is below every score?
     """
     return _fill(scores, mask, -1e4)
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def hidden_scores_are_huge(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You fill hidden scores with a large positive number.
+    """You fill masked scores with a large positive number.
 
-    A softmax gives the most to the largest scores, so all of the attention goes to what should be hidden. The number
-    needs a minus, and best is `float("-inf")`.
+    A softmax gives the most weight to the largest scores, so the masked keys get all of it. The number must be
+    negative; the safest choice is `float("-inf")`.
     """
     return _fill(scores, mask, 1e9)
 
@@ -111,28 +110,28 @@ def hidden_scores_are_huge(scores: Tensor, mask: Tensor | None) -> Tensor:
 def zero_times_infinity(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You multiply zeros by -inf.
 
-    Turning the mask into numbers and multiplying by -inf gives -inf where it should, but 0 times -inf is `nan`, not
-    0, and one `nan` spoils the whole row. Choose between two values instead of computing one.
+    Multiplying a numeric mask by -inf gives -inf where the mask is 1, but 0 times -inf is NaN, not 0, and one NaN
+    spoils the whole row. Choose between two values, with `masked_fill` or `where`, instead of multiplying.
     """
     return scores if mask is None else scores + (mask == 0) * float("-inf")
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def a_number_added_where_hidden(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """What you add to hidden scores is not low enough.
+    """The number that you add to masked scores is not low enough.
 
-    With a term such as -100, -10,000 or log(1e-45) nothing shows as long as the hidden scores are not above the visible
-    ones. A hidden key that outscores them by more takes their weight. Which number is low enough for any score?
+    A term such as -100, -10,000 or log(1e-45) works only while masked scores are not far above the visible ones. A
+    masked key whose score is higher by more than that takes the weight. Which number is low enough for any score?
     """
     return scores if mask is None else scores + (mask == 0) * -1e4
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def zeros_taken_for_hidden(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You take a score of zero for a hidden one.
+    """You treat every score of zero as masked.
 
-    After the product of scores and mask you fill wherever there is a 0. A visible score can be zero as well: a token of
-    zeros has no other. Ask the mask which keys are hidden, not the scores.
+    You multiply the scores by the mask and then fill every entry that is 0. A visible score can be zero as well: a
+    token of zeros has only such scores. Use the mask, not the scores, to decide which keys to fill.
     """
     if mask is None:
         return scores
@@ -142,30 +141,30 @@ def zeros_taken_for_hidden(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="apply_mask", dimension="masking")
 def an_axis_too_many(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You give the mask an axis that it has already.
+    """You add an axis that the mask already has.
 
-    `mask.unsqueeze(1)` makes room for heads in a mask of (B, T_q, T_k). Here the mask broadcasts against the scores as
-    it is; one more axis sets its batch beside another axis of the scores, or adds an axis to your output.
+    `mask.unsqueeze(1)` makes room for heads in a mask of shape (B, T_q, T_k). Here the mask already broadcasts against
+    the scores. An extra axis lines up its batch with another axis of the scores, or adds an axis to your output.
     """
     return _fill(scores, None if mask is None else mask.unsqueeze(1), float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def every_mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You transpose the mask, whatever its shape.
+    """You transpose every mask.
 
-    A mask has a row for each query and a column for each key, as the scores have. Transposed, it hides from key j what
-    it should hide from query j; a mask with one row, as padding has, blanks whole queries.
+    A mask has a row for each query and a column for each key, like the scores. Your code masks the pair (query j, key
+    i) where it should mask (query i, key j). A padding mask, which has one row, then masks whole queries.
     """
     return _fill(scores, None if mask is None else mask.transpose(-2, -1), float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Your mask lies on its side.
+    """Your mask is transposed.
 
-    What you hide from query i at key j should be hidden from query j at key i. The mask has a row for each query, as
-    the scores have: look for a transpose, or for two axes that changed places.
+    You mask the pair (query j, key i) where you should mask (query i, key j). The mask has a row for each query, like
+    the scores. Look for a transpose, or for two swapped axes.
     """
     if mask is None or mask.shape[-1] != mask.shape[-2]:
         return _fill(scores, mask, float("-inf"))
@@ -174,10 +173,10 @@ def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="apply_mask", dimension="masking")
 def padding_on_the_query_axis(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Your padding mask falls on the queries, not on the keys.
+    """You apply the padding mask to the queries instead of the keys.
 
-    A mask with one row is meant for every query: it says which *keys* are padding. Yours blanks whole rows and lets
-    the other queries see the padding. Look at where you insert an axis, and at whether you transpose.
+    A mask with one row applies to every query: it says which *keys* are padding. Your code masks whole rows and lets
+    the other queries attend to padding. Check where you insert an axis and whether you transpose.
     """
     if mask is None or mask.shape[-2] != 1 or mask.shape[-1] != scores.shape[-2]:
         return _fill(scores, mask, float("-inf"))
@@ -186,18 +185,18 @@ def padding_on_the_query_axis(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="apply_mask", dimension="masking")
 def first_mask_for_all(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """All your sequences get the mask of the first.
+    """You use the mask of the first sequence for all sequences.
 
-    Each sequence of the batch has a length of its own. Look for an index 0 that takes the batch axis of the mask away.
+    Each sequence of the batch has its own length. Look for an index 0 that removes the batch axis of the mask.
     """
     return _fill(scores, mask if mask is None or mask.dim() < 3 else mask[:1], float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def masks_the_first_head_only(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Your mask reaches the first head only.
+    """You apply the mask to the first head only.
 
-    The other heads see everything. The mask has to broadcast over the head axis; look at how you index the scores.
+    The other heads attend to everything. The mask must broadcast over the head axis. Check how you index the scores.
     """
     if mask is None:
         return scores
