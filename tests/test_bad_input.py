@@ -64,7 +64,7 @@ _NEAR = _HONEST.replace("class SelfAttention(", "class SelfAttentionV2(")
 _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "empty": ("", Status.REJECTED, "your file is empty"),
     "blank": (" \n\t\n", Status.REJECTED, "your file is empty"),
-    "too long": ("#" * (256 * 1024 + 1), Status.REJECTED, "at most 256 KiB are taken"),
+    "too long": ("#" * (256 * 1024 + 1), Status.REJECTED, "at most 256 KiB are allowed"),
     "not UTF-8": (b"x = '\xe9'", Status.REJECTED, "not UTF-8 text (byte 5 is 0xe9)"),
     "a lone surrogate": ("x = '\ud800'", Status.REJECTED, "not UTF-8 text"),
     "a NUL": ("x = 1\ny = '\0'", Status.REJECTED, "a NUL character in line 2"),
