@@ -266,7 +266,7 @@ class Service:
         limit = self._rules.source_bytes
         if len(raw) > limit:
             raise NotAllowed(
-                f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are taken."
+                f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are allowed."
             )
         return raw
 
