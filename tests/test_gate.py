@@ -12,7 +12,7 @@ import pytest
 from grader.checks.registry import CHECKS
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.gate import check_exercise
-from grader.gate.outcome import Share
+from grader.gate.outcome import Ratio
 from grader.gate.trial import Trial
 
 _ID = "self_attention_linear"  # small and quick; any other would do
@@ -27,7 +27,7 @@ def test_an_exercise_passes_the_gate(name: str, catalog: Catalog, trial_of: Call
     outcome = check_exercise(catalog[name], examples=trial_of(name), rounds=0)
 
     assert outcome.complaints == ()
-    assert outcome.caught == outcome.named == Share(outcome.caught.all, outcome.caught.all)
+    assert outcome.caught == outcome.named == Ratio(outcome.caught.all, outcome.caught.all)
     assert outcome.caught.all >= 8
     assert outcome.accepted.all >= 6
     assert outcome.refused.all >= 8

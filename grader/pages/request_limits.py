@@ -19,15 +19,15 @@ MOST_WATCHED = 8  # runs that one person follows at once; each is an open connec
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class RequestQuota:
     """What one person, or all guests at one address, may ask for: requests at once, and seconds for one more."""
 
     burst: int
     refill: float
 
 
-PERSON = Share(burst=400, refill=0.04)
-GUESTS = Share(burst=4000, refill=0.01)  # a whole class may sit behind one address
+PERSON = RequestQuota(burst=400, refill=0.04)
+GUESTS = RequestQuota(burst=4000, refill=0.01)  # a whole class may sit behind one address
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Who:
         return household(self.address)
 
     @property
-    def share(self) -> Share:
+    def share(self) -> RequestQuota:
         """What they may use."""
         return GUESTS if self.user is None else PERSON
 
