@@ -51,14 +51,14 @@ class Session:
 _SESSION = pytest.StashKey[Session]()
 
 
-class Submission(pytest.File):
+class GradedFile(pytest.File):
     """A file with an answer to the exercise called `exercise`."""
 
     def __init__(self, *, exercise: str, **node: Any) -> None:
         super().__init__(**node)
         self._name = exercise
 
-    def collect(self) -> Iterator[Check]:
+    def collect(self) -> Iterator[ReportItem]:
         """Yield the checks that the exercise has, without running anything of the file.
 
         Raises:
@@ -76,7 +76,7 @@ class Submission(pytest.File):
         except AuthorError as error:
             raise self.CollectError(str(error)) from error
         for name in [item.name for item in items if item.points]:
-            yield Check.from_parent(self, name=name)
+            yield ReportItem.from_parent(self, name=name)
 
     @cached_property
     def outcome(self) -> Report | GraderError:
@@ -130,10 +130,10 @@ class Submission(pytest.File):
         return seed
 
 
-class Check(pytest.Item):
+class ReportItem(pytest.Item):
     """One check of an exercise."""
 
-    parent: Submission
+    parent: GradedFile
 
     def runtest(self) -> None:
         """Pass, fail or skip as the report says."""
@@ -189,21 +189,21 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Submission | None:
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> GradedFile | None:
     """Take a submission that is named on the command line, before pytest would import it."""
     if not parent.session.isinitpath(module_path):
         return None
     chosen: str | None = parent.config.getoption("exercise")
     if chosen is not None or module_path.stem in local.exercise_ids() or _is_solution(module_path, parent.config):
-        return Submission.from_parent(parent, path=module_path, exercise=chosen or module_path.stem)
+        return GradedFile.from_parent(parent, path=module_path, exercise=chosen or module_path.stem)
     return None
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Submission | None:
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GradedFile | None:
     """Take the submissions in a folder of solutions; one that is named on the command line is taken above."""
     found = file_path.stem in local.exercise_ids() and _is_solution(file_path, parent.config)
     if found and not parent.session.isinitpath(file_path):
-        return Submission.from_parent(parent, path=file_path, exercise=file_path.stem)
+        return GradedFile.from_parent(parent, path=file_path, exercise=file_path.stem)
     return None
 
 

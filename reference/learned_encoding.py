@@ -1,4 +1,4 @@
-"""Learned positional encoding: a row of a table for each position, added to the embeddings.
+"""Learned positional encoding: a table with a row for each position, added to the embeddings.
 
 Notation: B batch, T time, d_model width.
 Source: Gehring et al., Convolutional Sequence to Sequence Learning (2017), section 3.1, for positions that are learned;
@@ -15,7 +15,7 @@ STD = 0.02
 
 
 def begin(table: nn.Embedding) -> None:
-    """Draw the numbers that the table has before training: around 0, with standard deviation 0.02."""
+    """Initialise the table at random, with mean 0 and standard deviation 0.02."""
     nn.init.normal_(table.weight, std=STD)
 
 
@@ -35,12 +35,12 @@ def add(x: Tensor, encodings: Tensor) -> Tensor:
 
 
 def drop(x: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop elements in training mode, and scale up those that stay."""
+    """Drop elements in training mode, and scale up those that are kept."""
     return dropout(x)
 
 
 class LearnedPositionalEncoding(nn.Module):
-    """Tell each token its position by adding a vector that is learned for that position.
+    """Add to each token a learned vector for its position.
 
     Args:
         d_model: width of the embeddings.

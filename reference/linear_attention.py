@@ -1,4 +1,4 @@
-"""Linear attention: keys and values are summed up once, and every query asks the sum.
+"""Linear attention: keys and values are summed once, and every query uses the sum.
 
 Notation: B batch, h heads, T time, d width of queries and keys, v width of values.
 Source: Katharopoulos et al., Transformers are RNNs (2020), sections 3.2 and 3.3.
@@ -34,7 +34,7 @@ def products(keys: Tensor, values: Tensor) -> Tensor:
 
 
 def so_far(parts: Tensor) -> Tensor:
-    """Return, for each position, the sum of what belongs to it and to all earlier ones; time is axis 2."""
+    """Return, for each position, the sum over itself and all earlier positions; time is axis 2."""
     return parts.cumsum(dim=2)
 
 
@@ -44,27 +44,27 @@ def in_all(parts: Tensor) -> Tensor:
 
 
 def collect(parts: Tensor, causal: bool) -> Tensor:
-    """Return what each position may draw on."""
+    """Return the sum that each position uses."""
     return so_far(parts) if causal else in_all(parts)
 
 
 def memory_of(keys: Tensor, values: Tensor, causal: bool) -> Tensor:
-    """Return the sum of keys times values that each query asks, (B, h, T or 1, d, v)."""
+    """Return the sum of keys times values for each query, (B, h, T or 1, d, v)."""
     return collect(products(keys, values), causal)
 
 
 def mass_of(keys: Tensor, causal: bool) -> Tensor:
-    """Return the sum of the keys that each query asks, (B, h, T or 1, d)."""
+    """Return the sum of the keys for each query, (B, h, T or 1, d)."""
     return collect(keys, causal)
 
 
 def ask(queries: Tensor, memory: Tensor) -> Tensor:
-    """Return the sum of the values, each times how well its key fits the query, (B, h, T, v)."""
+    """Return the sum of the values, each times the product of its key and the query, (B, h, T, v)."""
     return (queries.unsqueeze(-1) * memory).sum(dim=-2)
 
 
 def total_of(queries: Tensor, mass: Tensor) -> Tensor:
-    """Return how well all keys together fit the query, (B, h, T)."""
+    """Return the sum of the products of the query with all keys, (B, h, T)."""
     return (queries * mass).sum(dim=-1)
 
 
@@ -79,7 +79,7 @@ def linear_attention(query: Tensor, key: Tensor, value: Tensor, causal: bool = F
     Args:
         query, key: (B, h, T, d).
         value: (B, h, T, v).
-        causal: whether a position sees itself and what comes before it only.
+        causal: whether a position attends to itself and earlier positions only.
 
     Returns:
         The output, (B, h, T, v).

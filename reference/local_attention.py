@@ -1,6 +1,6 @@
-"""Local attention: each position sees those at most a window away, on both sides.
+"""Local attention: each position attends to those at most a window away, on both sides.
 
-Notation: B batch, h heads, T time, d width, m queries of a stretch, n keys within reach of it.
+Notation: B batch, h heads, T time, d width, m queries of a block, n keys within its reach.
 Source: Beltagy et al., Longformer (2020), section 3.1, sliding window attention.
 """
 
@@ -15,12 +15,12 @@ STRETCH = 32  # queries that are looked at together; the result does not depend 
 
 
 def stretches(time: int) -> list[slice]:
-    """Return the queries in stretches; the last one may be shorter."""
+    """Return the queries in blocks; the last one may be shorter."""
     return [slice(start, min(start + STRETCH, time)) for start in range(0, time, STRETCH)]
 
 
 def in_reach(rows: slice, window: int, time: int) -> slice:
-    """Return the keys that at least one query of a stretch may see; the sequence has no others at its ends."""
+    """Return the keys that at least one query of a block attends to; near the ends there are fewer."""
     return slice(max(rows.start - window, 0), min(rows.stop + window, time))
 
 
@@ -30,7 +30,7 @@ def near(rows: Tensor, columns: Tensor, window: int) -> Tensor:
 
 
 def visible(rows: slice, columns: slice, window: int) -> Tensor:
-    """Return which keys each query may see, True where it may, (m, n) booleans."""
+    """Return which keys each query attends to, (m, n) booleans."""
     row = torch.arange(rows.start, rows.stop)[:, None]
     column = torch.arange(columns.start, columns.stop)[None, :]
     return near(row, column, window)
@@ -62,7 +62,7 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Return the output for a stretch of queries, (B, h, m, d), from all tensors (B, h, T, d)."""
+    """Return the output for a block of queries, (B, h, m, d), from all tensors (B, h, T, d)."""
     columns = in_reach(rows, window, key.shape[-2])
     scores = scale(scores_of(query[..., rows, :], key[..., columns, :]), key.shape[-1])
     weights = normalise(apply_mask(scores, visible(rows, columns, window)))

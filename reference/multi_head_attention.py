@@ -19,7 +19,7 @@ def split(x: Tensor, num_heads: int) -> Tensor:
 
 
 def merge(heads: Tensor) -> Tensor:
-    """Turn (B, h, T, d_head) back into (B, T, d_model): the heads side by side."""
+    """Turn (B, h, T, d_head) back into (B, T, d_model): concatenate the heads."""
     return heads.transpose(1, 2).flatten(2)
 
 
@@ -34,7 +34,7 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
 
 
 def apply_mask(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Set the scores to -inf where `mask`, booleans or zeros and ones, says that a query may not attend."""
+    """Set the scores to -inf where `mask`, booleans or zeros and ones, says that a query must not attend."""
     return scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
 
 
@@ -44,7 +44,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop weights in training mode, and scale up those that stay."""
+    """Drop attention weights in training mode, and scale up those that are kept."""
     return dropout(weights)
 
 
@@ -95,14 +95,14 @@ class MultiHeadAttention(nn.Module):
         return self.W_query(query), self.W_key(key), self.W_value(value)
 
     def weigh(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        """Return how much each query takes from each key, head by head, (B, h, T_q, T_k)."""
+        """Return the attention weights of every head, (B, h, T_q, T_k)."""
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         return normalise(apply_mask(scores, mask))
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Drop weights and mix the values with those that are left, (B, h, T_q, d_head)."""
+        """Drop attention weights, and return the weighted sums of the values, (B, h, T_q, d_head)."""
         return mix(drop(weights, self.dropout), values)
 
     def leave(self, context: Tensor) -> Tensor:
-        """Let the output projection combine the heads, (B, T_q, d_model)."""
+        """Combine the heads with the output projection, (B, T_q, d_model)."""
         return self.W_out(context)

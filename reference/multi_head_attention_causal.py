@@ -16,7 +16,7 @@ def width_of_head(d_out: int, num_heads: int) -> int:
     """Return the width of one head.
 
     Raises:
-        ValueError: the heads cannot share d_out equally.
+        ValueError: d_out is not divisible by the number of heads.
     """
     if d_out % num_heads != 0:
         raise ValueError(f"d_out ({d_out}) must be divisible by num_heads ({num_heads})")
@@ -30,7 +30,7 @@ def split(x: Tensor, num_heads: int) -> Tensor:
 
 
 def merge(heads: Tensor) -> Tensor:
-    """Turn (B, h, T, d_head) back into (B, T, d_out): the heads side by side."""
+    """Turn (B, h, T, d_head) back into (B, T, d_out): concatenate the heads."""
     return heads.transpose(1, 2).flatten(2)
 
 
@@ -57,7 +57,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop weights in training mode, and scale up those that stay."""
+    """Drop attention weights in training mode, and scale up those that are kept."""
     return dropout(weights)
 
 
@@ -103,14 +103,14 @@ class MultiHeadAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each earlier one, head by head, (B, h, T, T)."""
+        """Return the attention weights of every head, (B, h, T, T)."""
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         return normalise(hide_future(scores))
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Drop weights and mix the values with those that are left, (B, h, T, d_head)."""
+        """Drop attention weights, and return the weighted sums of the values, (B, h, T, d_head)."""
         return mix(drop(weights, self.dropout), values)
 
     def leave(self, context: Tensor) -> Tensor:
-        """Let the output projection combine the heads, (B, T, d_out)."""
+        """Combine the heads with the output projection, (B, T, d_out)."""
         return self.W_out(context)

@@ -1,4 +1,4 @@
-"""Several heads of self-attention, each a module of its own, with their outputs side by side.
+"""Several heads of self-attention, each a module of its own, with concatenated outputs.
 
 Notation: T time, h heads, d_in, d_out_kq (queries and keys) and d_out_v (values) widths of one head.
 Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.2, without the output projection.
@@ -57,17 +57,17 @@ class SelfAttention(nn.Module):
         return x @ self.W_query, x @ self.W_key, x @ self.W_value
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each other one, (T, T)."""
+        """Return the attention weights, (T, T)."""
         return normalise(scale(scores_of(queries, keys), keys.shape[-1]))
 
 
 def make_heads(num_heads: int, make: Callable[[], nn.Module]) -> list[nn.Module]:
-    """Return heads that share nothing: each is made anew."""
+    """Return independent heads: each is a new module."""
     return [make() for _ in range(num_heads)]
 
 
 def join(contexts: list[Tensor]) -> Tensor:
-    """Put what the heads found side by side, in their order, (T, h * d_out_v)."""
+    """Concatenate the outputs of the heads in order, (T, h * d_out_v)."""
     return torch.cat(contexts, dim=-1)
 
 
@@ -89,5 +89,5 @@ class MultiHeadAttentionWrapper(nn.Module):
         return join(self.attend(x))
 
     def attend(self, x: Tensor) -> list[Tensor]:
-        """Return what each head makes of x, each (T, d_out_v)."""
+        """Return the output of each head, each (T, d_out_v)."""
         return [head(x) for head in self.heads]

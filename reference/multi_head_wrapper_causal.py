@@ -1,4 +1,4 @@
-"""Several heads of causal attention, each a module of its own, with their outputs side by side.
+"""Several heads of causal attention, each a module of its own, with concatenated outputs.
 
 Notation: B batch, T time, h heads, d_in width of the input, d_out width of one head.
 Source: Vaswani et al., Attention Is All You Need (2017), sections 3.2.2 and 3.2.3, without the output projection.
@@ -36,7 +36,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop weights in training mode, and scale up those that stay."""
+    """Drop attention weights in training mode, and scale up those that are kept."""
     return dropout(weights)
 
 
@@ -73,22 +73,22 @@ class CausalAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each earlier one, (B, T, T)."""
+        """Return the attention weights, (B, T, T)."""
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         return normalise(hide_future(scores))
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Drop weights and mix the values with those that are left, (B, T, d_out)."""
+        """Drop attention weights, and return the weighted sums of the values, (B, T, d_out)."""
         return mix(drop(weights, self.dropout), values)
 
 
 def make_heads(num_heads: int, make: Callable[[], nn.Module]) -> list[nn.Module]:
-    """Return heads that share nothing: each is made anew."""
+    """Return independent heads: each is a new module."""
     return [make() for _ in range(num_heads)]
 
 
 def join(contexts: list[Tensor]) -> Tensor:
-    """Put what the heads found side by side, in their order, (B, T, h * d_out)."""
+    """Concatenate the outputs of the heads in order, (B, T, h * d_out)."""
     return torch.cat(contexts, dim=-1)
 
 
@@ -116,5 +116,5 @@ class MultiHeadAttentionWrapper(nn.Module):
         return join(self.attend(x))
 
     def attend(self, x: Tensor) -> list[Tensor]:
-        """Return what each head makes of x, each (B, T, d_out)."""
+        """Return the output of each head, each (B, T, d_out)."""
         return [head(x) for head in self.heads]

@@ -1,4 +1,4 @@
-"""Multiplicative attention in its three forms: the decoder's state is compared with each encoder output.
+"""Multiplicative attention in its three forms: the decoder state is compared with each encoder output.
 
 Notation: B batch, T source positions, encoder_dim and decoder_dim widths.
 Source: Luong et al., Effective Approaches to Attention-based Neural Machine Translation (2015), section 3.1.
@@ -29,18 +29,18 @@ def multiply(keys: Tensor, query: Tensor) -> Tensor:
 
 
 def project(keys: Tensor, layer: nn.Linear) -> Tensor:
-    """Turn the encoder's outputs (B, T, encoder_dim) into something as wide as the state, (B, T, decoder_dim)."""
+    """Project the encoder outputs (B, T, encoder_dim) to the width of the state, (B, T, decoder_dim)."""
     projected: Tensor = layer(keys)
     return projected
 
 
 def join(keys: Tensor, query: Tensor) -> Tensor:
-    """Put each source position and the state side by side, encoder first, (B, T, encoder_dim + decoder_dim)."""
+    """Concatenate each source position with the state, encoder first, (B, T, encoder_dim + decoder_dim)."""
     return torch.cat((keys, query.unsqueeze(1).expand(-1, keys.shape[1], -1)), dim=-1)
 
 
 def activate(features: Tensor) -> Tensor:
-    """Bend the hidden layer of `concat`, (B, T, decoder_dim)."""
+    """Apply tanh to the hidden layer of `concat`, (B, T, decoder_dim)."""
     return torch.tanh(features)
 
 
@@ -60,12 +60,12 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def hand_over(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what the module returns, in its order."""
+    """Return the context and the weights, in the order of the contract."""
     return context, weights
 
 
 class MultiplicativeAttention(nn.Module):
-    """Let one state of a decoder gather information from all outputs of an encoder.
+    """Attend from one decoder state to all encoder outputs.
 
     Args:
         encoder_dim, decoder_dim: widths of the encoder's outputs and of the decoder's state; `dot` needs them equal.
@@ -98,17 +98,17 @@ class MultiplicativeAttention(nn.Module):
         return self.concat(encoder_outputs, decoder_hidden)
 
     def dot(self, encoder_outputs: Tensor, decoder_hidden: Tensor) -> Tensor:
-        """Compare the two as they are, (B, T)."""
+        """Return the dot products of the two, (B, T)."""
         return multiply(encoder_outputs, decoder_hidden)
 
     def general(self, encoder_outputs: Tensor, decoder_hidden: Tensor) -> Tensor:
-        """Compare the two through W, (B, T)."""
+        """Return the products of the two with W in between, (B, T)."""
         return multiply(project(encoder_outputs, self.W), decoder_hidden)
 
     def concat(self, encoder_outputs: Tensor, decoder_hidden: Tensor) -> Tensor:
-        """Let a hidden layer look at the two together, (B, T)."""
+        """Return the scores of a hidden layer over both, (B, T)."""
         return rate(activate(self.W(join(encoder_outputs, decoder_hidden))), self.v)
 
     def gather(self, weights: Tensor, encoder_outputs: Tensor) -> Tensor:
-        """Mix the encoder's own outputs, (B, encoder_dim)."""
+        """Return the weighted sum of the encoder outputs, (B, encoder_dim)."""
         return mix(weights, encoder_outputs)

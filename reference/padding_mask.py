@@ -15,7 +15,7 @@ def visible(seq: Tensor, pad_idx: int) -> Tensor:
 
 
 def spread(mask: Tensor) -> Tensor:
-    """Make room for heads and queries: (B, T) becomes (B, 1, 1, T)."""
+    """Insert axes for heads and queries: (B, T) becomes (B, 1, 1, T)."""
     return mask[:, None, None, :]
 
 

@@ -37,13 +37,13 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
 
 
 def distances(time: int) -> Tensor:
-    """Return j - i, how far key j lies ahead of query i, (T, T)."""
+    """Return the distances j - i from query i to key j, (T, T)."""
     position = torch.arange(time)
     return position[None, :] - position[:, None]
 
 
 def clip(far: Tensor, max_distance: int) -> Tensor:
-    """Return the distances, those beyond -m and m taken for -m and m."""
+    """Return the distances, clipped to the range from -m to m."""
     return far.clamp(-max_distance, max_distance)
 
 
@@ -58,7 +58,7 @@ def look_up(table: nn.Embedding, rows: Tensor) -> Tensor:
 
 
 def heads_first(bias: Tensor) -> Tensor:
-    """Turn (T, T, h) into (h, T, T), as the scores have their axes."""
+    """Turn (T, T, h) into (h, T, T), the order of axes in the scores."""
     return bias.permute(2, 0, 1)
 
 
@@ -112,15 +112,15 @@ class RelativeSelfAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def bias(self, time: int) -> Tensor:
-        """Return what the scores of `time` tokens gain by their distances, (h, T, T)."""
+        """Return the biases of all pairs of `time` tokens, (h, T, T)."""
         rows = rows_of(clip(distances(time), self.max_distance), self.max_distance)
         return heads_first(look_up(self.relative_bias, rows.to(self.relative_bias.weight.device)))
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each, head by head, (B, h, T, T)."""
+        """Return the attention weights of every head, (B, h, T, T)."""
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         return normalise(add(scores, self.bias(keys.shape[-2])))
 
     def leave(self, context: Tensor) -> Tensor:
-        """Let the output projection combine the heads, (B, T, d_model)."""
+        """Combine the heads with the output projection, (B, T, d_model)."""
         return self.W_out(context)

@@ -1,4 +1,4 @@
-"""Rotary position encoding: each pair of features is turned by an angle that grows with the position.
+"""Rotary position encoding: each pair of features is rotated by an angle that grows with the position.
 
 Notation: B batch, h heads, T time, d width (even).
 Source: Su et al., RoFormer: Enhanced Transformer with Rotary Position Embedding (2021), sections 3.2.2 and 3.4.2.
@@ -27,7 +27,7 @@ def exponents(x: Tensor) -> Tensor:
 
 
 def frequencies(exponents: Tensor, base: float) -> Tensor:
-    """Return by how many radians each pair is turned from one position to the next, (d/2,)."""
+    """Return the angle between successive positions for each pair, in radians, (d/2,)."""
     return torch.as_tensor(base, dtype=exponents.dtype, device=exponents.device) ** exponents
 
 
@@ -42,23 +42,23 @@ def split(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def turn(first: Tensor, second: Tensor, angles: Tensor) -> tuple[Tensor, Tensor]:
-    """Turn each point (first, second) by its angle, anticlockwise."""
+    """Rotate each point (first, second) by its angle, anticlockwise."""
     cosine, sine = angles.cos(), angles.sin()
     return first * cosine - second * sine, first * sine + second * cosine
 
 
 def merge(first: Tensor, second: Tensor) -> Tensor:
-    """Put pairs back to where `split` took them from, (B, h, T, d)."""
+    """Put the pairs back in their places: undo `split`, (B, h, T, d)."""
     return torch.stack((first, second), dim=-1).flatten(-2)
 
 
 def rotate(x: Tensor, angles: Tensor) -> Tensor:
-    """Turn every pair of features of x (B, h, T, d) by its angle, (T, d/2); what comes out is in the dtype of x."""
+    """Rotate every pair of features of x (B, h, T, d) by its angle, (T, d/2); the result has the dtype of x."""
     return merge(*turn(*split(x), angles)).to(x.dtype)
 
 
 def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
-    """Turn the pairs of features (2i, 2i + 1) of the token at position p by the angle p · base^(-2i/d).
+    """Rotate the pairs of features (2i, 2i + 1) of the token at position p by the angle p · base^(-2i/d).
 
     Args:
         x: queries or keys, (B, h, T, d), d even.

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, the step that all attention layers share.
+"""Scaled dot-product attention, the step that all attention layers contain.
 
 Notation: T_q queries, T_k keys and values, d_k and d_v widths; `...` stands for any leading axes.
 Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.1, equation 1.

@@ -33,7 +33,7 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 class SelfAttention(nn.Module):
-    """Let every position of a sequence gather from all of them.
+    """Attend from every position of a sequence to all positions.
 
     Args:
         d_in, d_out: widths of the input and of queries, keys and values.
@@ -56,5 +56,5 @@ class SelfAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each, (T, T)."""
+        """Return the attention weights, (T, T)."""
         return normalise(scale(scores_of(queries, keys), keys.shape[-1]))

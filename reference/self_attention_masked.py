@@ -48,7 +48,7 @@ def give(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class SelfAttention(nn.Module):
-    """Let every position of a sequence gather from those that a mask allows.
+    """Attend from every position of a sequence to those that a mask allows.
 
     Args:
         d_model: width of the input, of queries, keys and values, and of what comes out.
@@ -76,9 +76,9 @@ class SelfAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def weigh(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        """Return how much each position takes from each that it may see, (B, T, T)."""
+        """Return the attention weights, (B, T, T)."""
         return weights_of(scale(scores_of(queries, keys), keys.shape[-1]), mask)
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Mix the values with the weights, (B, T, d_model)."""
+        """Return the weighted sums of the values, (B, T, d_model)."""
         return mix(weights, values)

@@ -1,4 +1,4 @@
-"""Self-attention over one sequence, its projections kept as bare parameters.
+"""Self-attention over one sequence, with bare parameters as projections.
 
 Notation: T time, d_in and d_out widths.
 Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.1.
@@ -33,7 +33,7 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 class SelfAttention(nn.Module):
-    """Let every position of a sequence gather from all of them.
+    """Attend from every position of a sequence to all positions.
 
     Args:
         d_in, d_out: widths of the input and of queries, keys and values.
@@ -55,5 +55,5 @@ class SelfAttention(nn.Module):
         return x @ self.W_query, x @ self.W_key, x @ self.W_value
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each, (T, T)."""
+        """Return the attention weights, (T, T)."""
         return normalise(scale(scores_of(queries, keys), keys.shape[-1]))

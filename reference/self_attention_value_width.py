@@ -1,4 +1,4 @@
-"""Self-attention over one sequence whose values have a width of their own.
+"""Self-attention over one sequence whose values may have a different width from queries and keys.
 
 Notation: T time, d_in the input's width, d_out_kq that of queries and keys, d_out_v that of values.
 Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.1, where d_k and d_v are told apart.
@@ -33,7 +33,7 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 class SelfAttention(nn.Module):
-    """Let every position of a sequence gather from all of them.
+    """Attend from every position of a sequence to all positions.
 
     Args:
         d_in: width of the input.
@@ -57,9 +57,9 @@ class SelfAttention(nn.Module):
         return x @ self.W_query, x @ self.W_key, x @ self.W_value
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each, (T, T)."""
+        """Return the attention weights, (T, T)."""
         return normalise(scale(scores_of(queries, keys), keys.shape[-1]))
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Mix the values with the weights, (T, d_out_v)."""
+        """Return the weighted sums of the values, (T, d_out_v)."""
         return mix(weights, values)

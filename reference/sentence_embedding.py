@@ -16,7 +16,7 @@ def clean(sentence: str) -> str:
 
 
 def cut(text: str) -> list[str]:
-    """Return the words of a text: what stands between white space, however much of it."""
+    """Split a text into words at whitespace."""
     return text.split()
 
 
@@ -26,7 +26,7 @@ def vocabulary(words: list[str]) -> list[str]:
 
 
 def number(words: list[str], known: list[str]) -> list[int]:
-    """Return the id of each word: its place among those that are known, counted from 0."""
+    """Return the id of each word: its index in the vocabulary, counted from 0."""
     ids = {word: place for place, word in enumerate(known)}
     return [ids[word] for word in words]
 
@@ -37,7 +37,7 @@ def look_up(ids: Tensor, embedding: nn.Embedding) -> Tensor:
 
 
 def hand_back(rows: Tensor) -> Tensor:
-    """Return what the caller gets, (T, d_model)."""
+    """Return the result, (T, d_model)."""
     return rows
 
 

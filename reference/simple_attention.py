@@ -1,4 +1,4 @@
-"""Attention without weights to learn: every token of a sequence is compared with all tokens as it is.
+"""Attention without parameters: every token of a sequence is compared directly with all tokens.
 
 Notation: T time, d width.
 Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.1, equation 1, with Q = K = V = x and no scaling.
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def roles(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what asks, what is asked, and what is gathered: here the tokens (T, d) themselves, three times."""
+    """Return queries, keys and values: here the tokens (T, d) themselves, three times."""
     return x, x, x
 
 
@@ -36,7 +36,7 @@ def give(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def simple_attention(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Let every token gather from all tokens, in proportion to how alike they are.
+    """Attend from every token to all tokens, most to similar ones.
 
     Args:
         x: (T, d).

@@ -37,12 +37,12 @@ def add(x: Tensor, encodings: Tensor) -> Tensor:
 
 
 def drop(x: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop elements in training mode, and scale up those that stay."""
+    """Drop elements in training mode, and scale up those that are kept."""
     return dropout(x)
 
 
 class SinusoidalPositionalEncoding(nn.Module):
-    """Tell each token its position by adding waves of many lengths to its embedding.
+    """Add sines and cosines of many frequencies to each token, according to its position.
 
     Args:
         d_model: width of the embeddings, even.
@@ -56,7 +56,7 @@ class SinusoidalPositionalEncoding(nn.Module):
         self.keep(table(max_len, d_model))
 
     def keep(self, encodings: Tensor) -> None:
-        """Store the table with the module, so that it follows it to another device but is never trained."""
+        """Store the table in the module, so that it moves with it to another device but is never trained."""
         self.register_buffer("encodings", encodings)
 
     def forward(self, x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Strided attention: each position sees the ones just before it, and every so-many-th one further back.
+"""Strided attention: each position attends to the most recent ones, and to every stride-th one further back.
 
 Notation: B batch, h heads, T time, d width.
 Source: Child et al., Generating Long Sequences with Sparse Transformers (2019), section 4.3; here each head has both
@@ -30,7 +30,7 @@ def positions(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def not_ahead(rows: Tensor, columns: Tensor) -> Tensor:
-    """Return where the key does not stand behind the query in the sequence, (T, T) booleans."""
+    """Return where the key does not come after the query, (T, T) booleans."""
     return columns <= rows
 
 
@@ -40,17 +40,17 @@ def near(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
 
 
 def on_stride(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """Return where the way from key to query is a whole number of strides, (T, T) booleans."""
+    """Return where the distance from key to query is a multiple of the stride, (T, T) booleans."""
     return (rows - columns) % stride == 0
 
 
 def either(first: Tensor, second: Tensor) -> Tensor:
-    """Return where one of two patterns, or both, let a query see, (T, T) booleans."""
+    """Return where at least one of the two patterns is true, (T, T) booleans."""
     return first | second
 
 
 def visible(scores: Tensor, stride: int) -> Tensor:
-    """Return which keys each query may see, True where it may, (T, T) booleans."""
+    """Return which keys each query attends to, (T, T) booleans."""
     rows, columns = positions(scores)
     pattern = either(near(rows, columns, stride), on_stride(rows, columns, stride))
     return not_ahead(rows, columns) & pattern
@@ -77,11 +77,11 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def strided_attention(query: Tensor, key: Tensor, value: Tensor, stride: int) -> Tensor:
-    """Attend from each position to near ones and to those that lie whole strides back.
+    """Attend from each position to the most recent ones and to those at a multiple of the stride.
 
     Args:
         query, key, value: (B, h, T, d).
-        stride: positions per step, at least 1; also the length of the near past, the query's own position included.
+        stride: positions per step, at least 1; also the number of recent positions, including the query's own.
 
     Returns:
         The output, (B, h, T, d).

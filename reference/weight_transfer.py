@@ -1,6 +1,6 @@
 """Weight transfer from nn.Linear layers to nn.Parameter matrices.
 
-Notation: d_in and d_out widths. nn.Linear keeps (d_out, d_in), the parameters are (d_in, d_out).
+Notation: d_in and d_out widths. nn.Linear stores (d_out, d_in), the parameters are (d_in, d_out).
 Source: PyTorch documentation, torch.nn.Linear.
 """
 
@@ -11,22 +11,22 @@ from torch import Tensor, nn
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of the weights to carry over."""
+    """Return the names of the parameters to copy."""
     return "W_query", "W_key", "W_value"
 
 
 def origin(name: str) -> str:
-    """Return which of the source's layers the target's weight `name` comes from."""
+    """Return the layer of the source for the target's parameter `name`."""
     return name
 
 
 def turned(weight: Tensor) -> Tensor:
-    """Turn the weight of a layer (d_out, d_in) into a matrix (d_in, d_out)."""
+    """Transpose the weight of a layer, (d_out, d_in) to (d_in, d_out)."""
     return weight.T
 
 
 def copied(matrix: Tensor) -> Tensor:
-    """Return the same numbers in memory of their own, without a history."""
+    """Return a copy of the numbers, detached from the graph."""
     return matrix.detach().clone()
 
 
@@ -37,12 +37,12 @@ def put(target: nn.Module, name: str, matrix: Tensor) -> None:
 
 
 def carry(source: nn.Module, target: nn.Module, name: str) -> None:
-    """Give the target's weight `name` the numbers of its layer in the source."""
+    """Copy the target's parameter `name` from its layer in the source."""
     weight = source.get_parameter(f"{origin(name)}.weight")
     put(target, name, copied(turned(weight)))
 
 
 def transfer_weights(source: nn.Module, target: nn.Module) -> None:
-    """Give `target` the weights of `source`; nothing is shared, and the target can be trained as before."""
+    """Copy the parameters of `source` to `target`; no memory is shared, and the target can be trained."""
     for name in names():
         carry(source, target, name)

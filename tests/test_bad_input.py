@@ -64,7 +64,7 @@ _NEAR = _HONEST.replace("class SelfAttention(", "class SelfAttentionV2(")
 _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     "empty": ("", Status.REJECTED, "your file is empty"),
     "blank": (" \n\t\n", Status.REJECTED, "your file is empty"),
-    "too long": ("#" * (256 * 1024 + 1), Status.REJECTED, "at most 256 KiB are taken"),
+    "too long": ("#" * (256 * 1024 + 1), Status.REJECTED, "at most 256 KiB are allowed"),
     "not UTF-8": (b"x = '\xe9'", Status.REJECTED, "not UTF-8 text (byte 5 is 0xe9)"),
     "a lone surrogate": ("x = '\ud800'", Status.REJECTED, "not UTF-8 text"),
     "a NUL": ("x = 1\ny = '\0'", Status.REJECTED, "a NUL character in line 2"),
@@ -76,7 +76,7 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
     ),
     "nested too deep": ("x = " + "(" * 900 + ")" * 900, Status.REJECTED, "SyntaxError: too many nested parentheses"),
     "no entry": ("import torch", Status.REJECTED, "must define a class called `SelfAttention`"),
-    "a near miss": (_NEAR, Status.REJECTED, "it defines `SelfAttentionV2`, which may be it under another name"),
+    "a near miss": (_NEAR, Status.REJECTED, "it defines `SelfAttentionV2`; if that is it, rename it"),
     "an entry that is no class": ("SelfAttention = 5", Status.REJECTED, "`SelfAttention` must be a class"),
     "a missing module": ("import einops", Status.REJECTED, "must define a class called `SelfAttention`"),
     "an exception at import": (
@@ -212,7 +212,7 @@ def test_what_was_finished_before_the_end_counts(exercise: Exercise, box: Box) -
     assert report.status is Status.CRASHED
     assert "exit code 3" in report.reason
     assert 0 < report.score < 100
-    assert "because the run ended before it got here" in _messages(report)
+    assert "because the run ended before this check" in _messages(report)
 
 
 def test_a_warning_at_import_costs_nothing(exercise: Exercise, box: Box) -> None:

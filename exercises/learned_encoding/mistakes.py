@@ -21,76 +21,76 @@ scales_in_eval = dropouts.scales_in_eval
 
 @mistake(replaces="begin", dimension="numerics")
 def begins_with_one(table: nn.Embedding) -> None:
-    """Your table begins with standard deviation 1.
+    """Your table is initialised with standard deviation 1.
 
-    That is how every `nn.Embedding` begins, and it would drown the words: 0.02 is asked for. If you do call `normal_`,
-    its second argument is the mean, and the deviation comes after it.
+    That is the default of `nn.Embedding`; the contract asks for 0.02. If you already call `nn.init.normal_`, check its
+    arguments: the second one is the mean, the third one the standard deviation.
     """
 
 
 @mistake(replaces="begin", dimension="numerics")
 def variance_for_deviation(table: nn.Embedding) -> None:
-    """Your table begins with *variance* 0.02.
+    """Your table is initialised with *variance* 0.02.
 
-    Your standard deviation is the root of 0.02, about 0.14. The contract asks for a standard deviation of 0.02.
+    Your standard deviation is √0.02, about 0.14. The contract asks for a standard deviation of 0.02.
     """
     nn.init.normal_(table.weight, std=math.sqrt(0.02))
 
 
 @mistake(replaces="begin", dimension="numerics")
 def spread_between_the_deviations(table: nn.Embedding) -> None:
-    """Your table begins uniformly between -0.02 and 0.02.
+    """Your table is initialised uniformly between -0.02 and 0.02.
 
-    Numbers spread evenly up to a bound deviate by less than the bound, by 0.012 here. The contract asks for a standard
-    deviation of 0.02.
+    A uniform distribution between -a and a has standard deviation a/√3, about 0.012 here. The contract asks for a
+    standard deviation of 0.02.
     """
     nn.init.uniform_(table.weight, -0.02, 0.02)
 
 
 @mistake(replaces="begin", dimension="numerics")
 def begins_above_zero(table: nn.Embedding) -> None:
-    """Your table begins with numbers above zero only.
+    """Your table is initialised with positive numbers only.
 
-    `torch.rand` draws between 0 and 1, and times 0.02 that is never negative. The numbers must lie around 0, with a
-    standard deviation of 0.02.
+    `torch.rand` draws numbers between 0 and 1, so 0.02 times that is never negative. The mean must be 0 and the
+    standard deviation 0.02.
     """
     nn.init.uniform_(table.weight, 0.0, 0.02)
 
 
 @mistake(replaces="begin", dimension="numerics")
 def begins_with_zeros(table: nn.Embedding) -> None:
-    """Your table begins with zeros.
+    """Your table is initialised with zeros.
 
-    The contract asks for numbers around 0, with a standard deviation of 0.02.
+    The contract asks for random numbers with mean 0 and standard deviation 0.02.
     """
     nn.init.zeros_(table.weight)
 
 
 @mistake(replaces="begin", dimension="numerics")
 def begins_with_one_number(table: nn.Embedding) -> None:
-    """Your table begins with the same number everywhere, 0.02.
+    """Your table is initialised with 0.02 everywhere.
 
-    That is neither around 0 nor does it deviate from anything. Draw the numbers at random.
+    The mean must be 0 and the standard deviation 0.02. Draw the numbers at random.
     """
     nn.init.constant_(table.weight, 0.02)
 
 
 @mistake(replaces="begin", dimension="numerics")
 def begins_like_a_layer(table: nn.Embedding) -> None:
-    """Your table begins as a linear layer does, by its width.
+    """The scale of your initial table depends on its size.
 
-    Xavier and its relatives make the numbers depend on how many rows and columns there are. Here the standard deviation
-    is 0.02, whatever the size.
+    Xavier and similar initialisations use the numbers of rows and columns. Here the standard deviation is 0.02 for
+    every size.
     """
     nn.init.xavier_uniform_(table.weight)
 
 
 @mistake(replaces="positions", dimension="numerics")
 def positions_from_one(x: Tensor, max_len: int) -> Tensor:
-    """Your positions begin at 1.
+    """Your positions start at 1.
 
-    The first token stands at position 0. All of yours are one row too far down, and the last position of a long
-    sequence has no row left.
+    The first token has position 0. All your rows are shifted by one, and in a sequence of length `max_len` the last
+    token has no row left.
     """
     return torch.arange(1, x.shape[1] + 1)
 
@@ -99,8 +99,8 @@ def positions_from_one(x: Tensor, max_len: int) -> Tensor:
 def counted_along_the_batch(x: Tensor, max_len: int) -> Tensor:
     """You count sequences, not tokens.
 
-    All tokens of your first sequence get the encoding of position 0, all of the second that of position 1. Your input
-    is (batch, time, d_model): look at the size that you count up to.
+    All tokens of your first sequence get the encoding of position 0, and all tokens of the second get that of position
+    1. Your input is (batch, time, d_model): check which axis you take the number of positions from.
     """
     return torch.arange(x.shape[0])[:, None]
 
@@ -109,16 +109,16 @@ def counted_along_the_batch(x: Tensor, max_len: int) -> Tensor:
 def counted_from_the_end(x: Tensor, max_len: int) -> Tensor:
     """You use the last rows of the table.
 
-    A sequence of T tokens uses the first T rows, however many there are. Look at the slice: is it `[:T]` or `[-T:]`?
+    A sequence of T tokens uses the first T rows. Check the slice: is it `[:T]` or `[-T:]`?
     """
     return torch.arange(max_len - x.shape[1], max_len)
 
 
 @mistake(replaces="positions", dimension="numerics")
 def counted_backwards(x: Tensor, max_len: int) -> Tensor:
-    """Your positions run backwards.
+    """Your positions are in reverse order.
 
-    The last token of yours stands at position 0. It is the first one that does.
+    Your last token has position 0; it should be the first token.
     """
     return torch.arange(x.shape[1]).flip(0)
 
@@ -127,16 +127,16 @@ def counted_backwards(x: Tensor, max_len: int) -> Tensor:
 def stretched_over_the_table(x: Tensor, max_len: int) -> Tensor:
     """You spread the tokens over the whole table.
 
-    Then the encoding of a position depends on how long the sequence is. Token t has row t.
+    With that, the encoding of a position depends on the length of the sequence. Token t uses row t.
     """
     return torch.arange(x.shape[1]) * max_len // x.shape[1]
 
 
 @mistake(replaces="positions", dimension="numerics")
 def same_position_for_all(x: Tensor, max_len: int) -> Tensor:
-    """All your tokens get the same row, the last of the sequence.
+    """All your tokens get the same row, that of the last position.
 
-    T tokens need T rows, from 0 to T - 1: `arange(T)`, where you have one number.
+    T tokens need T rows, from 0 to T - 1. Use `arange(T)` instead of a single number.
     """
     return torch.full((x.shape[1],), x.shape[1] - 1)
 
@@ -145,7 +145,7 @@ def same_position_for_all(x: Tensor, max_len: int) -> Tensor:
 def first_row_for_all(x: Tensor, max_len: int) -> Tensor:
     """All your tokens get row 0.
 
-    Zeros are looked up where the positions 0, 1, 2, … belong.
+    You look up zeros instead of the positions 0, 1, 2, ….
     """
     return torch.zeros(x.shape[1], dtype=torch.long)
 
@@ -154,27 +154,26 @@ def first_row_for_all(x: Tensor, max_len: int) -> Tensor:
 def table_cut_off(table: nn.Embedding, at: Tensor) -> Tensor:
     """No gradient reaches your table.
 
-    The output is right, but the positions are never learned. Look for `detach()`, `.data`, `no_grad`, a table that is
-    frozen, or a new tensor made from it.
+    The output is right, but the position vectors are never trained. Look for `detach()`, `.data`, `no_grad`, a frozen
+    table, or a new tensor made from the table.
     """
     return table(at).detach()
 
 
 @mistake(replaces="look_up", dimension="gradients")
 def first_position_never_learns(table: nn.Embedding, at: Tensor) -> Tensor:
-    """Row 0 of your table never learns.
+    """Row 0 of your table is never trained.
 
-    `padding_idx=0` tells the table that row 0 stands for nothing, and its gradient is thrown away. Here it is the first
-    position.
+    With `padding_idx=0`, PyTorch treats row 0 as padding and gives it no gradient. Here row 0 is the first position.
     """
     return F.embedding(at, table.weight, padding_idx=0)
 
 
 @mistake(replaces="look_up", dimension="numerics")
 def cut_to_length_one(table: nn.Embedding, at: Tensor) -> Tensor:
-    """Your table shortens its rows.
+    """Your table rescales its rows.
 
-    With `max_norm=1` every row that is longer is cut to length 1, and stays so. The rows are added as they are.
+    With `max_norm=1`, every row with a larger norm is rescaled to norm 1, in place. The rows must be added unchanged.
     """
     return F.embedding(at, table.weight, max_norm=1.0)
 
@@ -183,8 +182,7 @@ def cut_to_length_one(table: nn.Embedding, at: Tensor) -> Tensor:
 def scaled_up(x: Tensor, encodings: Tensor) -> Tensor:
     """You multiply the input by √d_model.
 
-    That factor belongs to the embedding layer in front of this module, and is not part of the contract here: x itself
-    is added to the encodings.
+    That factor belongs to the embedding layer that comes before this module. Here the encodings are added to x itself.
     """
     return x * math.sqrt(x.shape[-1]) + encodings
 
@@ -193,25 +191,25 @@ def scaled_up(x: Tensor, encodings: Tensor) -> Tensor:
 def multiplied_not_added(x: Tensor, encodings: Tensor) -> Tensor:
     """You multiply the embeddings by the encodings.
 
-    With encodings that begin near zero, hardly anything is left of the words. The encodings are added.
+    The initial encodings are close to zero, so hardly anything is left of the embeddings. Add the encodings instead.
     """
     return x * encodings
 
 
 @mistake(replaces="add", dimension="numerics")
 def encodings_without_the_input(x: Tensor, encodings: Tensor) -> Tensor:
-    """You return the encodings alone.
+    """You return only the encodings.
 
-    Your output does not depend on the tokens. The encodings are to be added to x.
+    Your output does not depend on the tokens. Add the encodings to x.
     """
     return encodings.expand_as(x).to(x.dtype)
 
 
 @mistake(replaces="add", dimension="numerics")
 def input_without_encodings(x: Tensor, encodings: Tensor) -> Tensor:
-    """You return the input as it is.
+    """You return the input unchanged.
 
-    Nothing of the table is in your output. A sum that is written down but not kept changes nothing.
+    The table has no influence on your output. If you do compute the sum, check that you keep and return it.
     """
     return x
 
@@ -220,43 +218,43 @@ def input_without_encodings(x: Tensor, encodings: Tensor) -> Tensor:
 def subtracted(x: Tensor, encodings: Tensor) -> Tensor:
     """You subtract the encodings.
 
-    The contract adds them. Training would find its way, but a table that was trained elsewhere would be the wrong one.
+    The contract adds them. A new table could still be trained, but a pretrained one would not work.
     """
     return x - encodings
 
 
 @mistake(replaces="add", dimension="numerics")
 def normalised(x: Tensor, encodings: Tensor) -> Tensor:
-    """You normalise the sum.
+    """You apply a LayerNorm to the sum.
 
-    BERT has a LayerNorm there. It is no part of this module: the sum goes straight into the dropout.
+    BERT does that, but it is not part of this module: dropout is applied directly to the sum.
     """
     return F.layer_norm(x + encodings, x.shape[-1:])
 
 
 @mistake(replaces="add", dimension="shapes")
 def concatenated_not_added(x: Tensor, encodings: Tensor) -> Tensor:
-    """You put the encodings beside the embeddings.
+    """You concatenate the embeddings and the encodings.
 
-    Your output is twice as wide as the input. The encodings have the embeddings' width because they are added.
+    Your output is twice as wide as the input. The encodings are as wide as the embeddings because the two are added.
     """
     return torch.cat((x, encodings.expand_as(x)), dim=-1)
 
 
 @mistake(replaces="add", dimension="shapes")
 def encodings_added_for_one(x: Tensor, encodings: Tensor) -> Tensor:
-    """You return the first sequence of the batch alone.
+    """You return only the first sequence of the batch.
 
-    Every sequence of the batch gets the encodings, and comes out again. Look for an index 0.
+    The encodings are added to every sequence of the batch. Look for an index 0.
     """
     return x[:1] + encodings
 
 
 @mistake(replaces="add", dimension="gradients")
 def detached_input(x: Tensor, encodings: Tensor) -> Tensor:
-    """You cut the input off from the graph.
+    """You detach the input from the graph.
 
-    The output is right, but no gradient reaches x, so the embeddings behind it could never be trained. Search for
+    The output is right, but no gradient reaches x, so the embeddings before this module could not be trained. Look for
     `.detach()`, `.data`, `torch.no_grad()` or a new tensor made from x.
     """
     return x.detach() + encodings
@@ -264,10 +262,9 @@ def detached_input(x: Tensor, encodings: Tensor) -> Tensor:
 
 @mistake(replaces="LearnedPositionalEncoding.forward", dimension="numerics")
 def drops_the_encodings_alone(self: Any, x: Tensor) -> Tensor:
-    """Your dropout falls on the encodings alone.
+    """You apply dropout to the encodings only.
 
-    The tokens themselves pass whole, and some of them lose their position. It is the sum that goes through the
-    dropout.
+    The token embeddings are never dropped. Apply dropout to the sum.
     """
     encodings = self.position_embeddings.weight[: x.shape[1]]
     return x + self.dropout(encodings.expand_as(x))
@@ -275,19 +272,18 @@ def drops_the_encodings_alone(self: Any, x: Tensor) -> Tensor:
 
 @mistake(replaces="LearnedPositionalEncoding.forward", dimension="numerics")
 def drops_before_adding(self: Any, x: Tensor) -> Tensor:
-    """Your dropout falls on the embeddings alone.
+    """You apply dropout to the embeddings only.
 
-    You drop first and add the encodings afterwards, so no encoding is ever dropped. It is the sum that goes through
-    the dropout.
+    You add the encodings after the dropout, so they are never dropped. Apply dropout to the sum.
     """
     return self.dropout(x) + self.position_embeddings.weight[: x.shape[1]]
 
 
 @mistake(replaces="LearnedPositionalEncoding.forward", dimension="numerics")
 def drops_twice(self: Any, x: Tensor) -> Tensor:
-    """You drop twice, before the sum and after it.
+    """You apply dropout twice, before and after the addition.
 
-    Once is asked for: the sum goes through the dropout. Look for a second call.
+    Apply it once, to the sum. Look for a second call.
     """
     return self.dropout(self.dropout(x) + self.position_embeddings.weight[: x.shape[1]])
 
@@ -296,8 +292,7 @@ def drops_twice(self: Any, x: Tensor) -> Tensor:
 def encodings_made_small(x: Tensor, encodings: Tensor) -> Tensor:
     """You multiply the encodings by 0.02.
 
-    That number is the standard deviation with which the table begins. Set it once, in the constructor; what is added is
-    the table as it is.
+    0.02 is the standard deviation of the initial table. Set it once, in the constructor, and add the rows unchanged.
     """
     return x + 0.02 * encodings
 
@@ -306,15 +301,15 @@ def encodings_made_small(x: Tensor, encodings: Tensor) -> Tensor:
 def encodings_added_twice(x: Tensor, encodings: Tensor) -> Tensor:
     """You add the encodings twice.
 
-    Look for a second place that adds them, or a factor of two.
+    Look for a second place that adds them, or for a factor of two.
     """
     return x + 2 * encodings
 
 
 @mistake(replaces="begin", dimension="numerics")
 def begins_ten_times_too_wide(table: nn.Embedding) -> None:
-    """Your table begins with a standard deviation of 0.2, ten times what is asked for.
+    """Your table is initialised with standard deviation 0.2 instead of 0.02.
 
-    0.02 is asked for. Count the digits.
+    That is ten times too large. Check the decimal places.
     """
     nn.init.normal_(table.weight, mean=0.0, std=0.2)

@@ -1,4 +1,4 @@
-"""Learned positional encoding: tell each token its position, with a vector that is learned."""
+"""Learned positional encoding: add a learned vector for its position to each token."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ from torch import nn
 class LearnedPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len=512, dropout=0.1):
         super().__init__()
-        # Create `position_embeddings` here, a row for each position; mind how its numbers begin.
+        # Create `position_embeddings` here, with one row per position, and initialise it.
 
     def forward(self, x):
         # x: (batch, time, d_model), with time at most max_len

@@ -17,10 +17,10 @@ def _features(x: Tensor) -> Tensor:
 
 @mistake(replaces="features", dimension="numerics")
 def elu_without_one(x: Tensor) -> Tensor:
-    """Your feature map is elu(x), without the 1.
+    """Your feature map is elu(x), without adding 1.
 
-    Below zero it is negative, so weights and denominators can be negative as well, or vanish. The 1 is there to keep
-    every feature above zero.
+    elu(x) is negative below zero, so weights and denominators can be negative or zero. Adding 1 keeps every feature
+    positive.
     """
     return F.elu(x)
 
@@ -29,8 +29,8 @@ def elu_without_one(x: Tensor) -> Tensor:
 def relu_for_elu(x: Tensor) -> Tensor:
     """Your feature map is relu(x).
 
-    It is zero for every negative feature, and then a query may fit no key at all. The map of this exercise is elu(x)
-    + 1.
+    It is zero for all negative numbers, so a query can have weight zero for every key. The feature map of this exercise
+    is elu(x) + 1.
     """
     return F.relu(x)
 
@@ -39,7 +39,7 @@ def relu_for_elu(x: Tensor) -> Tensor:
 def relu_plus_one(x: Tensor) -> Tensor:
     """Your feature map is relu(x) + 1.
 
-    Above zero that is right. Below zero the exponential is missing: your features are 1 there, however negative x is.
+    It is right above zero. Below zero it is always 1, where elu(x) + 1 is exp(x).
     """
     return F.relu(x) + 1
 
@@ -48,7 +48,7 @@ def relu_plus_one(x: Tensor) -> Tensor:
 def softplus_for_elu(x: Tensor) -> Tensor:
     """Your feature map is softplus(x).
 
-    It is positive and smooth as well, but another function. The map of this exercise is elu(x) + 1.
+    It is also positive and smooth, but a different function. The feature map of this exercise is elu(x) + 1.
     """
     return F.softplus(x)
 
@@ -57,7 +57,7 @@ def softplus_for_elu(x: Tensor) -> Tensor:
 def exponential_for_elu(x: Tensor) -> Tensor:
     """Your feature map is exp(x).
 
-    It is elu(x) + 1 below zero only. Above zero it grows past every bound, and overflows.
+    That equals elu(x) + 1 only below zero. Above zero it grows much faster than x + 1, and overflows.
     """
     return torch.exp(x)
 
@@ -66,7 +66,7 @@ def exponential_for_elu(x: Tensor) -> Tensor:
 def sigmoid_for_elu(x: Tensor) -> Tensor:
     """Your feature map is a sigmoid.
 
-    It is positive as well, but another function: large features all become 1. The map of this exercise is elu(x) + 1.
+    It is also positive, but all large inputs give features close to 1. The feature map of this exercise is elu(x) + 1.
     """
     return torch.sigmoid(x)
 
@@ -75,7 +75,7 @@ def sigmoid_for_elu(x: Tensor) -> Tensor:
 def softmax_for_elu(x: Tensor) -> Tensor:
     """You apply a softmax to the features of each query and key.
 
-    There is a variant of linear attention that does so; this one uses elu(x) + 1, feature by feature.
+    There is a variant of linear attention that does this. Here the feature map is elu(x) + 1, element by element.
     """
     return torch.softmax(x, dim=-1)
 
@@ -84,54 +84,54 @@ def softmax_for_elu(x: Tensor) -> Tensor:
 def one_inside_of_elu(x: Tensor) -> Tensor:
     """You add the 1 to x, not to elu(x).
 
-    elu(x + 1) goes down to -1 for very negative x. Look at where the bracket closes.
+    elu(x + 1) goes down to -1 for very negative x. Check where the parenthesis closes.
     """
     return F.elu(x + 1)
 
 
 @mistake(replaces="features", dimension="numerics")
 def no_feature_map(x: Tensor) -> Tensor:
-    """You use queries and keys as they are, without a feature map.
+    """You use queries and keys directly, without a feature map.
 
-    Their products may be negative, and so may your weights. Every query and every key goes through elu(x) + 1 first.
+    Their products can be negative, and so can your weights. Apply elu(x) + 1 to every query and every key first.
     """
     return x
 
 
 @mistake(replaces="key_features", dimension="numerics")
 def keys_without_features(key: Tensor) -> Tensor:
-    """Your keys do not go through the feature map.
+    """You do not apply the feature map to the keys.
 
-    Queries and keys both do: a weight is a product of positive numbers.
+    Apply it to both queries and keys, so that every weight is positive.
     """
     return key
 
 
 @mistake(replaces="query_features", dimension="numerics")
 def queries_without_features(query: Tensor) -> Tensor:
-    """Your queries do not go through the feature map.
+    """You do not apply the feature map to the queries.
 
-    Queries and keys both do: a weight is a product of positive numbers.
+    Apply it to both queries and keys, so that every weight is positive.
     """
     return query
 
 
 @mistake(replaces="query_features", dimension="numerics")
 def queries_scaled(query: Tensor) -> Tensor:
-    """You divide the queries by the root of their width.
+    """You divide the queries by the square root of their width.
 
-    That belongs to the softmax, which is not there. Linear attention has no scaling: what comes before the feature map
-    changes its result. (After the map a factor would do nothing, since the denominator has it too.)
+    That scaling belongs to softmax attention. Linear attention has none, and a factor before the feature map changes
+    the result. (After the feature map it would cancel, because the denominator has it too.)
     """
     return _features(query / math.sqrt(query.shape[-1]))
 
 
 @mistake(replaces="key_features", dimension="numerics")
 def keys_scaled(key: Tensor) -> Tensor:
-    """You divide the keys by the root of their width.
+    """You divide the keys by the square root of their width.
 
-    That belongs to the softmax, which is not there. Linear attention has no scaling: what comes before the feature map
-    changes its result. (After the map a factor would do nothing, since the denominator has it too.)
+    That scaling belongs to softmax attention. Linear attention has none, and a factor before the feature map changes
+    the result. (After the feature map it would cancel, because the denominator has it too.)
     """
     return _features(key / math.sqrt(key.shape[-1]))
 
@@ -140,37 +140,37 @@ def keys_scaled(key: Tensor) -> Tensor:
 def both_scaled(x: Tensor) -> Tensor:
     """You scale queries and keys before the feature map.
 
-    Each is divided by the fourth root of the width. That belongs to the softmax, which is not there: linear attention
-    has no scaling.
+    You divide each by the fourth root of the width. That scaling belongs to softmax attention; linear attention has
+    none.
     """
     return _features(x / math.sqrt(math.sqrt(x.shape[-1])))
 
 
 @mistake(replaces="divide", dimension="numerics")
 def no_denominator(answer: Tensor, total: Tensor) -> Tensor:
-    """You never divide: your weights do not add up to one.
+    """Your weights do not add up to one: the division is missing.
 
-    Without the denominator the output grows with the number of keys. Each query needs the sum of its weights, and gets
-    it from the sum of the keys' features.
+    Without it the output grows with the number of keys. Divide by the sum of each query's weights, which is φ(q) · z,
+    with z the sum of the keys' features.
     """
     return answer
 
 
 @mistake(replaces="ask", dimension="numerics")
 def numerator_scaled(queries: Tensor, memory: Tensor) -> Tensor:
-    """Your output is too small by the root of the keys' width.
+    """Your output is too small by a factor of √d.
 
-    You divide by it in the numerator, or at the end, and not in the denominator. Linear attention has no scaling.
+    You divide by √d in the numerator or at the end, but not in the denominator. Linear attention has no such scaling.
     """
     return (queries.unsqueeze(-1) * memory).sum(dim=-2) / math.sqrt(queries.shape[-1])
 
 
 @mistake(replaces="divide", dimension="numerics")
 def epsilon_too_large(answer: Tensor, total: Tensor) -> Tensor:
-    """What you add to the denominator is too large.
+    """The number that you add to the denominator is too large.
 
-    A thousandth takes a part of every output away. Up to 1e-6 is fine here, and nothing at all will do: a denominator
-    is positive as long as no row has features that are all rounded to zero.
+    Adding 0.001 makes every output visibly smaller. You may add up to 1e-6, or nothing: the denominator is positive
+    unless all features of a row are rounded to zero.
     """
     return answer / (total.unsqueeze(-1) + 1e-3)
 
@@ -179,17 +179,17 @@ def epsilon_too_large(answer: Tensor, total: Tensor) -> Tensor:
 def denominator_without_the_query(queries: Tensor, mass: Tensor) -> Tensor:
     """Your denominator is the same for every query.
 
-    It is the sum of the keys' features, but a weight is the product of a query's and a key's. The query belongs into
-    the denominator as it does into the numerator.
+    You use the sum of the keys' features. A weight is the product of a query's and a key's features, so the query
+    belongs in the denominator as well as in the numerator.
     """
     return mass.sum(dim=-1).expand(queries.shape[:-1])
 
 
 @mistake(replaces="memory_of", dimension="numerics")
 def values_through_the_features(keys: Tensor, values: Tensor, causal: bool) -> Tensor:
-    """Your values go through the feature map.
+    """You apply the feature map to the values.
 
-    Only queries and keys do. Values are mixed as they are, and may be negative.
+    Apply it to queries and keys only. Values are used unchanged, and may be negative.
     """
     parts = keys.unsqueeze(-1) * _features(values).unsqueeze(-2)
     return parts.cumsum(dim=2) if causal else parts.sum(dim=2, keepdim=True)
@@ -197,9 +197,9 @@ def values_through_the_features(keys: Tensor, values: Tensor, causal: bool) -> T
 
 @mistake(replaces="linear_attention", dimension="numerics")
 def queries_and_keys_swapped(query: Tensor, key: Tensor, value: Tensor, causal: bool = False) -> Tensor:
-    """Queries and keys have changed places.
+    """You swap queries and keys.
 
-    You sum up queries with values, and let the keys ask. The order in which they are handed over is query, key, value.
+    You sum queries with values, and multiply the keys by that sum. The arguments are query, key, value, in this order.
     """
     queries, keys = _features(key), _features(query)
     parts = keys.unsqueeze(-1) * value.unsqueeze(-2)
@@ -212,8 +212,8 @@ def queries_and_keys_swapped(query: Tensor, key: Tensor, value: Tensor, causal: 
 def softmax_attention(query: Tensor, key: Tensor, value: Tensor, causal: bool = False) -> Tensor:
     """You compute softmax attention.
 
-    Linear attention has no softmax and no √d: a weight is the product of the features of query and key, over the sum
-    of such products.
+    Linear attention has no softmax and no division by √d. A weight is the product of the query's and the key's
+    features, divided by the sum of these products over all keys.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
     if causal:
@@ -223,56 +223,58 @@ def softmax_attention(query: Tensor, key: Tensor, value: Tensor, causal: bool = 
 
 @mistake(replaces="collect", dimension="masking")
 def causal_ignored(parts: Tensor, causal: bool) -> Tensor:
-    """With `causal=True` your queries see all keys, as they do without it.
+    """You ignore `causal=True`.
 
-    The sums have to be different for each position then: each takes in its own key and the earlier ones.
+    Your queries attend to all keys. In the causal case each position needs its own sums, over itself and earlier
+    positions only.
     """
     return parts.sum(dim=2, keepdim=True)
 
 
 @mistake(replaces="collect", dimension="masking")
 def always_causal(parts: Tensor, causal: bool) -> Tensor:
-    """Your attention is causal always.
+    """Your attention is always causal.
 
-    Without `causal=True` every query sees all keys, the later ones too.
+    Without `causal=True` every query attends to all keys, including later ones.
     """
     return parts.cumsum(dim=2)
 
 
 @mistake(replaces="mass_of", dimension="masking")
 def denominator_sees_all(keys: Tensor, causal: bool) -> Tensor:
-    """Your denominator sees the future.
+    """Your denominator includes future keys.
 
-    The numerator stops at each position, the denominator is the sum over all keys, so the weights of an early position
-    add up to much less than one. Both need sums up to the position.
+    The numerator stops at each position, but the denominator is the sum over all keys, so the weights of early
+    positions add up to much less than one. Both need sums up to the current position.
     """
     return keys.sum(dim=2, keepdim=True)
 
 
 @mistake(replaces="memory_of", dimension="masking")
 def numerator_sees_all(keys: Tensor, values: Tensor, causal: bool) -> Tensor:
-    """Your numerator sees the future.
+    """Your numerator includes future keys.
 
-    The denominator stops at each position, the sum of keys times values does not. Both need sums up to the position.
+    The denominator stops at each position, but the sum of keys times values does not. Both need sums up to the current
+    position.
     """
     return (keys.unsqueeze(-1) * values.unsqueeze(-2)).sum(dim=2, keepdim=True)
 
 
 @mistake(replaces="so_far", dimension="masking")
 def does_not_see_itself(parts: Tensor) -> Tensor:
-    """Your positions do not see themselves.
+    """Your positions do not attend to themselves.
 
-    A position draws on its own key and value and on the earlier ones. If you ask the sum before you add to it, the
-    first position finds nothing: zero divided by zero.
+    Position i uses the keys and values up to and including i. If you use the sum before you add the current key, the
+    first position gets 0/0.
     """
     return torch.cat([torch.zeros_like(parts[:, :, :1]), parts[:, :, :-1].cumsum(dim=2)], dim=2)
 
 
 @mistake(replaces="so_far", dimension="masking")
 def sees_one_ahead(parts: Tensor) -> Tensor:
-    """Every position sees one position of its future.
+    """Every position attends to one future position.
 
-    Your sums run one step ahead of the queries. The sum for position i ends with key i.
+    Your sums are one step ahead of the queries. The sum for position i ends with key i.
     """
     sums = parts.cumsum(dim=2)
     return torch.cat([sums[:, :, 1:], sums[:, :, -1:]], dim=2)
@@ -280,67 +282,66 @@ def sees_one_ahead(parts: Tensor) -> Tensor:
 
 @mistake(replaces="so_far", dimension="masking")
 def sees_the_future_only(parts: Tensor) -> Tensor:
-    """Your sums run from the end: you see the future and not the past.
+    """Your sums run from the end: positions attend to the future, not to the past.
 
-    Each position has to sum up what comes before it. Look for a `flip`, or for a triangle that is the other one.
+    The sums of position i must cover positions 0 to i. Look for a `flip`, or for `triu` instead of `tril`.
     """
     return parts.flip(2).cumsum(dim=2).flip(2)
 
 
 @mistake(replaces="so_far", dimension="masking")
 def sums_run_over_heads(parts: Tensor) -> Tensor:
-    """Your running sums run over the heads.
+    """Your running sums run along the head axis.
 
-    Axis 1 counts heads, and they know nothing of each other. In (B, h, T, d), which axis is time?
+    Axis 1 counts heads, which are independent. Which axis of (B, h, T, d) is time?
     """
     return parts.cumsum(dim=1)
 
 
 @mistake(replaces="in_all", dimension="masking")
 def heads_summed_up(parts: Tensor) -> Tensor:
-    """All your heads share one sum.
+    """You sum over the heads.
 
-    Keys and values of different heads are added up together. Each head has a memory of its own: look at the axes that
-    your sum runs over, or at the letters of your einsum.
+    Each head needs its own sums of keys and values. Check the axes of your sum, or the letters of your einsum.
     """
     return parts.sum(dim=(1, 2), keepdim=True)
 
 
 @mistake(replaces="in_all", dimension="masking")
 def batch_summed_up(parts: Tensor) -> Tensor:
-    """All your sequences share one sum.
+    """You sum over the batch.
 
-    Keys and values of different sequences of the batch are added up together. Look at the axes that your sum runs over,
-    or at the letters of your einsum.
+    Each sequence of the batch needs its own sums of keys and values. Check the axes of your sum, or the letters of your
+    einsum.
     """
     return parts.sum(dim=(0, 2), keepdim=True)
 
 
 @mistake(replaces="divide", dimension="gradients")
 def denominator_cut_off(answer: Tensor, total: Tensor) -> Tensor:
-    """No gradient comes back through your denominator.
+    """No gradient flows through your denominator.
 
-    The value is right, but a key that fits better takes weight from all others, and that goes through the sum. Look for
-    `detach`, `data` or `no_grad` where you make it.
+    The output is right. But when the weight of one key grows, all other weights shrink, and that part of the gradient
+    flows through the denominator. Look for `detach`, `data` or `no_grad` where you compute it.
     """
     return answer / total.detach().unsqueeze(-1)
 
 
 @mistake(replaces="key_features", dimension="gradients")
 def keys_cut_off(key: Tensor) -> Tensor:
-    """No gradient comes back through your keys.
+    """No gradient flows through your keys.
 
-    What makes the keys never learns. Look for `detach`, `data` or `no_grad` on their way into the sums.
+    Whatever computes the keys is never trained. Look for `detach`, `data` or `no_grad` between the keys and the sums.
     """
     return _features(key).detach()
 
 
 @mistake(replaces="memory_of", dimension="gradients")
 def memory_cut_off(keys: Tensor, values: Tensor, causal: bool) -> Tensor:
-    """No gradient comes back through your sum of keys times values.
+    """No gradient flows through your sum of keys times values.
 
-    The value is right, but the sum is a constant for the backward pass, so the values never learn. Look for `detach`,
-    `data` or `no_grad` where it is carried along.
+    The output is right, but the sum is a constant in the backward pass, so the values are never trained. Look for
+    `detach`, `data` or `no_grad` where you compute or update the sum.
     """
     parts = keys.unsqueeze(-1) * values.unsqueeze(-2)
     return (parts.cumsum(dim=2) if causal else parts.sum(dim=2, keepdim=True)).detach()
@@ -348,30 +349,30 @@ def memory_cut_off(keys: Tensor, values: Tensor, causal: bool) -> Tensor:
 
 @mistake(replaces="so_far", dimension="gradients")
 def past_cut_off(parts: Tensor) -> Tensor:
-    """In the causal case no gradient reaches what lies in the past.
+    """In the causal case no gradient reaches earlier positions.
 
-    The sums that you carry from position to position are cut off from their history, so each key and value learns from
-    its own position only. Look for `detach`, `data` or `no_grad` where they are updated.
+    You detach the running sums from their history, so each key and value gets a gradient only from its own position.
+    Look for `detach`, `data` or `no_grad` where you update the sums.
     """
     return parts + (parts.cumsum(dim=2) - parts).detach()
 
 
 @mistake(replaces="divide", dimension="gradients")
 def everything_cut_off(answer: Tensor, total: Tensor) -> Tensor:
-    """Your output is cut off from everything that it was made of.
+    """Your output is detached from the graph.
 
-    The numbers are right, but no gradient reaches anything. Look for `detach()`, `.data`, `.numpy()`, `no_grad` or a
-    `torch.tensor(...)` round the result.
+    The numbers are right, but no gradient reaches the inputs. Look for `detach()`, `.data`, `.numpy()`, `no_grad` or a
+    `torch.tensor(...)` around the result.
     """
     return (answer / total.unsqueeze(-1)).detach()
 
 
 @mistake(replaces="linear_attention", dimension="memory")
 def holds_all_weights(query: Tensor, key: Tensor, value: Tensor, causal: bool = False) -> Tensor:
-    """You hold the weights of all queries for all keys.
+    """You create a T x T tensor, the weights of all queries and keys.
 
-    What you return is right, but you multiply queries and keys first, and that makes a T x T tensor, which is what this
-    kind of attention is there to avoid. Multiply keys and values first: their product does not grow with the length.
+    Your output is right, but multiplying queries by keys first makes a T x T tensor, which linear attention is meant to
+    avoid. Multiply keys by values first: the size of that product does not depend on T.
     """
     weights = _features(query) @ _features(key).transpose(-2, -1)
     if causal:
@@ -381,10 +382,10 @@ def holds_all_weights(query: Tensor, key: Tensor, value: Tensor, causal: bool = 
 
 @mistake(replaces="linear_attention", dimension="memory")
 def holds_all_weights_when_causal(query: Tensor, key: Tensor, value: Tensor, causal: bool = False) -> Tensor:
-    """With `causal=True` you hold a T x T tensor.
+    """With `causal=True` you create a T x T tensor.
 
-    Without it you do not, and what you return is right in both cases. But a triangle, whether of weights or of ones, is
-    a tensor that grows with the square of the length. Sums up to a position can be had one after the other.
+    Your output is right in both cases. But a triangular matrix, of weights or of ones, has T x T elements. Compute
+    running sums over the positions instead.
     """
     queries, keys = _features(query), _features(key)
     if causal:

@@ -1,4 +1,4 @@
-"""Linear attention: no T x T table of weights, ever."""
+"""Linear attention: attention without a T x T matrix."""
 
 import torch
 import torch.nn.functional as F

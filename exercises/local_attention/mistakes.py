@@ -53,10 +53,10 @@ def _offsets(rows: slice, window: int) -> Tensor:
 
 @mistake(replaces="attend", dimension="numerics")
 def scaled_by_the_window(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You divide the scores by the root of the number of neighbours.
+    """You divide the scores by the square root of the number of neighbours.
 
-    What grows a dot product is the number of features that it adds up, not how many keys there are. Look at the size
-    that you take the root of.
+    The magnitude of a dot product grows with the number of features d, not with the number of keys. Check which size
+    you take the square root of.
     """
     found, hidden = _window(query, key, rows, window)
     found = found * math.sqrt(key.shape[-1] / (2 * window + 1))
@@ -65,10 +65,10 @@ def scaled_by_the_window(query: Tensor, key: Tensor, value: Tensor, rows: slice,
 
 @mistake(replaces="attend", dimension="numerics")
 def scaled_by_the_length(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You divide the scores by the root of the sequence's length.
+    """You divide the scores by the square root of the sequence length.
 
-    What grows a dot product is the number of features that it adds up, not the number of positions. Look at the axis
-    whose size you take the root of.
+    The magnitude of a dot product grows with the number of features d, not with the number of positions. Check which
+    axis you take the size from.
     """
     found, hidden = _window(query, key, rows, window)
     found = found * math.sqrt(key.shape[-1] / key.shape[-2])
@@ -77,9 +77,9 @@ def scaled_by_the_length(query: Tensor, key: Tensor, value: Tensor, rows: slice,
 
 @mistake(replaces="attend", dimension="numerics")
 def queries_meet_queries(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You score queries against queries.
+    """You compute scores between queries and queries.
 
-    Your keys have no say in the scores, and get no gradient. Look at both sides of the product.
+    Your keys have no influence on the scores, and get no gradient. Check both factors of the product.
     """
     found, hidden = _window(query, query, rows, window)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-1) @ value
@@ -87,10 +87,10 @@ def queries_meet_queries(query: Tensor, key: Tensor, value: Tensor, rows: slice,
 
 @mistake(replaces="attend", dimension="numerics")
 def keys_ask_queries(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Queries and keys have changed places.
+    """You swap queries and keys.
 
-    Row i has to be what *query* i thinks of the keys around it; yours is what key i thinks of the queries around it.
-    Look at the order of the factors, and at which of them you cut into windows.
+    Row i must hold the scores of *query* i with the keys around it; yours holds the scores of key i with the queries
+    around it. Check the order of the factors, and which of them you cut into windows.
     """
     found, hidden = _window(key, query, rows, window)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-1) @ value
@@ -98,9 +98,9 @@ def keys_ask_queries(query: Tensor, key: Tensor, value: Tensor, rows: slice, win
 
 @mistake(replaces="attend", dimension="numerics")
 def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You mix the keys, not the values.
+    """You sum the keys, not the values.
 
-    Your weights are right, and what they weigh is not: the values never come in, and get no gradient.
+    Your weights are right, but you multiply them by the keys. The values have no influence, and get no gradient.
     """
     found, hidden = _window(query, key, rows, window)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-1) @ key
@@ -110,8 +110,8 @@ def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, rows: slice, windo
 def softmax_over_queries(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
     """Your softmax runs over the queries.
 
-    The columns of your weights add up to one, and the rows do not. Each query shares *its* attention out over the keys
-    around it: along which axis do they lie?
+    The columns of your weights add up to one, and the rows do not. Each query distributes its weight over the keys
+    around it: which axis holds them?
     """
     found, hidden = _window(query, key, slice(None), window)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-2) @ value
@@ -121,17 +121,17 @@ def softmax_over_queries(query: Tensor, key: Tensor, value: Tensor, window: int)
 def window_too_narrow(rows: Tensor, columns: Tensor, window: int) -> Tensor:
     """Your window ends one position too early.
 
-    A key that is exactly `window` positions away may still be seen. Check your comparison, or the end of your slice,
-    which Python leaves out.
+    A key exactly `window` positions away belongs to the window. Check your comparison, or the end of your slice, which
+    Python excludes.
     """
     return (rows - columns).abs() < window
 
 
 @mistake(replaces="attend", dimension="masking")
 def window_too_wide(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Your window reaches one position too far.
+    """Your window extends one position too far.
 
-    A key that is `window + 1` positions away is out of sight. Check your comparison, or both ends of your slice.
+    A key `window + 1` positions away is outside the window. Check your comparison, or both ends of your slice.
     """
     found, hidden = _window(query, key, rows, window + 1)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-1) @ value
@@ -139,18 +139,18 @@ def window_too_wide(query: Tensor, key: Tensor, value: Tensor, rows: slice, wind
 
 @mistake(replaces="near", dimension="masking")
 def one_too_few_behind(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """Your window is lopsided: it ends one position too early on the right.
+    """Your window ends one position too early on the right.
 
-    The keys from i - window to i + window may be seen, both ends included. A slice leaves out its end.
+    It covers the keys from i - window to i + window, both included. The end of a Python slice is excluded.
     """
     return (columns >= rows - window) & (columns < rows + window)
 
 
 @mistake(replaces="near", dimension="masking")
 def half_the_window(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """You take `window` for the whole width of the window.
+    """You use `window` as the total width of the window.
 
-    Yours spreads half of it to each side. Here it counts the positions on *each* side.
+    Your window has half of it on each side. Here `window` is the number of positions on *each* side.
     """
     return (rows - columns).abs() <= window // 2
 
@@ -159,8 +159,8 @@ def half_the_window(rows: Tensor, columns: Tensor, window: int) -> Tensor:
 def twice_the_window(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
     """Your window is twice as wide as it should be.
 
-    `window` positions are to be seen on each side; you reach 2 window on each. If you take blocks with their
-    neighbours, a mask within the blocks is missing.
+    There are `window` positions on each side; yours has up to 2 window on each side. If you take blocks with their
+    neighbouring blocks, you also need a mask within them.
     """
     found, hidden = _window(query, key, rows, 2 * window)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-1) @ value
@@ -168,38 +168,38 @@ def twice_the_window(query: Tensor, key: Tensor, value: Tensor, rows: slice, win
 
 @mistake(replaces="near", dimension="masking")
 def past_only(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """Your positions see what is before them, not what comes after.
+    """Your positions attend to the past only.
 
-    Local attention is not causal: the window lies on both sides. Look for an absolute value that is missing, or for a
-    triangle.
+    Local attention is not causal: the window extends to both sides. Look for a missing absolute value, or for a
+    triangular mask.
     """
     return (columns <= rows) & (rows - columns <= window)
 
 
 @mistake(replaces="near", dimension="masking")
 def future_only(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """Your positions see what comes after them, not what is before.
+    """Your positions attend to the future only.
 
-    The window lies on both sides. Look for an absolute value that is missing, or for a triangle.
+    The window extends to both sides. Look for a missing absolute value, or for a triangular mask.
     """
     return (columns >= rows) & (columns - rows <= window)
 
 
 @mistake(replaces="near", dimension="masking")
 def does_not_see_itself(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """Your positions see their neighbours, but not themselves.
+    """Your positions attend to their neighbours, but not to themselves.
 
-    The distance of a position to itself is zero, and that is within every window.
+    The distance of a position to itself is zero, so it is in every window.
     """
     return ((rows - columns).abs() <= window) & ((rows != columns) | (rows + columns == 0))
 
 
 @mistake(replaces="attend", dimension="masking")
 def bounded_on_one_side(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Your window has one end only.
+    """Your window is bounded on one side only.
 
-    You hide what lies too far on one side, and everything on the other side is seen. A difference is small when it is
-    very negative, too.
+    You mask keys that are too far away on one side, and none on the other. A very negative difference also satisfies
+    `difference <= window`: use its absolute value.
     """
     found, _ = _window(query, key, rows, window)
     places = torch.arange(key.shape[-2])
@@ -208,9 +208,9 @@ def bounded_on_one_side(query: Tensor, key: Tensor, value: Tensor, rows: slice, 
 
 @mistake(replaces="attend", dimension="masking")
 def no_window(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Every position sees every other: the window has no effect.
+    """Every position attends to every other: the window has no effect.
 
-    If you have a mask, its result may be thrown away: `masked_fill` returns a new tensor, and leaves the old one.
+    If you have a mask, its result may be discarded: `masked_fill` returns a new tensor and does not change the old one.
     """
     found, _ = _window(query, key, rows, window)
     return torch.softmax(found, dim=-1) @ value
@@ -218,9 +218,9 @@ def no_window(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: in
 
 @mistake(replaces="attend", dimension="masking")
 def mask_inverted(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You hide the neighbours and see everything else.
+    """You mask the neighbours and keep everything else.
 
-    `masked_fill` fills where its mask is True. Compare that with what True means in your mask.
+    `masked_fill` fills the positions where its mask is True. Compare that with what True means in your mask.
     """
     found, hidden = _window(query, key, rows, window)
     return torch.softmax(found.masked_fill(~hidden, float("-inf")), dim=-1) @ value
@@ -228,10 +228,10 @@ def mask_inverted(query: Tensor, key: Tensor, value: Tensor, rows: slice, window
 
 @mistake(replaces="attend", dimension="masking")
 def padding_counts(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """The zeros that you pad with take part in the attention.
+    """Your zero padding takes part in the attention.
 
-    A key of zeros has score 0, whose exponential is 1, so at both ends of the sequence the made-up neighbours take
-    weight from the real ones. Fewer neighbours is fine; those that do not exist must get no weight.
+    A key of zeros has score 0, whose exponential is 1. So at both ends of the sequence the padding takes weight from
+    the real keys. Mask the padding.
     """
     length = key.shape[-2]
     key, value = (torch.nn.functional.pad(x, (0, 0, 1, 1)) for x in (key, value))
@@ -241,29 +241,29 @@ def padding_counts(query: Tensor, key: Tensor, value: Tensor, rows: slice, windo
 
 @mistake(replaces="attend", dimension="masking")
 def ends_are_neighbours(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Your sequence is a ring: its ends see each other.
+    """Your window wraps around the ends of the sequence.
 
-    The first position has no neighbours on its left. Negative indices count from the end in Python, and `roll` and
-    circular padding wrap round; none of them raises.
+    The first position has no neighbours on its left. Negative indices count from the end, and `roll` and circular
+    padding wrap around, all without an error.
     """
     return _around(query[..., rows, :], key, value, _offsets(rows, window) % key.shape[-2])
 
 
 @mistake(replaces="attend", dimension="numerics")
 def ends_count_again(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """At the ends of the sequence you count the outermost key several times.
+    """At the ends of the sequence you use the outermost key several times.
 
-    Where a neighbour does not exist, yours is replaced by the first or last position: a clamped index, or replicated
-    padding. It takes part as often as it was repeated.
+    You replace missing neighbours with the first or last position, for example by a clamped index or replication
+    padding. Each copy then gets weight. Leave missing neighbours out.
     """
     return _around(query[..., rows, :], key, value, _offsets(rows, window).clamp(0, key.shape[-2] - 1))
 
 
 @mistake(replaces="attend", dimension="masking")
 def window_moved_inwards(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """At the ends of the sequence your window moves inwards to stay full.
+    """At the ends of the sequence you shift the window inwards to keep it full.
 
-    The first position sees itself and `window` keys after it, no more. Yours sees as many keys as one in the middle.
+    The first position attends to itself and the next `window` keys only. Near the ends there are fewer keys.
     """
     length = key.shape[-2]
     width = min(2 * window + 1, length)
@@ -273,9 +273,9 @@ def window_moved_inwards(query: Tensor, key: Tensor, value: Tensor, rows: slice,
 
 @mistake(replaces="attend", dimension="masking")
 def blocks_for_windows(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You cut the sequence into blocks, and each block sees itself only.
+    """You cut the sequence into blocks, and each block attends to itself only.
 
-    A window moves with the query: two neighbours on both sides of a cut see each other as well as any others.
+    The window moves with the query, so neighbours on both sides of a block boundary must also attend to each other.
     """
     found, _ = _window(query, key, rows, window)
     block = torch.arange(key.shape[-2]) // (2 * window + 1)
@@ -284,10 +284,10 @@ def blocks_for_windows(query: Tensor, key: Tensor, value: Tensor, rows: slice, w
 
 @mistake(replaces="attend", dimension="masking")
 def hidden_scores_are_zero(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You set hidden scores to zero.
+    """You set masked scores to zero.
 
-    A score of 0 is an ordinary score: its exponential is 1, and the key gets weight. Multiplying the scores by a mask
-    of zeros and ones comes to the same. Which score gets no weight at all?
+    A score of 0 is an ordinary score: its exponential is 1, so the key gets weight. Multiplying the scores by a mask of
+    zeros and ones has the same effect. Which score gives weight zero?
     """
     found, hidden = _window(query, key, rows, window)
     return torch.softmax(found.masked_fill(hidden, 0.0), dim=-1) @ value
@@ -295,10 +295,10 @@ def hidden_scores_are_zero(query: Tensor, key: Tensor, value: Tensor, rows: slic
 
 @mistake(replaces="attend", dimension="masking")
 def hidden_scores_are_minus_ten(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You fill hidden scores with a number that is not low enough.
+    """The fill value for your masked scores is not low enough.
 
-    With -10 a hidden key keeps a small weight, and a large one where the visible scores are low themselves. Is there
-    a number below all others?
+    With -10, a masked key keeps a small weight, and a large one if the other scores are low too. Use -inf, which gives
+    weight zero in every case.
     """
     found, hidden = _window(query, key, rows, window)
     return torch.softmax(found.masked_fill(hidden, -10.0), dim=-1) @ value
@@ -306,10 +306,10 @@ def hidden_scores_are_minus_ten(query: Tensor, key: Tensor, value: Tensor, rows:
 
 @mistake(replaces="attend", dimension="masking")
 def hidden_scores_are_minus_ten_thousand(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Your fill value is within the reach of scores.
+    """Some scores can be lower than the fill value of your mask.
 
-    As long as the visible scores are moderate nothing shows. Where all of them lie below your fill, say -100 or
-    -10,000, the hidden keys have the largest scores and take all the weight. Is there a number below all others?
+    With moderate scores it works. But if all other scores of a row are below your fill value, such as -100 or -10,000,
+    the masked keys have the largest scores and get all the weight. Use -inf, which is below every score.
     """
     found, hidden = _window(query, key, rows, window)
     return torch.softmax(found.masked_fill(hidden, -1e4), dim=-1) @ value
@@ -317,10 +317,10 @@ def hidden_scores_are_minus_ten_thousand(query: Tensor, key: Tensor, value: Tens
 
 @mistake(replaces="attend", dimension="masking")
 def masks_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """You set weights to zero after the softmax, and leave it at that.
+    """You mask the weights after the softmax, so they do not add up to one.
 
-    The keys out of sight have taken their share of each row by then, so what is left adds up to less than one. Either
-    hide scores before the softmax, or divide each row by its new sum.
+    The masked keys are still part of the softmax denominator. Either mask the scores before the softmax, or divide each
+    row by its new sum.
     """
     found, hidden = _window(query, key, rows, window)
     return torch.softmax(found, dim=-1).masked_fill(hidden, 0.0) @ value
@@ -328,10 +328,10 @@ def masks_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, rows: sli
 
 @mistake(replaces="local_attention", dimension="memory")
 def holds_all_scores(query: Tensor, key: Tensor, value: Tensor, window: int) -> Tensor:
-    """You hold the scores, or a mask, of all queries with all keys.
+    """You create a T x T tensor, of scores or of a mask.
 
-    What you return is right, but somewhere in your code there is a T x T tensor, nearly all of which is hidden. With a
-    window of w, each query has 2w + 1 keys at most: nothing has to grow with the square of the length.
+    Your output is right, but nearly all of that tensor is masked. With window w, each query has at most 2w + 1 keys, so
+    no tensor needs to grow with the square of the length.
     """
     found, hidden = _window(query, key, slice(None), window)
     return torch.softmax(found.masked_fill(hidden, float("-inf")), dim=-1) @ value
@@ -339,10 +339,10 @@ def holds_all_scores(query: Tensor, key: Tensor, value: Tensor, window: int) -> 
 
 @mistake(replaces="attend", dimension="masking")
 def slices_begin_below_zero(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Your slices begin below zero near the start of the sequence.
+    """Your slices start at a negative index near the start of the sequence.
 
-    `key[i - window : i + window + 1]` counts a negative beginning from the end, so the first positions see nothing, or
-    what lies at the other end. Take `max(0, i - window)`.
+    In `key[i - window : i + window + 1]` a negative start counts from the end, so the first positions get an empty
+    slice or the wrong keys. Use `max(0, i - window)`.
     """
     places = torch.arange(key.shape[-2])
     seen = torch.zeros(rows.stop - rows.start, key.shape[-2], dtype=torch.bool)

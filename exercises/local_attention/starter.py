@@ -1,4 +1,4 @@
-"""Local attention: each position sees its neighbours."""
+"""Local attention: each position attends to its neighbours."""
 
 import torch
 

@@ -80,59 +80,58 @@ sum_cut_off = gradients.sum_cut_off
 
 @mistake(replaces="MultiHeadAttention.project", dimension="shapes")
 def attends_to_itself(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
-    """You make keys and values from `query`.
+    """You compute keys and values from `query`.
 
-    That is right only where all three are the same sequence. Each of the three projections has an input of its own;
-    there may be more keys than queries.
+    That is right only in self-attention, where all three are the same sequence. Each of the three projections has its
+    own input, and the numbers of keys and queries may differ.
     """
     return self.W_query(query), self.W_key(query), self.W_value(query)
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="shapes")
 def asks_with_the_keys(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
-    """You make the queries from `key`.
+    """You compute the queries from `key`.
 
-    Then there are as many outputs as keys, and what is in `query` makes no difference. Each of the three projections
-    has an input of its own.
+    Your output has one row per key, and `query` has no influence. Each of the three projections has its own input.
     """
     return self.W_query(key), self.W_key(key), self.W_value(value)
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="numerics")
 def values_from_the_keys(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
-    """You make the values from `key`.
+    """You compute the values from `key`.
 
-    In practice `key` and `value` are often the same tensor, and then nothing shows. They need not be: what W_value is
-    given is `value`.
+    Often `key` and `value` are the same tensor, and then the mistake has no effect. In general they differ: apply
+    W_value to `value`.
     """
     return self.W_query(query), self.W_key(key), self.W_value(key)
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="numerics")
 def keys_from_the_values(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
-    """You make the keys from `value`.
+    """You compute the keys from `value`.
 
-    In practice `key` and `value` are often the same tensor, and then nothing shows. They need not be: what W_key is
-    given is `key`.
+    Often `key` and `value` are the same tensor, and then the mistake has no effect. In general they differ: apply W_key
+    to `key`.
     """
     return self.W_query(query), self.W_key(value), self.W_value(value)
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="numerics")
 def keys_and_values_swapped(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
-    """W_key and W_value have changed places.
+    """You swap W_key and W_value.
 
-    You compare the queries with what W_value gives, and mix what W_key gives. Follow each of the two layers to the
-    place where its result is used; if you unpack or chunk several at once, check the order.
+    You use the output of W_value as keys, and the output of W_key as values. Check where the result of each layer is
+    used. If you unpack or chunk several at once, check the order.
     """
     return self.W_query(query), self.W_value(key), self.W_key(value)
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="numerics")
 def queries_and_keys_swapped(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
-    """W_query and W_key have changed places.
+    """You swap W_query and W_key.
 
-    The shapes fit, so nothing complains. Look at the lines that make queries and keys; if you unpack or chunk several
+    The shapes fit, so there is no error. Check the lines that compute queries and keys. If you unpack or chunk several
     layers at once, check the order.
     """
     return self.W_key(query), self.W_query(key), self.W_value(value)
@@ -142,7 +141,7 @@ def queries_and_keys_swapped(self: Any, query: Tensor, key: Tensor, value: Tenso
 def one_projection_for_all(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
     """You use one projection for queries, keys and values.
 
-    All three of yours go through W_query. Look for a line that was copied and not changed.
+    All three come from W_query. Look for a line that was copied and not changed.
     """
     return self.W_query(query), self.W_query(key), self.W_query(value)
 
@@ -151,17 +150,17 @@ def one_projection_for_all(self: Any, query: Tensor, key: Tensor, value: Tensor)
 def query_weights_for_the_keys(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
     """You project the keys with W_query.
 
-    Queries and keys go through the same weights, and W_key is never used. Look at the line that makes the keys.
+    Queries and keys use the same parameters, and W_key is never used. Check the line that computes the keys.
     """
     return self.W_query(query), self.W_query(key), self.W_value(value)
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="numerics")
 def biases_ignored(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
-    """The biases of your queries, keys and values have no effect.
+    """The biases of your query, key and value projections have no effect.
 
-    All the projections have biases here. If you multiply with `layer.weight` yourself, the bias stays out; calling the
-    layer does both.
+    All projections have biases here. If you multiply by `layer.weight` yourself, the bias is missing; call the layer
+    instead.
     """
     pairs = ((query, self.W_query), (key, self.W_key), (value, self.W_value))
     queries, keys, values = (F.linear(x, layer.weight) for x, layer in pairs)
@@ -172,28 +171,28 @@ def biases_ignored(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Proj
 def inputs_cut_off(self: Any, query: Tensor, key: Tensor, value: Tensor) -> Projections:
     """No gradient flows back to your inputs.
 
-    Your own weights learn, but nothing that comes before this module can. Look for `detach()`, `.data` or a
-    `torch.tensor(...)` round `query`, `key` or `value` at the start of `forward`.
+    Your own parameters are trained, but nothing before this module can be. Look for `detach()`, `.data` or a
+    `torch.tensor(...)` around `query`, `key` or `value` at the start of `forward`.
     """
     return self.W_query(query.detach()), self.W_key(key.detach()), self.W_value(value.detach())
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Your mask lies on its side.
+    """Your mask is transposed.
 
-    The mask has a row for each query and a column for each key, as the scores have; padding hides columns. Yours has
-    these two axes the other way round. Look for a transpose, or for an axis that you put in the wrong place.
+    Like the scores, the mask has a row for each query and a column for each key, so padding masks columns. Look for a
+    transpose, or for an axis that you inserted in the wrong place.
     """
     return scores if mask is None else scores.masked_fill(mask.transpose(-2, -1) == 0, float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def always_causal(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You hide the future without having been asked to.
+    """You always apply a causal mask.
 
-    This layer is used in the encoder as well, where everybody may see everybody. Who may look where is what the mask
-    says, and nothing else.
+    This layer is also used in the encoder, where every position attends to every position. Apply the given mask and no
+    other.
     """
     future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     hidden = future if mask is None else future | (mask == 0)
@@ -202,10 +201,10 @@ def always_causal(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="MultiHeadAttention.weigh", dimension="masking")
 def masks_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-    """You set weights to zero after the softmax, and leave it at that.
+    """You mask the weights after the softmax, so they do not add up to one.
 
-    The hidden keys have taken their share of each row by then, so what is left adds up to less than one. Hide the
-    scores before the softmax, or divide each row by what is left of its sum.
+    The masked keys are still part of the softmax denominator. Mask the scores before the softmax, or divide each row by
+    its new sum.
     """
     weights = torch.softmax(_scores(queries, keys), dim=-1)
     return weights if mask is None else weights * mask
@@ -213,10 +212,10 @@ def masks_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Tens
 
 @mistake(replaces="MultiHeadAttention.weigh", dimension="numerics")
 def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-    """You divide by the root of a head's width after the softmax.
+    """You divide by √d_head after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
-    the scores, before they become weights.
+    Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the scores, before the
+    softmax.
     """
     scores = _hide(queries @ keys.transpose(-2, -1), mask)
     return torch.softmax(scores, dim=-1) / math.sqrt(keys.shape[-1])
@@ -226,9 +225,10 @@ def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Ten
 def drops_scores(
     self: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Your dropout falls on the scores, before the softmax.
+    """You apply dropout to the scores, before the softmax.
 
-    A dropped score becomes zero, which is an ordinary score and still gets weight. Drop weights, after the softmax.
+    A dropped score becomes zero, which is an ordinary score and still gets weight. Apply dropout to the attention
+    weights, after the softmax.
     """
     queries, keys, values = _split(self, self.project(query, key, value))
     weights = torch.softmax(_hide(self.dropout(_scores(queries, keys)), mask), dim=-1)
@@ -237,10 +237,10 @@ def drops_scores(
 
 @mistake(replaces="MultiHeadAttention.leave", dimension="numerics")
 def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
-    """You drop once more, round the output projection.
+    """You apply a second dropout, before or after the output projection.
 
-    A second dropout falls on what goes into the projection or comes out of it. In a transformer block one follows
-    outside of attention. Here the weights alone are dropped.
+    In a Transformer block there is one after the attention layer. In this module dropout is applied to the attention
+    weights only.
     """
     return torch.dropout(self.W_out(context), self.dropout.p, self.training)
 
@@ -249,10 +249,10 @@ def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
 def returns_unmasked_weights(
     self: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """You return weights from before the mask.
+    """You return attention weights computed without the mask.
 
-    Your output is right, but the weights that you return beside it give hidden keys a share. Return the very weights
-    that you multiply with the values.
+    Your output is right, but in the returned weights masked keys have weight. Return the same weights that you multiply
+    by the values.
     """
     queries, keys, values = _split(self, self.project(query, key, value))
     context = self.gather(self.weigh(queries, keys, mask), values)
@@ -263,10 +263,10 @@ def returns_unmasked_weights(
 def returns_the_scores(
     self: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """You return the scores in place of the weights.
+    """You return the scores instead of the attention weights.
 
-    Your output is right. The second thing to return are the weights, after the softmax: what you return there is what
-    goes into it.
+    Your output is right. The second return value must be the attention weights, after the softmax; yours are the scores
+    before it.
     """
     queries, keys, values = _split(self, self.project(query, key, value))
     context = self.gather(self.weigh(queries, keys, mask), values)
@@ -279,8 +279,8 @@ def adds_the_query(
 ) -> tuple[Tensor, Tensor]:
     """You add the query to the output.
 
-    A residual connection is part of a transformer block, round attention. This module returns what the output
-    projection gives.
+    A residual connection is part of a Transformer block, outside the attention layer. This module returns the result of
+    the output projection.
     """
     queries, keys, values = _split(self, self.project(query, key, value))
     weights = self.weigh(queries, keys, mask)
@@ -291,25 +291,25 @@ def adds_the_query(
 def weights_first(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """You return the weights first and the output second.
 
-    Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
+    Both are there, but in the wrong order. The contract is `(output, weights)`: check your return statement.
     """
     return weights, output
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def weights_forgotten(output: Tensor, weights: Tensor) -> Tensor:
-    """You return the output alone.
+    """You return only the output.
 
-    Two things are asked for, the output and the weights of every head.
+    Return two tensors: the output, and the attention weights of every head.
     """
     return output
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def returned_weights_averaged(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You average the weights over the heads before you return them.
+    """You average the attention weights over the heads before you return them.
 
-    The weights of every head are asked for, (B, h, T_q, T_k); yours have lost the head axis.
+    Return the weights of every head, (B, h, T_q, T_k); yours have no head axis.
     """
     return output, weights.mean(dim=1)
 
@@ -318,8 +318,7 @@ def returned_weights_averaged(output: Tensor, weights: Tensor) -> tuple[Tensor, 
 def queries_before_batch(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """You return time before batch.
 
-    The batch comes first in what you are given, and so it does in what you return. Look for a transpose of the first
-    two axes.
+    The batch axis comes first, in the input and in the output. Look for a transpose of the first two axes.
     """
     return output.transpose(0, 1), weights
 
@@ -328,10 +327,10 @@ def queries_before_batch(output: Tensor, weights: Tensor) -> tuple[Tensor, Tenso
 def drops_the_output_instead(
     self: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Your dropout falls on the output projection, not on the weights.
+    """You apply dropout at the output projection, not to the attention weights.
 
-    It drops what goes into that layer, or what comes out of it. Many language models have such a dropout as well, and
-    call it the residual dropout. What is to be dropped here are the weights, before they meet the values.
+    You drop elements before or after that layer. Many language models have such a residual dropout too. Here dropout is
+    applied to the attention weights, before they are multiplied by the values.
     """
     queries, keys, values = _split(self, self.project(query, key, value))
     weights = self.weigh(queries, keys, mask)

@@ -1,4 +1,4 @@
-"""Multi-head attention: several heads attend from queries to keys, side by side."""
+"""Multi-head attention: several heads attend from queries to keys in parallel."""
 
 import torch
 from torch import nn

@@ -13,9 +13,9 @@ from grader.exercise.mistakes import borrow, mistake
 
 @mistake(replaces="width_of_head", dimension="shapes")
 def accepts_unequal_heads(d_out: int, num_heads: int) -> int:
-    """You accept a d_out that the heads cannot share.
+    """You accept a d_out that num_heads does not divide.
 
-    With d_out = 10 and three heads, one feature belongs to no head. Say so in the constructor, with an exception.
+    With d_out = 10 and three heads, one feature belongs to no head. Raise an exception in the constructor.
     """
     return d_out // num_heads
 
@@ -104,10 +104,10 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="MultiHeadAttention.pro
 
 @mistake(replaces="MultiHeadAttention.forward", dimension="numerics")
 def drops_the_output_instead(self: Any, x: Tensor) -> Tensor:
-    """Your dropout falls on the output projection, not on the weights.
+    """You apply dropout at the output projection, not to the attention weights.
 
-    It drops what goes into that layer, or what comes out of it. Many language models have such a dropout as well, and
-    call it the residual dropout. What is to be dropped here are the weights, before they meet the values.
+    You drop elements before or after that layer. Many language models have such a residual dropout too. Here dropout is
+    applied to the attention weights, before they are multiplied by the values.
     """
     queries, keys, values = (part.unflatten(2, (self.num_heads, -1)).transpose(1, 2) for part in self.project(x))
     output = self.W_out((self.weigh(queries, keys) @ values).transpose(1, 2).flatten(2))
@@ -116,9 +116,9 @@ def drops_the_output_instead(self: Any, x: Tensor) -> Tensor:
 
 @mistake(replaces="MultiHeadAttention.leave", dimension="numerics")
 def drops_after_the_projection(self: Any, context: Tensor) -> Tensor:
-    """You drop once more, round the output projection.
+    """You apply a second dropout, before or after the output projection.
 
-    A second dropout falls on what goes into the projection or comes out of it. Many language models have one there, and
-    call it the residual dropout. Here the weights alone are dropped.
+    Many language models have such a residual dropout too. In this module dropout is applied to the attention weights
+    only.
     """
     return torch.dropout(self.W_out(context), self.dropout.p, self.training)

@@ -1,4 +1,4 @@
-"""Causal multi-head attention: several heads attend side by side, and never ahead."""
+"""Causal multi-head attention: several heads attend in parallel, never to later positions."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ from torch import nn
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_in, d_out, context_length, dropout, num_heads, qkv_bias=False):
         super().__init__()
-        # Refuse a d_out that num_heads does not divide.
+        # Raise an exception if num_heads does not divide d_out.
         # Create W_query, W_key, W_value and W_out here, and whatever else you need.
 
     def forward(self, x):

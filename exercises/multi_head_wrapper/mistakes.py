@@ -50,38 +50,37 @@ sum_cut_off = gradients.sum_cut_off
 
 @mistake(replaces="SelfAttention.weigh", dimension="numerics")
 def scaled_by_the_value_width(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide the scores by the root of a value's width.
+    """You divide the scores by the square root of the value width.
 
-    A score is a dot product of a query and a key, so it is d_out_kq that makes it grow. d_out_v has no part in it.
+    A score is a dot product of a query and a key, so its magnitude grows with d_out_kq. d_out_v plays no part in it.
     """
     return torch.softmax(queries @ keys.T / math.sqrt(self.W_value.shape[-1]), dim=-1)
 
 
 @mistake(replaces="SelfAttention.weigh", dimension="numerics")
 def scaled_by_the_input_width(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide the scores by the root of the input's width.
+    """You divide the scores by the square root of the input width.
 
-    A score is a dot product of two vectors with d_out_kq entries each; how wide x was before the projection does not
-    matter any more.
+    A score is a dot product of two vectors of width d_out_kq. The width of x before the projection plays no part in it.
     """
     return torch.softmax(queries @ keys.T / math.sqrt(self.W_query.shape[0]), dim=-1)
 
 
 @mistake(replaces="SelfAttention.weigh", dimension="numerics")
 def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide by the root of a key's width after the softmax.
+    """You divide by √d_out_kq after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
-    the scores, before they become weights.
+    Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the scores, before the
+    softmax.
     """
     return torch.softmax(queries @ keys.T, dim=-1) / math.sqrt(keys.shape[-1])
 
 
 @mistake(replaces="SelfAttention.weigh", dimension="numerics")
 def hides_the_future(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You hide the future, which nobody asked for here.
+    """You mask later positions, which this exercise does not ask for.
 
-    Every position sees the whole sequence in this exercise. Leave the mask for the causal wrapper.
+    Here every position attends to the whole sequence. Remove the causal mask.
     """
     table = queries @ keys.T / math.sqrt(keys.shape[-1])
     future = torch.ones_like(table, dtype=torch.bool).triu(diagonal=1)
@@ -90,9 +89,9 @@ def hides_the_future(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def scaled_by_the_width_of_all_heads(self: Any, x: Tensor) -> list[Tensor]:
-    """You divide the scores by the root of the width of all heads together.
+    """You divide the scores by the square root of the total width of all heads.
 
-    That width is num_heads times d_out_kq. A score is a dot product of two vectors as wide as one head's keys.
+    That width is num_heads · d_out_kq. A score is a dot product of two vectors of width d_out_kq.
     """
     parts = [head.project(x) for head in self.heads]
     return [_attend(q, k, v, len(parts) * k.shape[-1]) for q, k, v in parts]
@@ -100,9 +99,9 @@ def scaled_by_the_width_of_all_heads(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def scaled_by_the_number_of_heads(self: Any, x: Tensor) -> list[Tensor]:
-    """You divide the scores by the root of the number of heads.
+    """You divide the scores by the square root of the number of heads.
 
-    It is the width of a head's keys that counts, not how many heads there are. Look at which size you take the root of.
+    Use the width of one head's keys instead. Check which size you take the square root of.
     """
     parts = [head.project(x) for head in self.heads]
     return [_attend(q, k, v, len(parts)) for q, k, v in parts]
@@ -110,10 +109,10 @@ def scaled_by_the_number_of_heads(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def all_heads_as_one(self: Any, x: Tensor) -> list[Tensor]:
-    """Your heads attend as one: they share one table of weights.
+    """All your heads share one matrix of attention weights.
 
-    You add up the products of all heads' queries and keys before the softmax. That is one wide head. Each head needs
-    its own scores and its own softmax, so split queries and keys, and not the values alone.
+    You sum the products of all heads before the softmax, which makes one wide head. Each head needs its own scores and
+    its own softmax, so split queries and keys as well as values.
     """
     queries, keys, values = zip(*(head.project(x) for head in self.heads), strict=True)
     wide_queries, wide_keys = torch.cat(queries, dim=-1), torch.cat(keys, dim=-1)
@@ -124,7 +123,7 @@ def all_heads_as_one(self: Any, x: Tensor) -> list[Tensor]:
 def softmax_over_heads(self: Any, x: Tensor) -> list[Tensor]:
     """Your softmax runs over the heads.
 
-    With the heads stacked in front, axis 0 counts them; they do not compete. Which axis of the scores counts the keys?
+    If you stack the heads along axis 0, that axis counts heads. Which axis of the scores counts the keys?
     """
     parts = [head.project(x) for head in self.heads]
     table = torch.stack([q @ k.T / math.sqrt(k.shape[-1]) for q, k, _ in parts])
@@ -133,9 +132,10 @@ def softmax_over_heads(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def weights_of_the_first_head(self: Any, x: Tensor) -> list[Tensor]:
-    """All your heads use the weights of the first.
+    """All your heads use the attention weights of the first head.
 
-    Each head has queries, keys and so weights of its own. Look for an index 0, or a loop that never uses its index.
+    Each head has its own queries and keys, so it has its own weights. Look for an index 0, or a loop that never uses
+    its index.
     """
     queries, keys, _ = self.heads[0].project(x)
     return [_attend(queries, keys, head.project(x)[2], keys.shape[-1]) for head in self.heads]
@@ -143,9 +143,9 @@ def weights_of_the_first_head(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def weights_averaged_over_heads(self: Any, x: Tensor) -> list[Tensor]:
-    """You average the weights over the heads before you use them.
+    """You average the attention weights over the heads before you use them.
 
-    Then all heads look at the same places, and there might as well be one. Average for a picture at most.
+    All heads then attend in the same way. Use each head's own weights.
     """
     parts = [head.project(x) for head in self.heads]
     mean = torch.stack([head.weigh(q, k) for head, (q, k, _) in zip(self.heads, parts, strict=True)]).mean(dim=0)
@@ -154,48 +154,47 @@ def weights_averaged_over_heads(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def first_head_for_all(self: Any, x: Tensor) -> list[Tensor]:
-    """Your output holds the first head over and over.
+    """Your output repeats the first head.
 
-    Each head has features of its own in the output. Look for an index 0, or a loop that never uses its index.
+    Each head has its own features in the output. Look for an index 0, or a loop that never uses its index.
     """
     return [self.heads[0](x) for _ in self.heads]
 
 
 @mistake(replaces="make_heads", dimension="numerics")
 def one_head_many_times(num_heads: int, make: Callable[[], nn.Module]) -> list[nn.Module]:
-    """All your heads are one and the same module.
+    """All your heads are the same module.
 
-    `[head] * n` is a list with n times the same head in it, so they share their weights and learn the same. Create a
-    new head for each place.
+    `[head] * n` is a list that contains the same head n times, so all of them share their parameters. Create a new head
+    for each entry.
     """
     return [make()] * num_heads
 
 
 @mistake(replaces="join", dimension="shapes")
 def heads_added(contexts: list[Tensor]) -> Tensor:
-    """You add or average the heads where they should stand side by side.
+    """You add or average the heads instead of concatenating them.
 
-    What distinguishes the heads is lost. Every head has features of its own in the output, num_heads · d_out_v in all.
+    The differences between the heads are lost. Every head has its own features in the output, num_heads · d_out_v in
+    all.
     """
     return torch.stack(contexts).sum(dim=0)
 
 
 @mistake(replaces="join", dimension="shapes")
 def heads_stacked(contexts: list[Tensor]) -> Tensor:
-    """You give the heads an axis of their own.
+    """You stack the heads along a new axis.
 
-    Stacking makes a new axis, (num_heads, T, d_out_v). What is asked for is a wider token: T rows, with the features of
-    all heads in each.
+    Your output is (num_heads, T, d_out_v). Concatenate along the features instead: (T, num_heads · d_out_v).
     """
     return torch.stack(contexts)
 
 
 @mistake(replaces="join", dimension="shapes")
 def heads_one_below_the_other(contexts: list[Tensor]) -> Tensor:
-    """You put the heads one below the other.
+    """You concatenate the heads along the time axis.
 
-    Your output has num_heads · T rows, as if the sequence had grown. Look at the axis along which you concatenate:
-    what has to grow are the features.
+    Your output has num_heads · T rows, as if the sequence were longer. Concatenate along the feature axis.
     """
     return torch.cat(contexts, dim=0)
 
@@ -204,38 +203,38 @@ def heads_one_below_the_other(contexts: list[Tensor]) -> Tensor:
 def heads_interleaved(contexts: list[Tensor]) -> Tensor:
     """Your heads are interleaved in the output.
 
-    The first feature of every head comes first, then the second of every head. The heads should lie side by side, each
-    with all its features. Look at the order of the last two axes before you flatten them.
+    You put the first feature of every head first, then the second of every head. The output should hold all features of
+    head 0, then all of head 1. Check the order of the last two axes before you flatten them.
     """
     return torch.stack(contexts, dim=-1).flatten(-2)
 
 
 @mistake(replaces="join", dimension="numerics")
 def merged_without_transpose(contexts: list[Tensor]) -> Tensor:
-    """You view heads, tokens and features as tokens and features at once.
+    """You merge the heads without moving the head axis.
 
-    The shape fits, but a row then holds several tokens of one head instead of one token of all heads. The head axis has
-    to stand beside the features before the two become one.
+    You reshape (heads, time, features) directly to (time, features). The shape fits, but a row then holds several
+    tokens of one head instead of one token of all heads. Move the head axis next to the features first.
     """
     return torch.stack(contexts).reshape(len(contexts[0]), -1)
 
 
 @mistake(replaces="join", dimension="numerics")
 def heads_in_reverse(contexts: list[Tensor]) -> Tensor:
-    """Your heads come out in reverse order.
+    """Your heads are in reverse order in the output.
 
-    The features of head 0 are the first ones of the output, those of the last head the last. Look for a `flip`, a
-    negative step, or a list that grows at its front.
+    The features of head 0 come first, those of the last head last. Look for a `flip`, a negative step, or a list that
+    you prepend to.
     """
     return torch.cat(contexts[::-1], dim=-1)
 
 
 @mistake(replaces="join", dimension="gradients")
 def only_the_first_head_learns(contexts: list[Tensor]) -> Tensor:
-    """The first of your heads learns, and the others do not.
+    """Only the first of your heads gets a gradient.
 
-    The output is right, but no gradient reaches them. Look for `detach()`, `.data` or `no_grad` where outputs are
-    gathered, and for a tensor that is filled head by head.
+    The output is right, but the other heads are never trained. Look for `detach()`, `.data` or `no_grad` where you
+    collect the outputs, or for a tensor that you fill head by head.
     """
     return torch.cat([contexts[0], *(context.detach() for context in contexts[1:])], dim=-1)
 

@@ -57,37 +57,38 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="CausalAttention.projec
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def scaled_by_the_width_of_all_heads(self: Any, x: Tensor) -> list[Tensor]:
-    """You divide the scores by the root of the width of all heads together.
+    """You divide the scores by the square root of the total width of all heads.
 
-    That width is num_heads times d_out. A score is a dot product of two vectors as wide as one head.
+    That width is num_heads · d_out. A score is a dot product of two vectors of width d_out.
     """
     return [_causal(head, x, head.W_key.out_features * len(self.heads)) for head in self.heads]
 
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def scaled_as_if_heads_shared_d_out(self: Any, x: Tensor) -> list[Tensor]:
-    """You divide the scores by the root of d_out over num_heads.
+    """You divide the scores by √(d_out / num_heads).
 
-    That is a head's width where the heads share d_out. Here d_out is the width of one head.
+    d_out / num_heads is the width of a head when all heads together have width d_out. Here d_out is the width of one
+    head.
     """
     return [_causal(head, x, head.W_key.out_features / len(self.heads)) for head in self.heads]
 
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def scaled_by_the_number_of_heads(self: Any, x: Tensor) -> list[Tensor]:
-    """You divide the scores by the root of the number of heads.
+    """You divide the scores by the square root of the number of heads.
 
-    It is the width of a head that counts, not how many heads there are. Look at which size you take the root of.
+    Use the width of one head instead. Check which size you take the square root of.
     """
     return [_causal(head, x, len(self.heads)) for head in self.heads]
 
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def all_heads_as_one(self: Any, x: Tensor) -> list[Tensor]:
-    """Your heads attend as one: they share one table of weights.
+    """All your heads share one matrix of attention weights.
 
-    You add up the products of all heads' queries and keys before the softmax. That is one wide head. Each head needs
-    its own scores and its own softmax, so split queries and keys, and not the values alone.
+    You sum the products of all heads before the softmax, which makes one wide head. Each head needs its own scores and
+    its own softmax, so split queries and keys as well as values.
     """
     queries, keys, values = (torch.cat(part, dim=-1) for part in _projections(self, x))
     return [torch.softmax(_hidden(queries @ keys.mT / math.sqrt(keys.shape[-1])), dim=-1) @ values]
@@ -97,8 +98,7 @@ def all_heads_as_one(self: Any, x: Tensor) -> list[Tensor]:
 def softmax_over_heads(self: Any, x: Tensor) -> list[Tensor]:
     """Your softmax runs over the heads.
 
-    With an axis of heads among the axes of the scores, one of them counts heads, and they do not compete. Which one
-    counts the keys?
+    One axis of your scores counts heads, which are independent. Which axis counts the keys?
     """
     queries, keys, values = (torch.stack(part) for part in _projections(self, x))
     return list(torch.softmax(_hidden(queries @ keys.mT / math.sqrt(keys.shape[-1])), dim=0) @ values)
@@ -106,9 +106,10 @@ def softmax_over_heads(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def weights_of_the_first_head(self: Any, x: Tensor) -> list[Tensor]:
-    """All your heads use the weights of the first.
+    """All your heads use the attention weights of the first head.
 
-    Each head has queries, keys and so weights of its own. Look for an index 0, or a loop that never uses its index.
+    Each head has its own queries and keys, so it has its own weights. Look for an index 0, or a loop that never uses
+    its index.
     """
     queries, keys, _ = self.heads[0].project(x)
     shared = self.heads[0].weigh(queries, keys)
@@ -117,28 +118,29 @@ def weights_of_the_first_head(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="numerics")
 def first_head_for_all(self: Any, x: Tensor) -> list[Tensor]:
-    """Your output holds the first head over and over.
+    """Your output repeats the first head.
 
-    Each head has features of its own in the output. Look for an index 0, or a loop that never uses its index.
+    Each head has its own features in the output. Look for an index 0, or a loop that never uses its index.
     """
     return [self.heads[0](x) for _ in self.heads]
 
 
 @mistake(replaces="make_heads", dimension="numerics")
 def one_head_many_times(num_heads: int, make: Callable[[], nn.Module]) -> list[nn.Module]:
-    """All your heads are one and the same module.
+    """All your heads are the same module.
 
-    `[head] * n` is a list with n times the same head in it, so they share their weights and learn the same. Create a
-    new head for each place.
+    `[head] * n` is a list that contains the same head n times, so all of them share their parameters. Create a new head
+    for each entry.
     """
     return [make()] * num_heads
 
 
 @mistake(replaces="MultiHeadAttentionWrapper.attend", dimension="masking")
 def masks_the_first_head_only(self: Any, x: Tensor) -> list[Tensor]:
-    """You hide the future from the first head only.
+    """Only the first head has a causal mask.
 
-    The other heads see everything. Each of them has to hide it; look at how you index, or where the mask is made.
+    The other heads attend to the future. Apply the mask in every head: check your indices, or where you create the
+    mask.
     """
     open_heads = zip(*(part[1:] for part in _projections(self, x)), strict=True)
     rest = [torch.softmax(q @ k.mT / math.sqrt(k.shape[-1]), dim=-1) @ v for q, k, v in open_heads]
@@ -147,39 +149,36 @@ def masks_the_first_head_only(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="join", dimension="shapes")
 def heads_added(contexts: list[Tensor]) -> Tensor:
-    """You add or average the heads where they should stand side by side.
+    """You add or average the heads instead of concatenating them.
 
-    What distinguishes the heads is lost. Every head has features of its own in the output, num_heads · d_out in all.
+    The differences between the heads are lost. Every head has its own features in the output, num_heads · d_out in all.
     """
     return torch.stack(contexts).sum(dim=0)
 
 
 @mistake(replaces="join", dimension="shapes")
 def heads_stacked(contexts: list[Tensor]) -> Tensor:
-    """You give the heads an axis of their own.
+    """You stack the heads along a new axis.
 
-    Stacking makes a fourth axis. What is asked for is a wider token: three axes as in x, with the features of all heads
-    in the last one.
+    Your output has four axes. Concatenate along the features instead: (B, T, num_heads · d_out).
     """
     return torch.stack(contexts, dim=1)
 
 
 @mistake(replaces="join", dimension="shapes")
 def heads_as_more_tokens(contexts: list[Tensor]) -> Tensor:
-    """You put the heads one after the other along the time axis.
+    """You concatenate the heads along the time axis.
 
-    Your sequences have become num_heads times as long. Look at the axis along which you concatenate: what has to grow
-    are the features.
+    Your sequences are num_heads times as long. Concatenate along the feature axis.
     """
     return torch.cat(contexts, dim=1)
 
 
 @mistake(replaces="join", dimension="shapes")
 def heads_as_more_sequences(contexts: list[Tensor]) -> Tensor:
-    """You put the heads one after the other along the batch axis.
+    """You concatenate the heads along the batch axis.
 
-    Your batch has become num_heads times as large. That is what concatenating does if it is told no axis: what has to
-    grow are the features.
+    Your batch is num_heads times as large. Axis 0 is the default of `torch.cat`; use the feature axis, `dim=-1`.
     """
     return torch.cat(contexts, dim=0)
 
@@ -188,19 +187,18 @@ def heads_as_more_sequences(contexts: list[Tensor]) -> Tensor:
 def heads_interleaved(contexts: list[Tensor]) -> Tensor:
     """Your heads are interleaved in the output.
 
-    The first feature of every head comes first, then the second of every head. The heads should lie side by side, each
-    with all its features. Look at the order of the last two axes before you flatten them.
+    You put the first feature of every head first, then the second of every head. The output should hold all features of
+    head 0, then all of head 1. Check the order of the last two axes before you flatten them.
     """
     return torch.stack(contexts, dim=-1).flatten(-2)
 
 
 @mistake(replaces="join", dimension="numerics")
 def merged_without_transpose(contexts: list[Tensor]) -> Tensor:
-    """You merge the heads without moving the head axis back.
+    """You merge the heads without moving the head axis.
 
-    You view batch, heads, tokens and features as batch, tokens and features at once. The shape fits, but a row then
-    holds several tokens of one head instead of one token of all heads. The head axis has to stand beside the features
-    before the two become one.
+    You reshape (batch, heads, time, features) directly to (batch, time, features). The shape fits, but a row then holds
+    several tokens of one head instead of one token of all heads. Move the head axis next to the features first.
     """
     batch, time, width = contexts[0].shape
     return torch.stack(contexts, dim=1).reshape(batch, time, len(contexts) * width)
@@ -208,20 +206,20 @@ def merged_without_transpose(contexts: list[Tensor]) -> Tensor:
 
 @mistake(replaces="join", dimension="numerics")
 def heads_in_reverse(contexts: list[Tensor]) -> Tensor:
-    """Your heads come out in reverse order.
+    """Your heads are in reverse order in the output.
 
-    The features of head 0 are the first ones of the output, those of the last head the last. Look for a `flip`, a
-    negative step, or a list that grows at its front.
+    The features of head 0 come first, those of the last head last. Look for a `flip`, a negative step, or a list that
+    you prepend to.
     """
     return torch.cat(contexts[::-1], dim=-1)
 
 
 @mistake(replaces="join", dimension="gradients")
 def only_the_first_head_learns(contexts: list[Tensor]) -> Tensor:
-    """The first of your heads learns, and the others do not.
+    """Only the first of your heads gets a gradient.
 
-    The output is right, but no gradient reaches them. Look for `detach()`, `.data` or `no_grad` where outputs are
-    gathered, and for a tensor that is filled head by head.
+    The output is right, but the other heads are never trained. Look for `detach()`, `.data` or `no_grad` where you
+    collect the outputs, or for a tensor that you fill head by head.
     """
     return torch.cat([contexts[0], *(context.detach() for context in contexts[1:])], dim=-1)
 

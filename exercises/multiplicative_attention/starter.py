@@ -1,4 +1,4 @@
-"""Multiplicative attention: a decoder's state is compared with each encoder output, in one of three ways."""
+"""Multiplicative attention: compare the decoder state with each encoder output, in one of three ways."""
 
 import torch
 from torch import nn

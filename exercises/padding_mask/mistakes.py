@@ -10,55 +10,55 @@ from grader.exercise.mistakes import mistake
 
 @mistake(replaces="visible", dimension="masking")
 def inverted(seq: Tensor, pad_idx: int) -> Tensor:
-    """Your mask is the wrong way round.
+    """Your mask is inverted.
 
-    It is True at the padding and False at the words. Here True means: may be attended to.
+    It is True at padding and False at words. Here True means that a token may be attended to.
     """
     return seq == pad_idx
 
 
 @mistake(replaces="visible", dimension="masking")
 def index_ignored(seq: Tensor, pad_idx: int) -> Tensor:
-    """You compare with 0, whatever the padding token is.
+    """You compare with 0 instead of `pad_idx`.
 
-    `pad_idx` is an argument, and other vocabularies fill up with other tokens.
+    The padding token is an argument, because other vocabularies use other ids.
     """
     return seq != 0
 
 
 @mistake(replaces="visible", dimension="masking")
 def anything_above(seq: Tensor, pad_idx: int) -> Tensor:
-    """You take every token above the padding token for a word, and hide those below.
+    """You mask every token whose id is below `pad_idx`.
 
-    Token numbers have no order. Only the padding token itself is hidden.
+    The order of token ids has no meaning. Mask only the tokens equal to `pad_idx`.
     """
     return seq > pad_idx
 
 
 @mistake(replaces="visible", dimension="masking")
 def anything_but_zero(seq: Tensor, pad_idx: int) -> Tensor:
-    """You hide token 0 besides the padding.
+    """You mask token 0 as well as the padding.
 
-    Where another token fills up, 0 is a word like any other. Look for a conversion of token numbers to bool.
+    If `pad_idx` is not 0, token 0 is a word like any other. Look for a conversion of token ids to bool.
     """
     return (seq != pad_idx) & seq.bool()
 
 
 @mistake(replaces="visible", dimension="masking")
 def nothing_hidden(seq: Tensor, pad_idx: int) -> Tensor:
-    """Your mask hides nothing.
+    """Your mask has no effect: it is True everywhere.
 
-    It is True everywhere, at the padding too.
+    It must be False at padding.
     """
     return torch.ones_like(seq, dtype=torch.bool)
 
 
 @mistake(replaces="visible", dimension="masking")
 def one_too_short(seq: Tensor, pad_idx: int) -> Tensor:
-    """You hide the last word as well.
+    """You mask the last word as well.
 
-    If you count words and compare positions with the count, check whether the comparison is strict, and where
-    counting begins.
+    If you count words and compare positions with the count, check whether the comparison is strict, and whether you
+    count from 0.
     """
     count = (seq != pad_idx).sum(dim=-1, keepdim=True)
     return torch.arange(seq.shape[-1]) < count - 1
@@ -66,7 +66,7 @@ def one_too_short(seq: Tensor, pad_idx: int) -> Tensor:
 
 @mistake(replaces="visible", dimension="masking")
 def one_too_long(seq: Tensor, pad_idx: int) -> Tensor:
-    """You show the first padding token.
+    """You do not mask the first padding token.
 
     If you count words and compare positions with the count, check whether the comparison is strict.
     """
@@ -76,9 +76,9 @@ def one_too_long(seq: Tensor, pad_idx: int) -> Tensor:
 
 @mistake(replaces="visible", dimension="masking")
 def counted_from_the_left(seq: Tensor, pad_idx: int) -> Tensor:
-    """You take for granted that padding stands behind the words.
+    """You assume that padding comes after the words.
 
-    Counting the words and showing that many positions from the left fails where padding stands in front.
+    Counting the words and keeping that many positions from the left fails when padding comes before the words.
     """
     count = (seq != pad_idx).sum(dim=-1, keepdim=True)
     return torch.arange(seq.shape[-1]) < count
@@ -86,18 +86,18 @@ def counted_from_the_left(seq: Tensor, pad_idx: int) -> Tensor:
 
 @mistake(replaces="visible", dimension="masking")
 def lengths_of_the_first(seq: Tensor, pad_idx: int) -> Tensor:
-    """You give every sentence the mask of the first one.
+    """You use the mask of the first sentence for every sentence.
 
-    Each row of the batch has its own padding.
+    Each sentence of the batch has its own padding.
     """
     return (seq != pad_idx)[:1].expand_as(seq)
 
 
 @mistake(replaces="visible", dimension="masking")
 def hidden_in_any(seq: Tensor, pad_idx: int) -> Tensor:
-    """You hide a position in all sentences as soon as one of them has padding there.
+    """You mask a position in all sentences if any of them has padding there.
 
-    Look for an `any` or `all` over the batch. Each row has its own padding.
+    Each sentence of the batch has its own padding. Look for an `any` or `all` over the batch.
     """
     return (seq != pad_idx).all(dim=0, keepdim=True).expand_as(seq)
 
@@ -106,8 +106,8 @@ def hidden_in_any(seq: Tensor, pad_idx: int) -> Tensor:
 def no_axes_added(mask: Tensor) -> Tensor:
     """Your mask has the shape of the tokens, (B, T).
 
-    Set against scores of shape (B, h, T_q, T_k), it would line up with queries and keys. It needs an axis for the heads
-    and one for the queries.
+    Against scores of shape (B, h, T_q, T_k), its axes would line up with queries and keys. It needs an axis of size 1
+    for the heads and one for the queries.
     """
     return mask
 
@@ -116,107 +116,107 @@ def no_axes_added(mask: Tensor) -> Tensor:
 def one_axis_added(mask: Tensor) -> Tensor:
     """Your mask has one axis too few, (B, 1, T).
 
-    Set against scores of shape (B, h, T_q, T_k), its batch axis would line up with the heads.
+    Against scores of shape (B, h, T_q, T_k), its batch axis would line up with the heads.
     """
     return mask[:, None, :]
 
 
 @mistake(replaces="spread", dimension="shapes")
 def on_the_query_axis(mask: Tensor) -> Tensor:
-    """Your mask hides queries, not keys: its shape is (B, 1, T, 1).
+    """Your mask covers queries, not keys: its shape is (B, 1, T, 1).
 
-    The last axis of the scores counts the keys, and it is keys that may not be seen.
+    The last axis of the scores counts the keys, and padding must be masked as keys.
     """
     return mask[:, None, :, None]
 
 
 @mistake(replaces="spread", dimension="shapes")
 def axes_in_front(mask: Tensor) -> Tensor:
-    """You put the new axes in front, (1, 1, B, T).
+    """You insert both new axes before the batch, (1, 1, B, T).
 
-    The batch has to stay first. The new axes belong between it and the keys.
+    The batch axis comes first. Insert the new axes between batch and time.
     """
     return mask[None, None]
 
 
 @mistake(replaces="spread", dimension="shapes")
 def every_query_written_out(mask: Tensor) -> Tensor:
-    """You write the mask out for every query, (B, 1, T, T).
+    """You repeat the mask for every query, (B, 1, T, T).
 
-    The contract asks for an axis of size one, which is repeated where it is needed. In cross-attention there are not as
-    many queries as keys.
+    The contract asks for a query axis of size 1, which broadcasts. In cross-attention the numbers of queries and keys
+    differ.
     """
     return mask[:, None, None, :].expand(-1, 1, mask.shape[1], -1)
 
 
 @mistake(replaces="spread", dimension="shapes")
 def numbers(mask: Tensor) -> Tensor:
-    """You return a mask of numbers, ones and zeros.
+    """You return a mask of ones and zeros in floating point.
 
-    The contract asks for bool: a mask of numbers is easily added to the scores by mistake, and cannot be inverted
-    with `~`.
+    The contract asks for bool: a mask of numbers is easily added to the scores by mistake, and cannot be inverted with
+    `~`.
     """
     return mask[:, None, None, :].to(torch.get_default_dtype())
 
 
 @mistake(replaces="spread", dimension="shapes")
 def whole_numbers(mask: Tensor) -> Tensor:
-    """You return a mask of whole numbers, ones and zeros.
+    """You return a mask of integers, ones and zeros.
 
-    The contract asks for bool: `~` of a whole number is not its opposite.
+    The contract asks for bool: `~` does not invert an integer 0 or 1.
     """
     return mask[:, None, None, :].long()
 
 
 @mistake(replaces="spread", dimension="masking")
 def mirrored(mask: Tensor) -> Tensor:
-    """Your mask runs backwards.
+    """Your mask is in reverse order.
 
-    Its last entry speaks about the first token. Look for a flip, or for positions counted from the end.
+    Its last entry belongs to the first token. Look for a flip, or for positions counted from the end.
     """
     return mask[:, None, None, :].flip(-1)
 
 
 @mistake(replaces="spread", dimension="numerics")
 def added_mask(mask: Tensor) -> Tensor:
-    """You return a mask that is to be added to scores: 0 and -inf.
+    """You return an additive mask: 0 and -inf.
 
-    This one is bool: True where a token may be attended to.
+    The contract asks for bool: True where a token may be attended to.
     """
     return torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))[:, None, None, :]
 
 
 @mistake(replaces="visible", dimension="masking")
 def hides_all_after_the_first_padding(seq: Tensor, pad_idx: int) -> Tensor:
-    """You hide everything from the first padding token on.
+    """You mask everything from the first padding token on.
 
-    Padding may stand in front as well, and words follow it. Compare each token by itself.
+    Padding may also come before the words. Compare each token by itself.
     """
     return (seq == pad_idx).cumsum(dim=1) == 0
 
 
 @mistake(replaces="spread", dimension="shapes")
 def batch_on_the_second_axis(mask: Tensor) -> Tensor:
-    """Your batch stands on the second axis, where heads belong.
+    """Your batch is on the second axis, where the heads belong.
 
-    In (B, 1, 1, T) the batch comes first. Look at the places where you insert axes: the first one is behind the batch.
+    The shape must be (B, 1, 1, T). Check where you insert axes: the first new axis comes after the batch.
     """
     return mask[None, :, None, :]
 
 
 @mistake(replaces="create_padding_mask", dimension="shapes")
 def token_numbers_kept(seq: Tensor, pad_idx: int = 0) -> Tensor:
-    """You return token numbers where True belongs.
+    """You return token ids instead of True and False.
 
-    A mask says of each token whether it may be seen, and nothing else about it: True or False.
+    The contract asks for bool: True where a token may be attended to.
     """
     return (seq * (seq != pad_idx))[:, None, None, :]
 
 
 @mistake(replaces="spread", dimension="shapes")
 def a_batch_of_one_loses_its_axis(mask: Tensor) -> Tensor:
-    """You take the batch axis away from a batch of one.
+    """You remove the batch axis of a batch of one.
 
-    A batch of one sentence is still a batch. `squeeze` without an argument removes every axis of size one.
+    A batch of one sentence still has a batch axis. `squeeze` without an argument removes every axis of size 1.
     """
     return mask[:, None, None, :].squeeze(0)

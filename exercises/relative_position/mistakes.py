@@ -63,8 +63,8 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="RelativeSelfAttention.
 def looks_the_other_way(time: int) -> Tensor:
     """Your distances have the wrong sign.
 
-    A key that lies ahead gets the bias of one that lies behind. The distance is j - i, key minus query: along a row of
-    the table, where the key moves on, it grows. Two axes of the bias that changed places look the same.
+    A key after the query gets the bias of a key before it. The distance is j - i, key minus query, so it grows along a
+    row of the matrix. Transposing the two position axes of the bias has the same effect.
     """
     position = torch.arange(time)
     return position[:, None] - position[None, :]
@@ -74,7 +74,8 @@ def looks_the_other_way(time: int) -> Tensor:
 def signs_left_out(time: int) -> Tensor:
     """You take the distance without its sign.
 
-    Three steps back and three steps ahead get the same bias in yours. They have rows of their own in the table.
+    In your code a key three steps before the query gets the same bias as one three steps after it. Each has its own row
+    in the table.
     """
     position = torch.arange(time)
     return (position[None, :] - position[:, None]).abs()
@@ -82,9 +83,9 @@ def signs_left_out(time: int) -> Tensor:
 
 @mistake(replaces="distances", dimension="numerics")
 def position_for_distance(time: int) -> Tensor:
-    """Your bias depends on where the key stands, not on how far away it is.
+    """Your bias depends on the position of the key, not on its distance from the query.
 
-    The position of the query is missing: every row of your bias is the same. Subtract it.
+    All rows of your bias are equal. Subtract the position of the query.
     """
     return torch.arange(time).expand(time, time)
 
@@ -93,18 +94,18 @@ def position_for_distance(time: int) -> Tensor:
 def not_clipped(far: Tensor, max_distance: int) -> Tensor:
     """You do not clip the distances.
 
-    Beyond max_distance there is no row left in the table, and the lookup fails. Farther keys share the bias of the
-    farthest distance that has one, so that any sequence will do, however long.
+    Beyond max_distance the table has no row, so the lookup fails. Clip the distances to -max_distance and max_distance,
+    so that keys further away share the bias of the largest distance.
     """
     return far
 
 
 @mistake(replaces="clip", dimension="numerics")
 def wraps_around(far: Tensor, max_distance: int) -> Tensor:
-    """Your distances begin again where the table ends.
+    """Your distances wrap around at the end of the table.
 
-    A remainder (`%`) gives a key that is one step too far the bias of one on the other side. Far keys keep the bias of
-    the farthest distance: that is clipping.
+    With a remainder (`%`), a key one step too far gets the bias of a key on the other side. Clip the distances instead,
+    so that keys further away share the bias of the largest distance.
     """
     return (far + max_distance) % (2 * max_distance + 1) - max_distance
 
@@ -113,36 +114,36 @@ def wraps_around(far: Tensor, max_distance: int) -> Tensor:
 def clipped_one_short(far: Tensor, max_distance: int) -> Tensor:
     """You clip one step too early.
 
-    The distances -max_distance and max_distance have rows of their own: both ends belong to the range.
+    The distances -max_distance and max_distance have their own rows: both ends are included.
     """
     return far.clamp(-max_distance + 1, max_distance - 1)
 
 
 @mistake(replaces="clip", dimension="numerics")
 def upper_end_left_out(far: Tensor, max_distance: int) -> Tensor:
-    """You clip one step too early, at the upper end.
+    """You clip one step too early at the upper end.
 
-    The table has 2·max_distance + 1 rows; the last of yours is never used. `range` leaves its end out, `clamp` does
-    not.
+    The table has 2·max_distance + 1 rows, and you never use the last one. The end of `range` is excluded, the bounds of
+    `clamp` are included.
     """
     return far.clamp(-max_distance, max_distance - 1)
 
 
 @mistake(replaces="clip", dimension="numerics")
 def what_lies_ahead_is_one(far: Tensor, max_distance: int) -> Tensor:
-    """All keys that lie ahead have the same bias in yours, that of distance 0.
+    """All keys after the query get the bias of distance 0.
 
-    You clip to the range from -max_distance to 0, or from 0 to max_distance after the shift. Distances go up to
-    max_distance, and rows up to twice that.
+    You clip to -max_distance and 0, or to 0 and max_distance after the shift. Distances go up to max_distance, rows up
+    to 2·max_distance.
     """
     return far.clamp(-max_distance, 0)
 
 
 @mistake(replaces="clip", dimension="numerics")
 def what_lies_behind_is_one(far: Tensor, max_distance: int) -> Tensor:
-    """All keys that lie behind have the same bias in yours, that of distance 0.
+    """All keys before the query get the bias of distance 0.
 
-    You clip to the range from 0 to max_distance before the shift. Distances are negative for what lies behind, down to
+    You clip to 0 and max_distance before the shift. Distances of keys before the query are negative, down to
     -max_distance.
     """
     return far.clamp(0, max_distance)
@@ -152,45 +153,44 @@ def what_lies_behind_is_one(far: Tensor, max_distance: int) -> Tensor:
 def not_shifted(far: Tensor, max_distance: int) -> Tensor:
     """You look up negative rows.
 
-    The smallest distance, -max_distance, has row 0. Distances become rows by adding something to them.
+    The smallest distance, -max_distance, belongs to row 0. Add max_distance to the clipped distances.
     """
     return far
 
 
 @mistake(replaces="rows_of", dimension="numerics")
 def counted_from_the_end(far: Tensor, max_distance: int) -> Tensor:
-    """Your negative distances take their rows from the end of the table.
+    """Your negative distances select rows from the end of the table.
 
-    You use the distances as they are. Indexing takes -1 for the last row without a word, so distance 0 has row 0 in
-    yours. The smallest distance, -max_distance, has row 0: add something to the distances first.
+    You use the distances as indices without a shift. Python takes index -1 as the last row, without an error. The
+    smallest distance, -max_distance, belongs to row 0: add max_distance first.
     """
     return far % (2 * max_distance + 1)
 
 
 @mistake(replaces="rows_of", dimension="numerics")
 def shifted_one_too_little(far: Tensor, max_distance: int) -> Tensor:
-    """You shift the distances by one too little.
+    """Your shift of the distances is too small by one.
 
-    The smallest distance, -max_distance, must come to row 0. In yours it comes to -1.
+    The smallest distance, -max_distance, belongs to row 0; yours gives -1.
     """
     return far + max_distance - 1
 
 
 @mistake(replaces="rows_of", dimension="numerics")
 def shifted_one_too_far(far: Tensor, max_distance: int) -> Tensor:
-    """You shift the distances by one too much.
+    """Your shift of the distances is too large by one.
 
-    The largest distance, max_distance, must come to the last row. In yours it comes to one that the table does not
-    have.
+    The largest distance, max_distance, belongs to the last row; yours gives a row that does not exist.
     """
     return far + max_distance + 1
 
 
 @mistake(replaces="look_up", dimension="numerics")
 def one_bias_for_all_heads(table: nn.Embedding, rows: Tensor) -> Tensor:
-    """All your heads use the biases of the first.
+    """All your heads use the biases of the first head.
 
-    The table has a column for each head. Look for an index 0, or for a squeeze that was meant for one head.
+    The table has one column for each head. Look for an index 0, or for a squeeze that works only with one head.
     """
     found = table(rows)
     return found[..., :1].expand_as(found)
@@ -200,7 +200,7 @@ def one_bias_for_all_heads(table: nn.Embedding, rows: Tensor) -> Tensor:
 def biases_averaged(table: nn.Embedding, rows: Tensor) -> Tensor:
     """You average the biases over the heads.
 
-    The table has a column for each head, and each head uses its own.
+    The table has one column for each head, and each head uses its own.
     """
     found = table(rows)
     return found.mean(dim=-1, keepdim=True).expand_as(found)
@@ -210,18 +210,18 @@ def biases_averaged(table: nn.Embedding, rows: Tensor) -> Tensor:
 def table_cut_off(table: nn.Embedding, rows: Tensor) -> Tensor:
     """No gradient reaches your table of biases.
 
-    The output is right, but the biases are never learned. Look for `detach()`, `.data`, `no_grad`, a table that is
-    frozen, or a new tensor made from it.
+    The output is right, but the biases are never trained. Look for `detach()`, `.data`, `no_grad`, a frozen table, or a
+    new tensor made from the table.
     """
     return table(rows).detach()
 
 
 @mistake(replaces="heads_first", dimension="numerics")
 def heads_by_view(bias: Tensor) -> Tensor:
-    """You view your biases as (h, T, T) without moving an axis.
+    """You view the biases as (h, T, T) without moving an axis.
 
-    The lookup gives (T, T, h). A view or reshape keeps the order of the numbers, so heads and distances are mixed up.
-    Which operation moves an axis?
+    The lookup gives (T, T, h). `view` and `reshape` keep the order of the numbers, so heads and distances get mixed up.
+    Use `permute` to move the head axis.
     """
     return bias.reshape(bias.shape[2], bias.shape[0], bias.shape[1])
 
@@ -230,8 +230,8 @@ def heads_by_view(bias: Tensor) -> Tensor:
 def no_bias(scores: Tensor, bias: Tensor) -> Tensor:
     """Your biases have no effect.
 
-    Your output is what plain attention gives. You may have the table, but nothing of it is in the scores; a sum that is
-    not kept changes nothing.
+    Your output is that of attention without biases. If you do look them up, check that you add them to the scores and
+    keep the sum.
     """
     return scores
 
@@ -240,7 +240,7 @@ def no_bias(scores: Tensor, bias: Tensor) -> Tensor:
 def subtracted(scores: Tensor, bias: Tensor) -> Tensor:
     """You subtract the biases.
 
-    The contract adds them to the scores.
+    Add them to the scores.
     """
     return scores - bias
 
@@ -249,7 +249,7 @@ def subtracted(scores: Tensor, bias: Tensor) -> Tensor:
 def multiplied(scores: Tensor, bias: Tensor) -> Tensor:
     """You multiply the scores by the biases.
 
-    A bias of 0 would then make a score 0, where it has to leave it alone. Biases are added.
+    With that, a bias of 0 makes the score 0; it should leave the score unchanged. Add the biases.
     """
     return scores * bias
 
@@ -258,16 +258,17 @@ def multiplied(scores: Tensor, bias: Tensor) -> Tensor:
 def added_twice(scores: Tensor, bias: Tensor) -> Tensor:
     """You add the biases twice.
 
-    Once is asked for. Look for a second line, or for a `+=` on scores that have them already.
+    Add them once. Look for a second line, or for a `+=` on scores that already include them.
     """
     return scores + 2 * bias
 
 
 @mistake(replaces="add", dimension="numerics")
 def first_head_only(scores: Tensor, bias: Tensor) -> Tensor:
-    """Your first head alone gets its biases.
+    """Only your first head gets biases.
 
-    Every head has a column of the table. Check the axes of what you add, and along which of them it is repeated.
+    Every head has its own column of the table. Check the axes of the tensor that you add, and along which axes it
+    broadcasts.
     """
     first = torch.zeros_like(bias)
     first[0] = 1.0
@@ -276,9 +277,9 @@ def first_head_only(scores: Tensor, bias: Tensor) -> Tensor:
 
 @mistake(replaces="RelativeSelfAttention.bias", dimension="numerics")
 def far_keys_without_a_bias(self: Any, time: int) -> Tensor:
-    """You give keys beyond max_distance no bias at all.
+    """Keys beyond max_distance get no bias in your code.
 
-    They share the bias of the farthest distance that has a row. Zero is a bias like any other, and not that one.
+    They must share the bias of the largest distance, max_distance or -max_distance. A bias of zero is not the same.
     """
     bias, far = _bias(self, time)
     return bias.masked_fill(far, 0.0)
@@ -286,10 +287,10 @@ def far_keys_without_a_bias(self: Any, time: int) -> Tensor:
 
 @mistake(replaces="RelativeSelfAttention.bias", dimension="numerics")
 def far_keys_hidden(self: Any, time: int) -> Tensor:
-    """You hide keys beyond max_distance.
+    """You mask keys beyond max_distance.
 
-    Every position may see every other one, however far away. Keys beyond max_distance share the bias of the farthest
-    distance that has a row.
+    Every position attends to every position, at any distance. Keys beyond max_distance share the bias of the largest
+    distance.
     """
     bias, far = _bias(self, time)
     return bias.masked_fill(far, float("-inf"))
@@ -297,9 +298,9 @@ def far_keys_hidden(self: Any, time: int) -> Tensor:
 
 @mistake(replaces="RelativeSelfAttention.weigh", dimension="numerics")
 def bias_scaled_as_well(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide the biases by √d_head along with the products.
+    """You divide the biases by √d_head as well.
 
-    The biases are added *after* the scaling. Look at the order of the two lines, and at your brackets.
+    Add the biases *after* the scaling. Check the order of the two steps, and your parentheses.
     """
     products = queries @ keys.transpose(-2, -1)
     return torch.softmax((products + self.bias(keys.shape[-2])) / math.sqrt(keys.shape[-1]), dim=-1)
@@ -307,10 +308,9 @@ def bias_scaled_as_well(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
 
 @mistake(replaces="RelativeSelfAttention.weigh", dimension="numerics")
 def bias_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You add the biases to the weights.
+    """You add the biases to the attention weights.
 
-    After the softmax it is too late: your rows no longer add up to one, and weights may be negative. The biases belong
-    to the scores.
+    After the softmax the rows no longer add up to one, and weights can be negative. Add the biases to the scores.
     """
     products = queries @ keys.transpose(-2, -1) / math.sqrt(keys.shape[-1])
     return torch.softmax(products, dim=-1) + self.bias(keys.shape[-2])
@@ -318,10 +318,10 @@ def bias_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
 
 @mistake(replaces="RelativeSelfAttention.weigh", dimension="numerics")
 def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide by the root of a head's width after the softmax.
+    """You divide by √d_head after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to the
-    products, before the biases are added.
+    Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the products, before you
+    add the biases.
     """
     products = queries @ keys.transpose(-2, -1)
     return torch.softmax(products + self.bias(keys.shape[-2]), dim=-1) / math.sqrt(keys.shape[-1])
@@ -329,9 +329,9 @@ def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor
 
 @mistake(replaces="RelativeSelfAttention.forward", dimension="numerics")
 def returns_weights_without_bias(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """You return weights from before the biases were added.
+    """You return attention weights computed without the biases.
 
-    Your output is right. Return the very weights that you multiply with the values.
+    Your output is right. Return the same weights that you multiply by the values.
     """
     queries, keys, values = _split(self, x)
     return _joined(self, self.weigh(queries, keys) @ values), torch.softmax(_scores(queries, keys), dim=-1)
@@ -339,10 +339,10 @@ def returns_weights_without_bias(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 
 @mistake(replaces="RelativeSelfAttention.forward", dimension="numerics")
 def returns_the_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """You return the scores in place of the weights.
+    """You return the scores instead of the attention weights.
 
-    Your output is right. The second thing to return are the weights, after the softmax: what you return there is what
-    goes into it.
+    Your output is right. The second return value must be the attention weights, after the softmax; yours are the scores
+    before it.
     """
     queries, keys, values = _split(self, x)
     return _joined(self, self.weigh(queries, keys) @ values), _scores(queries, keys) + self.bias(x.shape[1])
@@ -352,8 +352,8 @@ def returns_the_scores(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 def adds_the_input(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     """You add the input to the output.
 
-    A residual connection is part of a transformer block, round attention. This module returns what the output
-    projection gives.
+    A residual connection is part of a Transformer block, outside the attention layer. This module returns the result of
+    the output projection.
     """
     queries, keys, values = _split(self, x)
     weights = self.weigh(queries, keys)
@@ -364,25 +364,25 @@ def adds_the_input(self: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 def weights_first(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """You return the weights first and the output second.
 
-    Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
+    Both are there, but in the wrong order. The contract is `(output, weights)`: check your return statement.
     """
     return weights, output
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def weights_forgotten(output: Tensor, weights: Tensor) -> Tensor:
-    """You return the output alone.
+    """You return only the output.
 
-    Two things are asked for, the output and the weights of every head.
+    Return two tensors: the output, and the attention weights of every head.
     """
     return output
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def returned_weights_averaged(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You average the weights over the heads before you return them.
+    """You average the attention weights over the heads before you return them.
 
-    The weights of every head are asked for, (B, h, T, T); yours have lost the head axis.
+    Return the weights of every head, (B, h, T, T); yours have no head axis.
     """
     return output, weights.mean(dim=1)
 
@@ -391,8 +391,7 @@ def returned_weights_averaged(output: Tensor, weights: Tensor) -> tuple[Tensor, 
 def time_before_batch(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """You return time before batch.
 
-    The batch comes first in what you are given, and so it does in what you return. Look for a transpose of the first
-    two axes.
+    The batch axis comes first, in the input and in the output. Look for a transpose of the first two axes.
     """
     return output.transpose(0, 1), weights
 

@@ -1,4 +1,4 @@
-"""Relative positions: heads that know how far away a key is."""
+"""Relative positions: attention scores with a learned bias for each distance."""
 
 import torch
 from torch import nn

@@ -1,9 +1,9 @@
-"""Rotary position encoding: positions become angles."""
+"""Rotary position encoding: rotate pairs of features by angles proportional to the position."""
 
 import torch
 
 
 def apply_rotary(x, base=10000.0, offset=0):
-    # x: (batch, heads, time, dim), dim even; the first token stands at position `offset`
-    raise NotImplementedError("turn the pairs of features here")
+    # x: (batch, heads, time, dim), dim even; the first token has position `offset`
+    raise NotImplementedError("rotate the pairs of features here")
     # return (batch, heads, time, dim)

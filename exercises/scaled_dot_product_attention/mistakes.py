@@ -68,10 +68,10 @@ detached_sum = gradients.sum_cut_off
 def scaled_by_the_values_width(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """You divide the scores by the root of the values' width.
+    """You divide the scores by the square root of the value width.
 
-    Scores are products of queries and keys; values have no part in them, and may have another width, d_v. The root is
-    that of d_k, the last axis of `query` and `key`.
+    Scores are products of queries and keys. Values are not involved, and may have a different width d_v. Use d_k, the
+    size of the last axis of `query` and `key`.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(value.shape[-1])
     weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
@@ -84,8 +84,8 @@ def scaled_after_the_softmax(
 ) -> tuple[Tensor, Tensor]:
     """You divide by √d_k after the softmax.
 
-    Your weights add up to 1/√d_k, so the output is too small, and the softmax itself sees scores that are too large.
-    The division must come before the softmax.
+    Your weights add up to 1/√d_k, so the output is too small, and the softmax itself gets unscaled scores. Divide the
+    scores, before the softmax.
     """
     scores = query @ key.transpose(-2, -1)
     weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
@@ -95,10 +95,10 @@ def scaled_after_the_softmax(
 
 @mistake(replaces="scaled_dot_product_attention", dimension="numerics")
 def returns_the_scores(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """You return the scores in place of the weights.
+    """You return the scores instead of the attention weights.
 
-    Your output is right. The second thing to return are the weights, after the softmax: what you return there is what
-    goes into it.
+    Your output is right. The second return value must be the attention weights, after the softmax; yours are the scores
+    before it.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     scores = scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
@@ -109,7 +109,7 @@ def returns_the_scores(query: Tensor, key: Tensor, value: Tensor, mask: Tensor |
 def weights_first(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """You return the weights first and the output second.
 
-    Both are there, in the other order. The contract is `(output, weights)`; look at your last line.
+    Both are there, but in the wrong order. The contract is `(output, weights)`: check your return statement.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
@@ -118,10 +118,10 @@ def weights_first(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 
 @mistake(replaces="scaled_dot_product_attention", dimension="shapes")
 def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """You gather the keys, not the values.
+    """You multiply the weights by the keys, not by the values.
 
-    Your output has the keys' width, d_k. Keys only decide how much each position matters; what is gathered from it is
-    its value. Look at the last product.
+    Your output has the width of the keys, d_k. Keys only determine the weights; the output is the weighted sum of the
+    values. Check the last product.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)
@@ -130,10 +130,10 @@ def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Non
 
 @mistake(replaces="weigh", dimension="masking")
 def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You mask after the softmax, and the weights no longer add up to one.
+    """You mask the weights after the softmax, so they do not add up to one.
 
-    Hidden keys have taken their share in the softmax before you set their weights to zero, and that share is lost. So
-    the hidden keys still count. Hide the scores before the softmax, or divide each row by what is left of its sum.
+    The masked keys are still part of the softmax denominator, so they influence the output. Mask the scores before the
+    softmax, or divide each row by its new sum.
     """
     weights = torch.softmax(scores, dim=-1)
     return weights if mask is None else weights * mask
@@ -143,10 +143,10 @@ def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
 def returns_unmasked_weights(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """You return weights from before the mask.
+    """You return attention weights computed without the mask.
 
-    Your output is right, but the weights that you return beside it give hidden keys a share. Return the very weights
-    that you multiply with the values.
+    Your output is right, but in the returned weights masked keys have weight. Return the same weights that you multiply
+    by the values.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     masked = scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
@@ -155,20 +155,20 @@ def returns_unmasked_weights(
 
 @mistake(replaces="normalise", dimension="numerics")
 def softmax_over_axis_two(scores: Tensor) -> Tensor:
-    """Your softmax runs over axis 2, whatever that is.
+    """Your softmax always runs over axis 2.
 
-    With three axes in all, axis 2 holds the keys; with four it holds the queries. The keys are always the last axis:
-    count from the end.
+    With three axes, axis 2 holds the keys; with four axes it holds the queries. The keys are always the last axis: use
+    `dim=-1`.
     """
     return torch.softmax(scores, dim=2)
 
 
 @mistake(replaces="scaled_dot_product_attention", dimension="numerics")
 def scaled_by_axis_one(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """You take the width of a key from axis 1.
+    """You take the key width from axis 1.
 
-    That is the width where there are two axes. With a batch it is the number of queries, with heads their number. The
-    width is the last axis: count from the end.
+    That is right only with two axes. With a batch, axis 1 is the number of queries or keys; with heads, it is the
+    number of heads. The width is the last axis: use `shape[-1]`.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[1])
     weights = torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, float("-inf")), dim=-1)
@@ -177,9 +177,9 @@ def scaled_by_axis_one(query: Tensor, key: Tensor, value: Tensor, mask: Tensor |
 
 @mistake(replaces="scaled_dot_product_attention", dimension="shapes")
 def output_alone(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-    """You return the output alone.
+    """You return only the output.
 
-    Two things are asked for, the output and the weights, in this order.
+    Return two tensors: the output and the attention weights, in this order.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
     return torch.softmax(scores if mask is None else scores.masked_fill(mask == 0, float("-inf")), dim=-1) @ value

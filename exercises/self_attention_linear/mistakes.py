@@ -74,7 +74,6 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project"
 def stored_matrices_not_turned(self: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """You multiply by the matrices as `nn.Linear` stores them.
 
-    It keeps (d_out, d_in) and multiplies by the transpose. Call the layer, and you need not think about it; its bias is
-    then added as well.
+    `nn.Linear` stores (d_out, d_in) and multiplies by the transpose. Call the layer instead; it also adds its bias.
     """
     return x @ self.W_query.weight, x @ self.W_key.weight, x @ self.W_value.weight

@@ -73,31 +73,30 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project"
 
 @mistake(replaces="apply_mask", dimension="masking")
 def booleans_only(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Your mask must be boolean, or your code fails.
+    """Your code handles only boolean masks.
 
-    With booleans all is well. `~` turns the bits of a whole number round, so that 1 becomes -2, and knows no
-    floating-point numbers at all. The statement allows zeros and ones of every kind: bring the mask to one kind first,
-    or compare it with something.
+    For the integer 1, `~` gives -2, and for floating-point numbers it fails. The mask may also hold zeros and ones of
+    any dtype: convert it to bool first, or compare it with 0.
     """
     return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def numbers_only(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Your mask must be made of numbers, or your code fails.
+    """Your code handles only masks of numbers.
 
-    With zeros and ones all is well. PyTorch does not subtract booleans. The statement allows booleans too: bring the
-    mask to one kind first, or compare it with something.
+    PyTorch does not subtract booleans. The mask may also be boolean: convert it to one dtype first, or compare it with
+    0.
     """
     return scores if mask is None else scores.masked_fill((1 - mask).bool(), float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking")
 def numbers_are_added(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You add a mask that is made of numbers to the scores.
+    """You add a mask of numbers to the scores.
 
-    Booleans you understand. PyTorch's own attention takes numbers for something to be added; here 1 means "may attend"
-    and 0 "may not", in whatever kind of numbers they are written.
+    Boolean masks work. PyTorch's own attention adds masks of numbers to the scores; here 1 means "may attend" and 0
+    "must not attend", in every dtype.
     """
     if mask is None or mask.dtype == torch.bool:
         return scores if mask is None else scores.masked_fill(~mask, float("-inf"))
@@ -106,10 +105,10 @@ def numbers_are_added(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="apply_mask", dimension="masking")
 def padding_on_both_axes(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You blank the queries of padded tokens as well.
+    """You also mask the queries of padded tokens.
 
-    A padding mask says which *keys* nobody may see. A padded token still asks, and gets an answer like every other one;
-    whoever uses the output knows that it is padding. Look for a product of the mask with its own transpose.
+    A padding mask says which *keys* are masked. A padded token is still a query, and its output is computed like the
+    others. Look for a product of the mask with its own transpose.
     """
     if mask is None:
         return scores
@@ -119,10 +118,10 @@ def padding_on_both_axes(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="apply_mask", dimension="masking")
 def always_causal(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You hide the future, whatever the mask says.
+    """You always apply a causal mask.
 
-    Without a mask every token sees all tokens, and with one it sees those that the mask allows. Look for a triangle in
-    your code: the caller brings one where it is wanted.
+    Without a mask every token attends to all tokens, and with one to those that it allows. Remove the triangular mask:
+    the caller supplies one where needed.
     """
     allowed = torch.ones_like(scores, dtype=torch.bool).tril()
     return scores.masked_fill(~allowed, float("-inf"))
@@ -130,10 +129,10 @@ def always_causal(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @mistake(replaces="weights_of", dimension="masking")
 def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """You mask after the softmax, and the weights no longer add up to one.
+    """You mask the weights after the softmax, so they do not add up to one.
 
-    Hidden keys have taken their share in the softmax before you set their weights to zero, and that share is lost. So
-    the hidden keys still count. Hide the scores before the softmax, or divide each row by what is left of its sum.
+    The masked tokens are still part of the softmax denominator, so they influence the output. Mask the scores before
+    the softmax, or divide each row by its new sum.
     """
     weights = torch.softmax(scores, dim=-1)
     return weights if mask is None else weights * (mask != 0)
@@ -143,8 +142,8 @@ def mask_after_the_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
 def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
     """You divide by √d_model after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
-    the scores, before they become weights.
+    Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the scores, before the
+    softmax.
     """
     scores = queries @ keys.transpose(-2, -1)
     masked = scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
@@ -153,10 +152,10 @@ def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Ten
 
 @mistake(replaces="SelfAttention.forward", dimension="masking")
 def returns_unmasked_weights(self: Any, x: Tensor, mask: Tensor | None = None) -> Pair:
-    """You return weights from before the mask.
+    """You return attention weights computed without the mask.
 
-    Your output is right, but the weights that you return beside it give hidden tokens a share. Return the very weights
-    that you multiply with the values.
+    Your output is right, but in the returned weights masked tokens have weight. Return the same weights that you
+    multiply by the values.
     """
     queries, keys, values = self.project(x)
     return self.weigh(queries, keys, mask) @ values, self.weigh(queries, keys, None)
@@ -166,35 +165,35 @@ def returns_unmasked_weights(self: Any, x: Tensor, mask: Tensor | None = None) -
 def order_of_results(output: Tensor, weights: Tensor) -> Pair:
     """You return the weights first.
 
-    Two things are returned, and the output is the first of them. Look at your last line.
+    Return two tensors, with the output first. Check your return statement.
     """
     return weights, output
 
 
 @mistake(replaces="give", dimension="shapes")
 def output_alone(output: Tensor, weights: Tensor) -> Tensor:
-    """You return the output alone.
+    """You return only the output.
 
-    Two things are asked for: the output, and the weights that it was mixed with.
+    Return two tensors: the output, and the attention weights.
     """
     return output
 
 
 @mistake(replaces="give", dimension="shapes")
 def batch_of_one_squeezed(output: Tensor, weights: Tensor) -> Pair:
-    """You take away every axis of size one.
+    """You remove every axis of size 1.
 
-    A batch of one is still a batch, and a sequence of one token still a sequence. `squeeze` without an argument removes
-    them all; say which axis you mean, or leave it out.
+    A batch of one is still a batch, and a sequence of one token is still a sequence. `squeeze` without an argument
+    removes both axes: name the axis that you mean, or do not squeeze.
     """
     return output.squeeze(), weights.squeeze()
 
 
 @mistake(replaces="give", dimension="numerics")
 def returned_on_their_side(output: Tensor, weights: Tensor) -> Pair:
-    """You return the weights lying on their side.
+    """You return the transposed attention weights.
 
-    The output is right, and so were the weights that it was mixed with. What you return has a column for each token
-    that asks: look for a transpose after the mix.
+    The output is right, so you used the right weights for it. Each row must belong to one query: look for a transpose
+    after the weighted sum.
     """
     return output, weights.transpose(-2, -1)

@@ -1,4 +1,4 @@
-"""Self-attention over a batch, with a mask that says who may look at whom."""
+"""Self-attention over a batch, with a mask of the tokens that each token may attend to."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Self-attention: every token of a sequence gathers from all tokens."""
+"""Self-attention: every token attends to all tokens of its sequence."""
 
 import torch
 from torch import nn

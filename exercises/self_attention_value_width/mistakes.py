@@ -65,8 +65,8 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project"
 def scaled_by_the_values_width(self: Any, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """You divide the scores by √d_out_v.
 
-    A score is a dot product of a query and a key, so it is their width that makes it grow. The values come in only
-    afterwards. Look at the size that you take the root of.
+    A score is a dot product of a query and a key, so its magnitude grows with d_out_kq. The values are used only
+    afterwards. Check which size you take the square root of.
     """
     queries, keys, values = x @ self.W_query, x @ self.W_key, x @ self.W_value
     return queries * math.sqrt(keys.shape[-1] / values.shape[-1]), keys, values
@@ -74,8 +74,8 @@ def scaled_by_the_values_width(self: Any, x: Tensor) -> tuple[Tensor, Tensor, Te
 
 @mistake(replaces="SelfAttention.gather", dimension="shapes")
 def weights_beside_the_context(self: Any, weights: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """You return the weights beside the context.
+    """You also return the weights.
 
-    Other exercises ask for both; here the context alone is returned.
+    Other exercises ask for both. Here return only the context.
     """
     return weights @ values, weights

@@ -15,76 +15,77 @@ from grader.exercise.mistakes import mistake
 
 @mistake(replaces="clean", dimension="numerics")
 def commas_left(sentence: str) -> str:
-    """You leave the commas in.
+    """You do not delete the commas.
 
-    "short," with its comma is another word than "short": it may sort elsewhere, and a comma with space on both sides
-    becomes a word of its own. What `replace` returns is a new string; the old one stays as it was.
+    "short," with its comma is a different word from "short", and may have a different place when sorted. A comma with
+    whitespace on both sides becomes a word. Note that `replace` returns a new string and does not change the old one.
     """
     return sentence
 
 
 @mistake(replaces="clean", dimension="shapes")
 def commas_become_spaces(sentence: str) -> str:
-    """You put a space where a comma was.
+    """You replace commas with spaces.
 
-    That cuts "1,000" in two, and your sentence then has a word too many. The commas are dropped: nothing takes their
-    place.
+    That splits "1,000" into two words, so your sentence has one word too many. Delete the commas without inserting
+    anything.
     """
     return sentence.replace(",", " ")
 
 
 @mistake(replaces="clean", dimension="numerics")
 def first_comma_only(sentence: str) -> str:
-    """You drop the first comma and leave the others.
+    """You delete only the first comma.
 
-    A sentence may have several. Look at the arguments of your `replace`, or at a `break` in your loop.
+    A sentence may have several. Check the arguments of your `replace`, or a `break` in your loop.
     """
     return sentence.replace(",", "", 1)
 
 
 @mistake(replaces="clean", dimension="numerics")
 def commas_within_words_left(sentence: str) -> str:
-    """You leave the commas in that stand within a word.
+    """You do not delete commas within words.
 
-    "1,000" sorts before "10", and "1000" after it. `strip` looks at the ends of a word only; every comma is dropped.
+    "1,000" sorts before "10", but "1000" sorts after it. `strip` removes characters only at the ends of a word; delete
+    every comma.
     """
     return " ".join(word.strip(",") for word in sentence.split())
 
 
 @mistake(replaces="clean", dimension="numerics")
 def all_punctuation_dropped(sentence: str) -> str:
-    """You drop other punctuation along with the commas.
+    """You delete other punctuation as well as commas.
 
-    "can't" becomes "cant", which sorts elsewhere. Here commas are dropped, and nothing else.
+    "can't" becomes "cant", which has a different place when sorted. Delete only the commas.
     """
     return re.sub(r"[^\w\s]", "", sentence)
 
 
 @mistake(replaces="clean", dimension="numerics")
 def full_stop_dropped(sentence: str) -> str:
-    """You drop the full stop along with the commas.
+    """You delete the full stop as well as commas.
 
-    "end." with its full stop sorts after "end-all", and "end" before it. Here commas are dropped, and nothing else.
+    "end." sorts after "end-all", but "end" sorts before it. Delete only the commas.
     """
     return sentence.replace(",", "").replace(".", "")
 
 
 @mistake(replaces="cut", dimension="shapes")
 def cut_at_single_spaces(text: str) -> list[str]:
-    """You cut at every single space, and nowhere else.
+    """You split at every single space, and nowhere else.
 
-    Two spaces in a row then have an empty word between them, and words with a tab or a new line between them stay one.
-    What does `split` take for a separator when it is told none?
+    Two spaces in a row then give an empty word, and words separated by a tab or a newline are not split. What is the
+    separator of `split` when you call it without an argument?
     """
     return text.split(" ")
 
 
 @mistake(replaces="cut", dimension="shapes")
 def empty_words_left_out(text: str) -> list[str]:
-    """You cut at spaces alone.
+    """You split only at spaces.
 
-    Words may have a tab or a new line between them as well; yours stay in one piece there. What does `split` take for a
-    separator when it is told none?
+    Words may also be separated by a tab or a newline. What is the separator of `split` when you call it without an
+    argument?
     """
     return [word for word in text.split(" ") if word]
 
@@ -93,45 +94,45 @@ def empty_words_left_out(text: str) -> list[str]:
 def cut_into_letters(text: str) -> list[str]:
     """You number letters, not words.
 
-    A loop over a string, or `sorted` of one, gives its characters. Where do you cut the sentence into words?
+    Iterating over a string, or sorting it, gives its characters. Split the sentence into words first.
     """
     return list(text)
 
 
 @mistake(replaces="cut", dimension="shapes")
 def cut_at_punctuation(text: str) -> list[str]:
-    """You cut words at every sign that is no letter.
+    """You split words at punctuation.
 
-    "can't" becomes two words, and so does "end-all". A word is what stands between white space, whatever is in it.
+    "can't" becomes two words, and so does "end-all". Split at whitespace only.
     """
     return re.findall(r"\w+", text)
 
 
 @mistake(replaces="vocabulary", dimension="numerics")
 def numbered_as_they_come(words: list[str]) -> list[str]:
-    """You return the first rows of the table as they stand, 0, 1, 2, ….
+    """You return the first rows of the table in order: 0, 1, 2, ….
 
-    Either your words have the numbers of their places in the sentence, where their places among the *sorted* words are
-    asked for; or your rows follow the sorted words, where the order of the sentence is asked for.
+    Either you number the words by their order in the sentence; use their index among the *sorted* words. Or you return
+    the rows in the order of the sorted words; return them in the order of the sentence.
     """
     return words
 
 
 @mistake(replaces="vocabulary", dimension="numerics")
 def case_ignored(words: list[str]) -> list[str]:
-    """You sort as if there were no capitals.
+    """You ignore upper case when sorting.
 
-    Python sorts capitals before small letters, "Life" before "dessert". Look for a `lower` or a key: the words are
-    taken and sorted as they stand.
+    Python sorts upper case before lower case, "Life" before "dessert". Look for a `lower`, or for a sort key: sort the
+    words unchanged.
     """
     return sorted(words, key=str.lower)
 
 
 @mistake(replaces="vocabulary", dimension="numerics")
 def sorted_downwards(words: list[str]) -> list[str]:
-    """You sort the words from the last to the first.
+    """You sort the words in descending order.
 
-    The word that Python sorts first has id 0. In yours it has the highest.
+    The word that Python sorts first has id 0. In your code it has the highest id.
     """
     return sorted(words, reverse=True)
 
@@ -140,44 +141,44 @@ def sorted_downwards(words: list[str]) -> list[str]:
 def sorted_by_length(words: list[str]) -> list[str]:
     """You sort the words by their length.
 
-    Sort them as Python sorts strings, by their letters. Look at the key of your `sorted`.
+    Sort them as Python sorts strings. Check the `key` of your `sorted`.
     """
     return sorted(words, key=len)
 
 
 @mistake(replaces="number", dimension="numerics")
 def ids_from_one(words: list[str], known: list[str]) -> list[int]:
-    """Your ids begin at 1.
+    """Your ids start at 1.
 
-    The word that is sorted first has id 0, so that row 0 of the table is used. All of yours are one row too far down.
+    The first of the sorted words has id 0 and uses row 0 of the table. All your rows are shifted by one.
     """
     return [known.index(word) + 1 for word in words]
 
 
 @mistake(replaces="number", dimension="numerics")
 def places_in_the_sentence(words: list[str], known: list[str]) -> list[int]:
-    """You look up where each sorted word stands in the sentence.
+    """You look up the index of each sorted word in the sentence.
 
-    That is the reverse of what is asked: for each word of the *sentence*, in its order, its place among the *sorted*
-    words. Which of the two lists do you walk through, and in which do you look?
+    The task is the inverse: for each word of the *sentence*, in order, its index among the *sorted* words. Which list
+    do you loop over, and in which do you search?
     """
     return [words.index(word) for word in known]
 
 
 @mistake(replaces="number", dimension="numerics")
 def rows_from_behind(words: list[str], known: list[str]) -> list[int]:
-    """Your output follows the sentence backwards.
+    """Your output is in reverse order.
 
-    Each word has its right row, but the last one comes first. Look for a `reverse`, or a list that grows at its front.
+    Each word has the right row, but the last word comes first. Look for a `reverse`, or for a list that you prepend to.
     """
     return [known.index(word) for word in reversed(words)]
 
 
 @mistake(replaces="SentenceEmbedding.read", dimension="numerics")
 def keeps_the_first_words(self: Any, sentence: str) -> list[int]:
-    """Your module remembers the words of the first sentence.
+    """Your module uses the words of the first sentence for every later one.
 
-    The next one is numbered by them. Every sentence has a vocabulary of its own: build it anew in each call.
+    Every sentence has its own vocabulary: build it again in each call.
     """
     words = sentence.replace(",", "").split()
     self.known = getattr(self, "known", sorted(words))
@@ -186,9 +187,9 @@ def keeps_the_first_words(self: Any, sentence: str) -> list[int]:
 
 @mistake(replaces="SentenceEmbedding.read", dimension="numerics")
 def gathers_words(self: Any, sentence: str) -> list[int]:
-    """Your module gathers the words of all sentences that it has seen.
+    """Your module collects the words of all sentences so far.
 
-    The ids of a sentence then depend on those before it. Every sentence has a vocabulary of its own: build it anew in
+    The ids of a sentence then depend on earlier sentences. Every sentence has its own vocabulary: build it again in
     each call.
     """
     words = sentence.replace(",", "").split()
@@ -200,37 +201,37 @@ def gathers_words(self: Any, sentence: str) -> list[int]:
 def cut_off(ids: Tensor, embedding: nn.Embedding) -> Tensor:
     """No gradient reaches your table.
 
-    The rows are the right ones, and would stay for ever what they are by chance. Look for `detach()`, `.data`,
-    `torch.no_grad()`, a table that is frozen, or a tensor that is made anew from the rows.
+    The rows are right, but they would stay random forever. Look for `detach()`, `.data`, `torch.no_grad()`, a frozen
+    table, or a new tensor made from the rows.
     """
     return embedding(ids).detach()
 
 
 @mistake(replaces="look_up", dimension="gradients")
 def first_row_never_learns(ids: Tensor, embedding: nn.Embedding) -> Tensor:
-    """Row 0 of your table never learns.
+    """Row 0 of your table is never trained.
 
-    `padding_idx=0` tells the table that id 0 is no word, and its gradient is thrown away. Here id 0 is the word that is
-    sorted first.
+    With `padding_idx=0`, PyTorch treats id 0 as padding and gives its row no gradient. Here id 0 is the first of the
+    sorted words.
     """
     return F.embedding(ids, embedding.weight, padding_idx=0)
 
 
 @mistake(replaces="look_up", dimension="numerics")
 def cut_to_length_one(ids: Tensor, embedding: nn.Embedding) -> Tensor:
-    """Your table shortens its rows.
+    """Your table rescales its rows.
 
-    With `max_norm=1` every row that is longer is cut to length 1, and stays so. The rows are returned as they are.
+    With `max_norm=1`, every row with a larger norm is rescaled to norm 1, in place. Return the rows unchanged.
     """
     return F.embedding(ids, embedding.weight, max_norm=1.0)
 
 
 @mistake(replaces="look_up", dimension="numerics")
 def passed_through_an_average(ids: Tensor, embedding: nn.Embedding) -> Tensor:
-    """You take the mean of the whole table off each row.
+    """You subtract the mean of the whole table from each row.
 
-    Then every row of the table has a part in every word, and learns from sentences that it is not in. A word's vector
-    is its own row, unchanged.
+    Then every row of the table influences every word, and gets a gradient from sentences that do not use it. Return the
+    rows unchanged.
     """
     return embedding(ids) - embedding.weight.mean(dim=0)
 
@@ -239,17 +240,16 @@ def passed_through_an_average(ids: Tensor, embedding: nn.Embedding) -> Tensor:
 def scaled_by_the_root(rows: Tensor) -> Tensor:
     """You multiply the rows by √d_model.
 
-    The Transformer does that where positions are added afterwards. It is not asked for here: return the rows as they
-    are.
+    The Transformer does that where it adds position encodings. Here return the rows unchanged.
     """
     return rows * math.sqrt(rows.shape[-1])
 
 
 @mistake(replaces="hand_back", dimension="numerics")
 def made_unit_length(rows: Tensor) -> Tensor:
-    """You divide each row by its length.
+    """You divide each row by its norm.
 
-    All your vectors have length one. Return the rows as they are.
+    All your vectors have length one. Return the rows unchanged.
     """
     return F.normalize(rows, dim=-1)
 
@@ -258,43 +258,43 @@ def made_unit_length(rows: Tensor) -> Tensor:
 def averaged_over_the_words(rows: Tensor) -> Tensor:
     """You return one vector for the whole sentence.
 
-    Attention needs a vector for each word. Yours are averaged, or added up, so the axis of the words is gone.
+    You average or sum over the words. Attention needs one vector for each word: return (words, d_model).
     """
     return rows.mean(dim=0)
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def with_a_batch(rows: Tensor) -> Tensor:
-    """You put an axis for a batch in front.
+    """You add a batch axis.
 
-    One sentence goes in, and (words, d_model) comes out. Look for an `unsqueeze`, or for ids in double brackets.
+    The output for one sentence is (words, d_model). Look for an `unsqueeze`, or for ids in double brackets.
     """
     return rows.unsqueeze(0)
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def squeezed(rows: Tensor) -> Tensor:
-    """A sentence of a single word loses its axis.
+    """You remove the word axis of a sentence with a single word.
 
-    `squeeze` takes away every axis of size 1, the words' as well. One word gives (1, d_model).
+    `squeeze` removes every axis of size 1. A single word gives (1, d_model).
     """
     return rows.squeeze()
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def turned_over(rows: Tensor) -> Tensor:
-    """Your table lies on its side, (d_model, words).
+    """Your output is transposed, (d_model, words).
 
-    Each word has a row, not a column. Look for a transpose, or a stack along the wrong axis.
+    Each word has a row, not a column. Look for a transpose, or for a stack along the wrong axis.
     """
     return rows.T
 
 
 @mistake(replaces="hand_back", dimension="shapes")
 def one_number_for_each_word(rows: Tensor) -> Tensor:
-    """You return one number for each word, not a row.
+    """You return the ids of the words instead of their rows.
 
-    The ids of the words are the step before: each of them picks a row of `embedding`, which has d_model numbers.
+    Use each id to look up a row of `embedding`, which has d_model numbers.
     """
     return torch.zeros(rows.shape[0], dtype=torch.long)
 
@@ -303,7 +303,8 @@ def one_number_for_each_word(rows: Tensor) -> Tensor:
 def keeps_the_first_vocabulary(self: Any, sentence: str) -> list[int]:
     """You keep the vocabulary of the first sentence.
 
-    Every sentence has a vocabulary of its own, made anew in each call. Words that yours does not know all get id 0.
+    Every sentence has its own vocabulary, built in each call. In your code, words that are not in the first one all get
+    id 0.
     """
     words = sentence.replace(",", "").split()
     self.first_vocabulary = getattr(self, "first_vocabulary", None) or {w: i for i, w in enumerate(sorted(words))}
@@ -312,10 +313,10 @@ def keeps_the_first_vocabulary(self: Any, sentence: str) -> list[int]:
 
 @mistake(replaces="SentenceEmbedding.read", dimension="numerics")
 def numbers_go_on(self: Any, sentence: str) -> list[int]:
-    """Your numbers go on from sentence to sentence.
+    """Your ids continue from sentence to sentence.
 
-    New words get the next free ids, so the ids of a sentence depend on those before it. Every sentence has a vocabulary
-    of its own, which begins at 0.
+    New words get the next free ids, so the ids of a sentence depend on earlier sentences. Every sentence has its own
+    vocabulary, with ids from 0.
     """
     words = sentence.replace(",", "").split()
     self.numbers = getattr(self, "numbers", {})

@@ -44,8 +44,8 @@ sum_cut_off = gradients.sum_cut_off
 def scaled_by_the_root(queries: Tensor, keys: Tensor) -> Tensor:
     """You divide the scores by √d, which this exercise does not ask for.
 
-    Your weights are more even than they should be. The scaling comes in a later exercise; here the softmax takes the
-    dot products as they are.
+    Your weights are too uniform. The scaling comes in a later exercise; here the softmax is applied directly to the dot
+    products.
     """
     return queries @ keys.T / math.sqrt(keys.shape[-1])
 
@@ -54,38 +54,38 @@ def scaled_by_the_root(queries: Tensor, keys: Tensor) -> Tensor:
 def scaled_by_the_width(queries: Tensor, keys: Tensor) -> Tensor:
     """You divide the scores by d.
 
-    Your scores are means where sums are asked for: a dot product adds its terms up and leaves it at that. Look for a
-    `mean`, or for a division before the softmax.
+    Your scores are means instead of sums: a dot product sums its terms. Look for a `mean`, or for a division before the
+    softmax.
     """
     return queries @ keys.T / keys.shape[-1]
 
 
 @mistake(replaces="scores_of", dimension="numerics")
 def cosines_for_products(queries: Tensor, keys: Tensor) -> Tensor:
-    """You compare directions alone: your tokens are brought to length one first.
+    """You compare only directions: you scale your tokens to length one first.
 
-    The dot product also grows with how long the two tokens are, and it is meant to. Look for a `normalize`, a division
-    by a norm, or a cosine similarity.
+    The dot product also depends on the lengths of the two tokens. Look for a `normalize`, a division by a norm, or a
+    cosine similarity.
     """
     return torch.cosine_similarity(queries[:, None], keys[None], dim=-1)
 
 
 @mistake(replaces="scores_of", dimension="numerics")
 def squared_distances(queries: Tensor, keys: Tensor) -> Tensor:
-    """You compare tokens by their distance.
+    """You use distances between tokens as scores.
 
-    Near tokens get more weight in yours, aligned ones should. A distance also counts how long the asked token is, and
-    that the wrong way round. Look for a difference of two tokens, or for `cdist`.
+    In your code near tokens get more weight; here tokens with a large dot product do. Look for a difference of two
+    tokens, or for `cdist`.
     """
     return -((queries[:, None] - keys[None]) ** 2).sum(dim=-1)
 
 
 @mistake(replaces="normalise", dimension="numerics")
 def hides_itself(scores: Tensor) -> Tensor:
-    """You do not let a token look at itself.
+    """Your tokens do not attend to themselves.
 
-    Every token sees the whole sequence, itself included, and is often its own best match. Look at what you do with the
-    diagonal of the scores. (A single token would have nothing left to look at.)
+    Every token attends to the whole sequence, including itself. Check what you do with the diagonal of the scores.
+    (With a single token, no key would be left.)
     """
     itself = torch.eye(len(scores), dtype=torch.bool)
     return torch.softmax(scores.masked_fill(itself, float("-inf")), dim=-1)
@@ -95,7 +95,7 @@ def hides_itself(scores: Tensor) -> Tensor:
 def adds_the_token_itself(weights: Tensor, values: Tensor) -> Tensor:
     """You add each token to its context.
 
-    That is a residual connection, which belongs to a transformer block. Here the context is the weighted sum alone.
+    That is a residual connection, which belongs to a Transformer block. Here the context is only the weighted sum.
     """
     return values + weights @ values
 
@@ -104,8 +104,8 @@ def adds_the_token_itself(weights: Tensor, values: Tensor) -> Tensor:
 def features_attend_to_features(x: Tensor) -> Pair:
     """Your features attend to each other, not your tokens.
 
-    Your weights are (d, d): you multiply the transposed tokens with the tokens. A row of x is a token, and a score
-    belongs to two *rows*. Look at which factor of the first product is transposed.
+    Your weights are (d, d): you multiply the transposed tokens by the tokens. A token is a row of x, so a score belongs
+    to two *rows*. Check which factor of the first product is transposed.
     """
     weights = torch.softmax(x.T @ x, dim=-1)
     return x @ weights.T, weights
@@ -115,35 +115,35 @@ def features_attend_to_features(x: Tensor) -> Pair:
 def order_of_results(context: Tensor, weights: Tensor) -> Pair:
     """You return the weights first.
 
-    Two things are returned, and the context is the first of them. Look at your last line.
+    Return two tensors, with the context first. Check your return statement.
     """
     return weights, context
 
 
 @mistake(replaces="give", dimension="shapes")
 def context_alone(context: Tensor, weights: Tensor) -> Tensor:
-    """You return the context alone.
+    """You return only the context.
 
-    Two things are asked for: the context, and the weights that it was mixed with.
+    Return two tensors: the context, and the attention weights.
     """
     return context
 
 
 @mistake(replaces="give", dimension="shapes")
 def second_token_alone(context: Tensor, weights: Tensor) -> Pair:
-    """You return what one token gathers.
+    """You return the context of one token only.
 
-    Every token asks once, so the context has as many rows as x, and so have the weights. Look for an index that picks
-    one token as the query.
+    Every token is a query once, so the context has as many rows as x, and so have the weights. Look for an index that
+    picks one token as the query.
     """
     return context[1 % len(context)], weights[1 % len(weights)]
 
 
 @mistake(replaces="simple_attention", dimension="numerics")
 def returns_the_scores(x: Tensor) -> Pair:
-    """You return the scores in place of the weights.
+    """You return the scores instead of the attention weights.
 
-    The context is right. What stands beside it are the numbers from before the softmax: its rows do not add up to one.
+    The context is right. The second return value must be the weights after the softmax; your rows do not add up to one.
     """
     scores = x @ x.T
     return torch.softmax(scores, dim=-1) @ x, scores
@@ -151,28 +151,28 @@ def returns_the_scores(x: Tensor) -> Pair:
 
 @mistake(replaces="scores_of", dimension="numerics")
 def halved(queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide the scores by two.
+    """You divide the scores by 2.
 
-    Nothing is divided in this exercise: the softmax takes the dot products as they are.
+    There is no scaling in this exercise: the softmax is applied directly to the dot products.
     """
     return queries @ keys.T / 2
 
 
 @mistake(replaces="scores_of", dimension="numerics")
 def scaled_by_the_length(queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide the scores by the root of the number of tokens.
+    """You divide the scores by the square root of the number of tokens.
 
-    Nothing is divided in this exercise: the softmax takes the dot products as they are.
+    There is no scaling in this exercise: the softmax is applied directly to the dot products.
     """
     return queries @ keys.T / keys.shape[0] ** 0.5
 
 
 @mistake(replaces="simple_attention", dimension="shapes")
 def features_weighted_by_features(x: Tensor) -> Pair:
-    """Your weights say how features attend to features.
+    """Your weights are between features, not between tokens.
 
-    Scores have a row and a column for each token, (T, T). Yours have the size of the width: look at which factor of
-    your first product is transposed.
+    The scores have a row and a column for each token, (T, T). Yours are (d, d): check which factor of your first
+    product is transposed.
     """
     weights = torch.softmax(x.T @ x, dim=-1)
     return x @ weights, weights
@@ -180,10 +180,10 @@ def features_weighted_by_features(x: Tensor) -> Pair:
 
 @mistake(replaces="give", dimension="numerics")
 def returned_on_their_side(context: Tensor, weights: Tensor) -> Pair:
-    """You return the weights lying on their side.
+    """You return the transposed attention weights.
 
-    The context is right, and so were the weights that it was mixed with. What you return has a column for each token
-    that asks: look for a transpose after the mix.
+    The context is right, so you used the right weights for it. Each row must belong to one query: look for a transpose
+    after the weighted sum.
     """
     return context, weights.T
 
@@ -192,16 +192,16 @@ def returned_on_their_side(context: Tensor, weights: Tensor) -> Pair:
 def rounded_weights(context: Tensor, weights: Tensor) -> Pair:
     """You return rounded weights.
 
-    They agree with the right ones to four decimals and no further. Round only what you print.
+    They are right to four decimal places only. Round only for printing.
     """
     return context, weights.round(decimals=4)
 
 
 @mistake(replaces="roles", dimension="numerics")
 def mean_taken_off(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """You take the mean of the tokens off first.
+    """You subtract the mean of the tokens first.
 
-    Tokens attend as they are here: dot products of what is left of them are other scores.
+    That changes the dot products. Here the tokens are used unchanged.
     """
     x = x - x.mean(dim=0)
     return x, x, x

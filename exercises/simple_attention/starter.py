@@ -1,4 +1,4 @@
-"""Simple attention: every token gathers from all tokens, with nothing to learn."""
+"""Simple attention: every token attends to all tokens, without parameters."""
 
 import torch
 

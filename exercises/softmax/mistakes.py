@@ -12,9 +12,9 @@ from grader.exercise.mistakes import mistake
 def no_shift(x: Tensor, dim: int) -> Tensor:
     """Your exponentials overflow.
 
-    Your weights are right as long as the scores are small. For scores near 10,000 the exponential has no number
-    (`inf / inf` is `nan`), and for scores near -10,000 all of them are zero. The quotient stays the same if you
-    subtract one number from all scores of a row. Choose one before you take the exponential.
+    Your weights are right for small scores. For scores near 10,000 the exponential overflows (`inf / inf` is `nan`),
+    and for scores near -10,000 all exponentials are zero. The weights do not change if you subtract the same number
+    from all scores of a row. Choose one before you take the exponential.
     """
     return x
 
@@ -23,8 +23,8 @@ def no_shift(x: Tensor, dim: int) -> Tensor:
 def shift_by_the_largest_of_all(x: Tensor, dim: int) -> Tensor:
     """You subtract the largest score of the whole tensor, not of each row.
 
-    A row whose scores lie far below the largest score of another row is left with exponentials that are all zero, and
-    `0 / 0` is `nan`. Each row needs its own largest score: look at the arguments of your max.
+    If all scores of a row are far below the largest score of another row, all exponentials of that row are zero, and `0
+    / 0` is `nan`. Subtract each row's own largest score: check the arguments of your max.
     """
     return x - x.max()
 
@@ -33,8 +33,8 @@ def shift_by_the_largest_of_all(x: Tensor, dim: int) -> Tensor:
 def shift_by_the_mean(x: Tensor, dim: int) -> Tensor:
     """You subtract the mean of each row, not its largest score.
 
-    That helps when all scores of a row are large together. When they lie far apart, the largest is still far above
-    the mean and its exponential overflows; and a single -inf makes the mean -inf. Which score of the row bounds all
+    That helps when all scores of a row are large. When they are far apart, the largest is still far above the mean and
+    its exponential overflows; and a single -inf makes the mean -inf. Which score of the row is an upper bound for all
     others?
     """
     return x - x.mean(dim=dim, keepdim=True)
@@ -44,18 +44,18 @@ def shift_by_the_mean(x: Tensor, dim: int) -> Tensor:
 def shift_by_the_largest_magnitude(x: Tensor, dim: int) -> Tensor:
     """You subtract the largest absolute value, not the largest score.
 
-    For a row of very negative scores that pushes them down even further, until all exponentials are zero; and -inf
-    has an absolute value of inf. Drop the absolute value: signs matter here.
+    For a row of very negative scores that makes them even more negative, until all exponentials are zero; and the
+    absolute value of -inf is inf. Do not take the absolute value.
     """
     return x - x.abs().amax(dim=dim, keepdim=True)
 
 
 @mistake(replaces="shift", dimension="numerics")
 def clamped_scores(x: Tensor, dim: int) -> Tensor:
-    """You cut off large scores instead of shifting them.
+    """You clamp large scores instead of shifting them.
 
     Clamping keeps the exponential finite, but makes all scores beyond the bound equal: a row near 10,000 gets uniform
-    weights, and -inf gets a weight above zero. Subtract something from the row instead; that changes no weight.
+    weights, and -inf gets a weight above zero. Subtract a number from the row instead; that changes no weight.
     """
     return x.clamp(-80.0, 80.0)
 
@@ -64,18 +64,17 @@ def clamped_scores(x: Tensor, dim: int) -> Tensor:
 def smallest_score_wins(x: Tensor, dim: int) -> Tensor:
     """Your weights are largest where the scores are smallest.
 
-    You take the exponential of the negative scores, as if they were distances. Look at the order of the two terms of
-    your subtraction.
+    You take the exponential of the negated scores. Check the order of the two terms in your subtraction.
     """
     return x.amax(dim=dim, keepdim=True) - x
 
 
 @mistake(replaces="softmax", dimension="numerics")
 def always_along_the_last_axis(x: Tensor, dim: int = -1) -> Tensor:
-    """You ignore `dim` and always work along the last axis.
+    """You ignore `dim` and always use the last axis.
 
-    Your weights are right for dim = -1 and wrong for every other one. Hand `dim` on to each step that reduces an
-    axis, the max as well as the sum.
+    Your weights are right for dim = -1 and wrong for every other value. Pass `dim` to every reduction: the max and the
+    sum.
     """
     exponentials = torch.exp(x - x.amax(dim=-1, keepdim=True))
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
@@ -83,10 +82,10 @@ def always_along_the_last_axis(x: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(replaces="softmax", dimension="numerics")
 def always_along_the_first_axis(x: Tensor, dim: int = -1) -> Tensor:
-    """You ignore `dim` and always work along the first axis.
+    """You ignore `dim` and always use the first axis.
 
-    Your weights add up to one down the columns, whatever `dim` says, and by default it says -1, the last axis.
-    Hand `dim` on to each step that reduces an axis.
+    Your weights add up to one along axis 0 for every `dim`; the default is -1, the last axis. Pass `dim` to every
+    reduction: the max and the sum.
     """
     exponentials = torch.exp(x - x.amax(dim=0, keepdim=True))
     return exponentials / exponentials.sum(dim=0, keepdim=True)
@@ -96,18 +95,18 @@ def always_along_the_first_axis(x: Tensor, dim: int = -1) -> Tensor:
 def one_sum_for_everything(x: Tensor, dim: int) -> Tensor:
     """You divide by the sum over the whole tensor.
 
-    All your weights together add up to one; each row's weights should. A sum without an axis adds up every element:
-    tell it which axis, and to keep that axis.
+    All your weights together add up to one; each row must. A sum without an axis sums all elements: pass `dim` and
+    `keepdim=True`.
     """
     return x / x.sum()
 
 
 @mistake(replaces="normalise", dimension="numerics")
 def no_division(x: Tensor, dim: int) -> Tensor:
-    """You never divide by the sum.
+    """You do not divide by the sum.
 
-    Your largest weight is exactly 1 in every row: what you return are the exponentials themselves, or exponentials
-    divided by the largest of them. To add up to one they must be divided by their sum.
+    You return the exponentials, so the largest one of each row is exactly 1. Divide them by their sum, so that they add
+    up to one.
     """
     return x
 
@@ -116,8 +115,8 @@ def no_division(x: Tensor, dim: int) -> Tensor:
 def epsilon_in_the_denominator(x: Tensor, dim: int) -> Tensor:
     """You add a small number to the denominator.
 
-    Your weights add up to a little less than one. There is nothing to protect against: after the shift the largest
-    exponential of a row is 1, so the sum is at least 1.
+    Your weights add up to slightly less than one. It is not needed: after the shift the largest exponential of a row is
+    1, so the sum is at least 1.
     """
     return x / (x.sum(dim=dim, keepdim=True) + 1e-6)
 
@@ -126,8 +125,7 @@ def epsilon_in_the_denominator(x: Tensor, dim: int) -> Tensor:
 def returns_logarithms(x: Tensor, dim: int = -1) -> Tensor:
     """You return the logarithms of the weights.
 
-    All your numbers are negative or zero, and their exponentials are the right weights. That is what a loss function
-    wants; here the weights themselves are asked for.
+    All your numbers are negative or zero, and their exponentials are the right weights. Return the weights themselves.
     """
     shifted = x - x.amax(dim=dim, keepdim=True)
     return shifted - torch.log(torch.exp(shifted).sum(dim=dim, keepdim=True))
@@ -135,9 +133,9 @@ def returns_logarithms(x: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(replaces="exponentiate", dimension="numerics")
 def power_of_two(x: Tensor) -> Tensor:
-    """You raise 2 to the power of the scores, not e.
+    """You use powers of 2 instead of e.
 
-    Your weights have the right order and the right sum, but they are too even. Look at the function that you apply to
+    Your weights have the right order and add up to one, but they are too uniform. Check the function that you apply to
     the shifted scores.
     """
     return torch.exp2(x)
@@ -145,10 +143,10 @@ def power_of_two(x: Tensor) -> Tensor:
 
 @mistake(replaces="softmax", dimension="numerics")
 def sigmoid_of_each_score(x: Tensor, dim: int = -1) -> Tensor:
-    """You squash each score on its own.
+    """You apply a sigmoid to each score.
 
-    Each of your weights lies between 0 and 1, but they do not share one unit of weight: a sigmoid knows nothing of
-    the other scores in the row. Softmax compares each score with all others along `dim`.
+    Each of your weights is between 0 and 1, but a row does not add up to one: a sigmoid does not depend on the other
+    scores. Softmax compares each score with all others along `dim`.
     """
     return torch.sigmoid(x)
 
@@ -157,8 +155,8 @@ def sigmoid_of_each_score(x: Tensor, dim: int = -1) -> Tensor:
 def no_exponential(x: Tensor, dim: int = -1) -> Tensor:
     """You divide the scores themselves by their sum.
 
-    Your weights add up to one, but some are negative, and a sum near zero blows them up. Softmax makes every score
-    positive first; look at the numerator of the formula.
+    Your weights add up to one, but some are negative, and a sum near zero makes them huge. Take the exponential of
+    every score first.
     """
     return x / x.sum(dim=dim, keepdim=True)
 
@@ -167,8 +165,8 @@ def no_exponential(x: Tensor, dim: int = -1) -> Tensor:
 def rounded_weights(x: Tensor, dim: int = -1) -> Tensor:
     """You round your weights.
 
-    They agree with the right ones to four decimals and no further, and rounding has a gradient of zero everywhere, so
-    nothing can be trained through it. Round only what you print.
+    They are right to four decimal places only, and rounding has gradient zero, so nothing before it could be trained.
+    Round only for printing.
     """
     exponentials = torch.exp(x - x.amax(dim=dim, keepdim=True))
     return torch.round(exponentials / exponentials.sum(dim=dim, keepdim=True), decimals=4)
@@ -176,22 +174,21 @@ def rounded_weights(x: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(replaces="shift", dimension="gradients")
 def detached_scores(x: Tensor, dim: int) -> Tensor:
-    """Your weights are cut off from the scores.
+    """Your weights are detached from the scores.
 
-    The weights are right, but no gradient reaches `x`. Somewhere on the way the tensor leaves the graph: look for
-    `.detach()`, `.data`, `torch.no_grad()`, `.numpy()`, or a `torch.tensor(...)` around something that is a tensor
-    already.
+    The weights are right, but no gradient reaches `x`. Look for `.detach()`, `.data`, `torch.no_grad()`, `.numpy()`, or
+    a `torch.tensor(...)` around something that is already a tensor.
     """
     return x.detach() - x.detach().amax(dim=dim, keepdim=True)
 
 
 @mistake(replaces="normalise", dimension="gradients")
 def detached_sum(x: Tensor, dim: int) -> Tensor:
-    """Your denominator is cut off from the scores.
+    """Your denominator is detached from the scores.
 
-    The weights are right, but their gradient is as if the sum were a constant. Raising one score lowers the other
-    weights, and that happens through the sum alone: it must stay in the graph. (Only the number that you subtract may
-    be detached; its gradient cancels.)
+    The weights are right, but their gradient is computed as if the sum were constant. Raising one score lowers the
+    other weights, and that part of the gradient flows through the sum. (Only the number that you subtract may be
+    detached; its gradient cancels.)
     """
     return x / x.sum(dim=dim, keepdim=True).detach()
 
@@ -200,18 +197,18 @@ def detached_sum(x: Tensor, dim: int) -> Tensor:
 def shift_by_the_smallest(x: Tensor, dim: int) -> Tensor:
     """You subtract the smallest score of each row, not its largest.
 
-    Then no exponential is below one, and those of large scores are infinite; a single -inf makes all of them so. Which
-    score of the row bounds all others from above?
+    Then all exponentials are at least 1, and those of large scores are infinite; a single -inf makes all of them
+    infinite. Which score of the row is an upper bound for all others?
     """
     return x - x.amin(dim=dim, keepdim=True)
 
 
 @mistake(replaces="shift", dimension="numerics")
 def infinity_made_finite(x: Tensor, dim: int) -> Tensor:
-    """You put a finite number in the place of -inf.
+    """You replace -inf with a finite number.
 
-    Nothing shows as long as the other scores lie above it. In a row near -10,000 they do not, and what is hidden gets
-    weight. The exponential of -inf is 0 by itself: leave it as it is.
+    That works only if the other scores are above that number. In a row near -10,000 they are not, and masked entries
+    get weight. The exponential of -inf is already 0: leave it unchanged.
     """
     x = x.masked_fill(x.isinf(), -1e4)
     return x - x.amax(dim=dim, keepdim=True)
@@ -219,10 +216,10 @@ def infinity_made_finite(x: Tensor, dim: int) -> Tensor:
 
 @mistake(replaces="softmax", dimension="numerics")
 def not_a_number_made_zero(x: Tensor, dim: int = -1) -> Tensor:
-    """You put zeros in the place of what is not a number.
+    """You replace NaN with zero.
 
-    Where exponentials overflow, or are all zero, `nan_to_num` gives zeros: finite, and wrong. With each row's largest
-    score subtracted first, nothing overflows and nothing needs to be replaced.
+    If exponentials overflow, or are all zero, `nan_to_num` gives zeros: finite but wrong. Subtract each row's largest
+    score first; then nothing overflows.
     """
     exponentials = torch.exp(x)
     return torch.nan_to_num(exponentials / exponentials.sum(dim=dim, keepdim=True))
@@ -230,18 +227,18 @@ def not_a_number_made_zero(x: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(replaces="normalise", dimension="numerics")
 def sums_along_the_last_axis(x: Tensor, dim: int) -> Tensor:
-    """You ignore `dim` where you add up.
+    """You ignore `dim` in the sum.
 
-    The sum runs along the last axis, whatever `dim` says. Hand `dim` on to each step that reduces an axis.
+    You always sum along the last axis. Pass `dim` to every reduction: the max and the sum.
     """
     return x / x.sum(dim=-1, keepdim=True)
 
 
 @mistake(replaces="softmax", dimension="numerics")
 def sigmoids_over_their_sum(x: Tensor, dim: int = -1) -> Tensor:
-    """You take sigmoids, and divide them by their sum.
+    """You divide sigmoids by their sum.
 
-    Your weights add up to one, but a sigmoid is not an exponential: it cannot tell large scores from each other.
+    Your weights add up to one, but a sigmoid is not an exponential: all large scores give values close to 1.
     """
     squashed = torch.sigmoid(x)
     return squashed / squashed.sum(dim=dim, keepdim=True)
@@ -249,19 +246,19 @@ def sigmoids_over_their_sum(x: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(replaces="exponentiate", dimension="numerics")
 def scores_halved(x: Tensor) -> Tensor:
-    """You divide the scores by two.
+    """You divide the scores by 2.
 
-    Your weights have the right order and the right sum, but they are too even. Nothing is divided before the
-    exponential: a temperature is another function's business.
+    Your weights have the right order and add up to one, but they are too uniform. There is no scaling and no
+    temperature here.
     """
     return torch.exp(x / 2)
 
 
 @mistake(replaces="softmax", dimension="numerics")
 def smallest_score_weighs_most(x: Tensor, dim: int = -1) -> Tensor:
-    """You take the exponential of the negative scores.
+    """You take the exponential of the negated scores.
 
-    The smallest score gets the largest weight. Look for a minus sign within the exponential.
+    The smallest score gets the largest weight. Look for a minus sign inside the exponential.
     """
     exponentials = torch.exp(x.amin(dim=dim, keepdim=True) - x)
     return exponentials / exponentials.sum(dim=dim, keepdim=True)
@@ -269,10 +266,10 @@ def smallest_score_weighs_most(x: Tensor, dim: int = -1) -> Tensor:
 
 @mistake(replaces="shift", dimension="numerics")
 def shift_along_the_first_axis(x: Tensor, dim: int) -> Tensor:
-    """You ignore `dim` where you look for the largest score.
+    """You ignore `dim` in the max.
 
-    The max runs along the first axis, whatever `dim` says, so the scores of one row are lowered by different amounts.
-    Hand `dim` on to each step that reduces an axis.
+    You always take the maximum along the first axis, so you subtract different numbers from the scores of one row. Pass
+    `dim` to every reduction: the max and the sum.
     """
     return x - x.amax(dim=0, keepdim=True)
 
@@ -281,7 +278,7 @@ def shift_along_the_first_axis(x: Tensor, dim: int) -> Tensor:
 def tiny_epsilon_in_the_denominator(x: Tensor, dim: int) -> Tensor:
     """You add a tiny number to the denominator.
 
-    Your weights add up to a hair less than one. There is nothing to protect against: after the shift the largest
-    exponential of a row is 1, so the sum is at least 1.
+    Your weights add up to very slightly less than one. It is not needed: after the shift the largest exponential of a
+    row is 1, so the sum is at least 1.
     """
     return x / (x.sum(dim=dim, keepdim=True) + 1e-8)

@@ -1,4 +1,4 @@
-"""Softmax: scores in, weights that add up to one out."""
+"""Softmax: turn scores into weights that add up to one."""
 
 import torch
 

@@ -63,48 +63,47 @@ sum_cut_off = gradients.sum_cut_off
 
 @mistake(replaces="not_ahead", dimension="masking")
 def sees_the_future(rows: Tensor, columns: Tensor) -> Tensor:
-    """Nothing keeps the future hidden.
+    """Your mask does not cover the future.
 
-    For a key that comes later, i - j is negative, and so always smaller than the stride. That j is not larger than
-    i is a condition of its own, and must hold always.
+    For a later key, i - j is negative, and so always smaller than the stride. You also need the condition j ≤ i, for
+    both patterns.
     """
     return (columns >= 0).expand(rows.shape[0], -1)
 
 
 @mistake(replaces="not_ahead", dimension="masking")
 def sees_one_ahead(rows: Tensor, columns: Tensor) -> Tensor:
-    """Every position sees one position of its future.
+    """Every position attends to one future position.
 
-    Your causal condition is off by one: in row i, column i + 1 is the first to be hidden.
+    Your causal condition is off by one: in row i, column i + 1 must be masked.
     """
     return columns <= rows + 1
 
 
 @mistake(replaces="not_ahead", dimension="masking")
 def hides_itself(rows: Tensor, columns: Tensor) -> Tensor:
-    """No position sees itself.
+    """No position attends to itself.
 
-    Then position 0 sees nothing at all: a softmax over nothing is NaN. The key at i - j = 0 is visible.
+    The key at distance i - j = 0 must be visible. Without it position 0 has no key, and a softmax over no keys is NaN.
     """
     return columns < rows
 
 
 @mistake(replaces="not_ahead", dimension="masking")
 def sees_the_future_only(rows: Tensor, columns: Tensor) -> Tensor:
-    """You hide the past and show the future.
+    """You mask the past and show the future.
 
-    Your triangle is the other one: `tril` keeps what lies below the diagonal, `triu` what lies above it. A query
-    stands in a row of the table, a key in a column.
+    You use the wrong triangle: `tril` keeps the part below the diagonal, `triu` the part above it. Rows are queries,
+    columns are keys.
     """
     return columns >= rows
 
 
 @mistake(replaces="visible", dimension="masking")
 def looks_both_ways(scores: Tensor, stride: int) -> Tensor:
-    """Your pattern goes both ways, into the past and into the future.
+    """Your pattern extends into the past and into the future.
 
-    You use the distance without its sign, |i - j|. Here i - j counts, and a key that comes later is hidden
-    whatever its distance is.
+    You use the absolute distance |i - j|. Use i - j, and mask later keys at every distance.
     """
     rows, columns = _places(scores)
     distance = (rows - columns).abs()
@@ -113,117 +112,116 @@ def looks_both_ways(scores: Tensor, stride: int) -> Tensor:
 
 @mistake(replaces="either", dimension="masking")
 def both_conditions_at_once(first: Tensor, second: Tensor) -> Tensor:
-    """You ask for both conditions where one is enough.
+    """You require both conditions where one is enough.
 
-    A position that is near *and* whole strides away is the query itself alone, so your output is the values as
-    they came. A position is visible if it is near, *or* if it lies whole strides back.
+    Only the query's own position is both recent *and* at a multiple of the stride, so your output equals the values. A
+    position is visible if it is recent *or* at a multiple of the stride.
     """
     return first & second
 
 
 @mistake(replaces="either", dimension="masking")
 def whole_past(first: Tensor, second: Tensor) -> Tensor:
-    """Your attention is causal and nothing more: it sees the whole past.
+    """Your attention is causal, but attends to the whole past.
 
-    A position that is neither near nor whole strides back has to be hidden. Look whether the stride has any
-    effect.
+    Positions that are neither among the last `stride` nor at a multiple of the stride must be masked. Check whether
+    `stride` has any effect.
     """
     return torch.ones_like(first)
 
 
 @mistake(replaces="near", dimension="masking")
 def only_whole_strides(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """You see what lies whole strides back, and not what is near.
+    """You attend only to multiples of the stride, not to recent positions.
 
-    The last `stride` positions are visible too, each of them. Two conditions are joined by "or"; one of yours is
-    missing, or never holds.
+    The last `stride` positions must be visible too. The two conditions are joined by "or": one of yours is missing, or
+    never true.
     """
     return rows - columns < 0
 
 
 @mistake(replaces="near", dimension="masking")
 def near_past_too_short(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """Your near past is one position too short.
+    """Your range of recent positions is one position too short.
 
-    It holds `stride` positions, the query's own included; yours leaves the farthest of them out. Is your
-    comparison strict where it should be, and from where do you count?
+    It has `stride` positions, including the query's own; yours omits the one furthest back. Check whether your
+    comparison is strict, and where you start to count.
     """
     return rows - columns < stride - 1
 
 
 @mistake(replaces="near", dimension="masking")
 def near_past_twice_as_long(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """Your near past is twice as long as it should be.
+    """Your range of recent positions is twice as long as it should be.
 
-    It ends one stride back. What lies between one stride and two is hidden.
+    It has `stride` positions. Positions between one and two strides back must be masked.
     """
     return rows - columns < 2 * stride
 
 
 @mistake(replaces="near", dimension="masking")
 def near_past_one_too_long(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """Your near past goes on behind the stride.
+    """Your range of recent positions extends beyond the stride.
 
-    The position exactly one stride back is visible anyhow; the one behind it is not. Look at the comparison of i -
-    j with the stride.
+    It covers distances below the stride. Distance `stride` is visible as a multiple, but distance `stride` + 1 must be
+    masked. Check how you compare i - j with the stride.
     """
     return rows - columns <= stride + 1
 
 
 @mistake(replaces="near", dimension="masking")
 def blocks_for_the_near_past(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """Your near past begins at fixed places.
+    """Your range of recent positions starts at fixed positions.
 
-    You cut the sequence into blocks of `stride` positions and look back to the beginning of the block. Here the
-    near past moves along with the query: always the last `stride` positions.
+    You cut the sequence into blocks of `stride` positions and attend back to the start of the block. Here the range
+    moves with the query: always the last `stride` positions.
     """
     return rows // stride == columns // stride
 
 
 @mistake(replaces="on_stride", dimension="masking")
 def only_the_near_past(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """You see what is near, and nothing of what lies whole strides back.
+    """You attend only to recent positions, not to multiples of the stride.
 
-    That is a sliding window. The other pattern, every so-many-th position back to the beginning, is missing.
+    That is a sliding window. The other pattern, every `stride`-th position back to the start, is missing.
     """
     return rows - columns < 0
 
 
 @mistake(replaces="on_stride", dimension="masking")
 def strides_from_the_beginning(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """You count the strides from the beginning of the sequence.
+    """You count the strides from the start of the sequence.
 
-    In yours every query sees the keys 0, s, 2s, …. The strides begin at the query: it is the distance i - j that
-    has to be a multiple, not j.
+    In your code every query attends to the keys 0, s, 2s, …. The distance i - j must be a multiple of the stride, not
+    j.
     """
     return (columns % stride == 0).expand(rows.shape[0], -1)
 
 
 @mistake(replaces="on_stride", dimension="masking")
 def last_of_each_block(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """You see the last position of each block of `stride`.
+    """You attend to the last position of each block of `stride` positions.
 
-    That is another pattern of the same paper, the fixed one. In the strided one it is the distance i - j that has
-    to be a multiple of the stride.
+    That is the fixed pattern of the same paper. In the strided pattern the distance i - j must be a multiple of the
+    stride.
     """
     return (columns % stride == stride - 1).expand(rows.shape[0], -1)
 
 
 @mistake(replaces="on_stride", dimension="masking")
 def strides_of_the_query(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """Every so-many-th of your *queries* sees everything.
+    """Every `stride`-th of your *queries* attends to everything.
 
-    Whether i is a multiple of the stride does not matter, and neither does j alone. Their distance does.
+    You test whether i is a multiple of the stride. Test the distance i - j instead.
     """
     return (rows % stride == 0).expand(-1, columns.shape[1])
 
 
 @mistake(replaces="on_stride", dimension="masking")
 def one_stride_only(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """You go back one stride and stop.
+    """You go back only one stride.
 
-    i - s is visible, and so are i - 2s, i - 3s, …, back to the beginning. Distance equal to the stride, or a
-    multiple of it?
+    i - s is visible, and so are i - 2s, i - 3s, …, back to the start. The distance may be any multiple of the stride.
     """
     return rows - columns == stride
 
@@ -232,27 +230,27 @@ def one_stride_only(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
 def strides_one_too_long(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
     """Your strides are one position too long.
 
-    You leave `stride` positions out between two that are seen. From one to the next it is `stride` steps, so one
-    less lies between them.
+    You skip `stride` positions between two visible ones. Visible positions are `stride` steps apart, so there are only
+    `stride` - 1 between them.
     """
     return (rows - columns) % (stride + 1) == 0
 
 
 @mistake(replaces="on_stride", dimension="masking")
 def strides_off_by_one(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
-    """Your strides have slipped by one position.
+    """Your strides are off by one position.
 
-    You see i - s + 1, i - 2s + 1, …. Count from the query itself, whose distance is 0. If you begin with the near
-    past and go on from its end, look where that is.
+    You attend to i - s + 1, i - 2s + 1, …. Count from the query itself, at distance 0, not from the end of the recent
+    positions.
     """
     return (rows - columns) % stride == (stride - 1) % stride
 
 
 @mistake(replaces="visible", dimension="masking")
 def heads_share_the_patterns(scores: Tensor, stride: int) -> Tensor:
-    """Your heads take turns: one looks at the near past, the next whole strides back.
+    """Your heads alternate between the two patterns.
 
-    The paper allows that, but here every head has both patterns.
+    The paper allows that, but here every head uses both patterns.
     """
     rows, columns = _places(scores)
     distance = rows - columns
@@ -262,10 +260,9 @@ def heads_share_the_patterns(scores: Tensor, stride: int) -> Tensor:
 
 @mistake(replaces="visible", dimension="masking")
 def strides_in_the_future_too(scores: Tensor, stride: int) -> Tensor:
-    """Your whole strides go into the future as well.
+    """Your strides extend into the future as well.
 
-    The remainder of a negative distance is zero too. Only the near past of yours is causal; both patterns have to
-    be.
+    For negative distances the remainder can be zero too. Both patterns must be causal, not only the recent positions.
     """
     rows, columns = _places(scores)
     distance = rows - columns
@@ -274,10 +271,10 @@ def strides_in_the_future_too(scores: Tensor, stride: int) -> Tensor:
 
 @mistake(replaces="weigh", dimension="masking")
 def masks_after_the_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """You set weights to zero after the softmax, and leave it at that.
+    """You mask the weights after the softmax, so they do not add up to one.
 
-    Hidden keys have taken their share of each row by then, so what is left adds up to less than one. Hide the
-    scores before the softmax, or divide each row by what is left of its sum.
+    The masked keys are still part of the softmax denominator. Mask the scores before the softmax, or divide each row by
+    its new sum.
     """
     return torch.softmax(scores, dim=-1) * mask
 
@@ -286,8 +283,8 @@ def masks_after_the_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 def scaled_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, stride: int) -> Tensor:
     """You divide by √d after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs
-    to the scores, before they become weights.
+    Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the scores, before the
+    softmax.
     """
     scores = query @ key.transpose(-2, -1)
     hidden = ~_pattern(query, stride)
@@ -296,30 +293,28 @@ def scaled_after_the_softmax(query: Tensor, key: Tensor, value: Tensor, stride: 
 
 @mistake(replaces="strided_attention", dimension="numerics")
 def mixes_the_keys(query: Tensor, key: Tensor, value: Tensor, stride: int) -> Tensor:
-    """You gather the keys, not the values.
+    """You multiply the weights by the keys, not by the values.
 
-    Keys only decide how much each position matters; what is gathered from it is its value. Look at the last
-    product.
+    Keys only determine the weights; the output is the weighted sum of the values. Check the last product.
     """
     return _attend(query, key, key, _pattern(query, stride))
 
 
 @mistake(replaces="strided_attention", dimension="numerics")
 def keys_and_values_swapped(query: Tensor, key: Tensor, value: Tensor, stride: int) -> Tensor:
-    """Your keys and values have changed places.
+    """You swap keys and values.
 
-    You compare the queries with the values, and gather the keys. Look at the order in which you hand the three on,
-    or unpack them.
+    You compare the queries with the values, and sum the keys. Check the order in which you pass or unpack the three.
     """
     return _attend(query, value, key, _pattern(query, stride))
 
 
 @mistake(replaces="strided_attention", dimension="numerics")
 def heads_taken_for_time(query: Tensor, key: Tensor, value: Tensor, stride: int) -> Tensor:
-    """You take the heads for the sequence.
+    """You use the head axis as the time axis.
 
-    Your scores are between the heads of one position. What comes in is (batch, heads, time, dim): the positions
-    are the second axis from the end already, and nothing needs to be transposed before the product.
+    Your scores are between the heads of one position. The inputs are (batch, heads, time, dim): time is already the
+    second axis from the end, so you need no transpose of time and heads.
     """
     turned = [tensor.transpose(1, 2) for tensor in (query, key, value)]
     return _attend(*turned, _pattern(turned[0], stride)).transpose(1, 2)
@@ -329,18 +324,16 @@ def heads_taken_for_time(query: Tensor, key: Tensor, value: Tensor, stride: int)
 def time_before_heads(weights: Tensor, values: Tensor) -> Tensor:
     """You return time before heads.
 
-    What comes in is (batch, heads, time, dim), and what you return has the same order. Look for a transpose at the
-    end.
+    The inputs are (batch, heads, time, dim), and the output must have the same order. Look for a transpose at the end.
     """
     return (weights @ values).transpose(1, 2)
 
 
 @mistake(replaces="mix", dimension="shapes")
 def heads_merged(weights: Tensor, values: Tensor) -> Tensor:
-    """You put the heads side by side.
+    """You concatenate the heads.
 
-    Your result is (batch, time, heads · dim). Merging heads is the task of the layer round this function; here
-    each head keeps its axis.
+    Your output is (batch, time, heads · dim). Merging heads is done outside this function; here keep the head axis.
     """
     return (weights @ values).transpose(1, 2).flatten(2)
 
@@ -363,10 +356,10 @@ def _places(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 @mistake(replaces="visible", dimension="masking")
 def near_on_both_sides(scores: Tensor, stride: int) -> Tensor:
-    """Your near past has a near future with it.
+    """Your recent positions also include future ones.
 
-    The last positions are meant, not those on both sides: a distance without its sign says nothing of before and
-    after. The condition that nothing may lie ahead holds for both patterns.
+    You use the absolute distance |i - j|, so positions after the query are included. The condition j ≤ i holds for both
+    patterns.
     """
     rows, columns = _places(scores)
     distance = rows - columns
@@ -377,8 +370,8 @@ def near_on_both_sides(scores: Tensor, stride: int) -> Tensor:
 def strides_stop_before_the_first(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
     """Your strides never reach position 0.
 
-    They go back as far as there are positions. A `range` that counts down ends before its second number; to reach 0 it
-    has to be -1.
+    They go back to the start of the sequence. The end of `range` is excluded: to reach 0 when counting down, the end
+    must be -1.
     """
     return ((rows - columns) % stride == 0) & (columns > 0)
 
@@ -387,8 +380,8 @@ def strides_stop_before_the_first(rows: Tensor, columns: Tensor, stride: int) ->
 def counts_itself_twice(scores: Tensor, mask: Tensor) -> Tensor:
     """Every position counts itself twice.
 
-    It is the last of the near past, and zero strides back. In a list of keys that is put together from both, what
-    belongs to both must stand once.
+    It is one of the recent positions, and also at distance 0, a multiple of the stride. If you combine two lists of
+    keys, include each key only once.
     """
     twice = scores + math.log(2.0) * torch.eye(scores.shape[-1])
     return torch.softmax(twice.masked_fill(~mask, float("-inf")), dim=-1)

@@ -1,4 +1,4 @@
-"""Strided attention: what is near, and every so-many-th position further back."""
+"""Strided attention: the most recent positions, and every stride-th position further back."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Weight transfer: give the target the weights of the source."""
+"""Weight transfer: copy the parameters of the source to the target."""
 
 import torch
 from torch import nn

@@ -155,7 +155,7 @@ FURTHER: Mapping[str, tuple[str, ...]] = {
 # What these hold is another convention than a mask in which True may be seen, so no position makes one of them a mask.
 CONVENTIONS: Mapping[str, str] = {
     **dict.fromkeys(("valid_lens", "valid_len", "valid_lengths", "lengths", "seq_lens"), "a count of the first tokens"),
-    **dict.fromkeys(("key_padding_mask", "src_key_padding_mask"), "torch's mask, in which True hides"),
+    **dict.fromkeys(("key_padding_mask", "src_key_padding_mask"), "PyTorch's mask, in which True masks"),
 }
 # Words for whatever comes in, and for widths: each may stand for any such argument that has no word of its own.
 WORDS = tuple(

@@ -154,7 +154,9 @@ def _expect_complete(
     if lacking:
         takes, gives = (", ".join(f"`{name}`" for name in names) for names in (named, order))
         what = ", ".join(f"`{name}`" for name in lacking)
-        raise ArgumentMismatch(f"{described} needs {what}, which it is not given: it takes {takes}; given are {gives}")
+        raise ArgumentMismatch(
+            f"{described} needs {what}, which is not provided: it takes {takes}; provided are {gives}"
+        )
 
 
 def _places(
@@ -208,7 +210,7 @@ def _is_default(name: str, value: Argument, defaults: Mapping[str, Scalar]) -> b
 def _lacking(name: str, described: str, names: tuple[str, ...], order: tuple[str, ...]) -> str:
     takes, gives = (", ".join(these) or "nothing" for these in (names, order))
     also = ", ".join(argument_names(name)[1:])
-    hint = f" (understood as well: {also})" if also else ""
+    hint = f" (also accepted: {also})" if also else ""
     other = next(
         (
             f". `{one}` is {CONVENTIONS[one]}; this exercise has another convention"
@@ -217,4 +219,4 @@ def _lacking(name: str, described: str, names: tuple[str, ...], order: tuple[str
         ),
         "",
     )
-    return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}; given are: {gives}{other}"
+    return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}; provided: {gives}{other}"

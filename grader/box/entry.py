@@ -35,5 +35,5 @@ def _instead(name: str, namespace: Mapping[str, Any]) -> str:
     lowered = {key.lower(): key for key in own}
     near = difflib.get_close_matches(name.lower(), lowered, n=1)
     if near:
-        return f"it defines `{lowered[near[0]]}`, which may be it under another name"
-    return f"it defines {', '.join(f'`{key}`' for key in own[:8])}" if own else "it defines nothing of its own"
+        return f"it defines `{lowered[near[0]]}`; if that is it, rename it"
+    return f"it defines {', '.join(f'`{key}`' for key in own[:8])}" if own else "it defines nothing"

@@ -77,7 +77,7 @@ def fitting(value: Any, shape: tuple[int, ...], contract: Entry, name: str) -> N
         ArgumentMismatch: `value` is no tensor of `shape`.
     """
     if not isinstance(value, Tensor) or tuple(value.shape) != shape:
-        seen = tuple(value.shape) if isinstance(value, Tensor) else f"no tensor but a {type(value).__name__}"
+        seen = tuple(value.shape) if isinstance(value, Tensor) else f"a {type(value).__name__}, not a tensor"
         raise ArgumentMismatch(
             f"inside the model, the {name} of `{contract.name}` must have shape {shape}; yours is {seen}"
         )

@@ -109,7 +109,7 @@ def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) 
             module = driver(contract.kind).construct(entry, build, contract)
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
-            raise Ungradable(f"`{contract.name}` must be an nn.Module; yours makes a {type(module).__name__}")
+            raise Ungradable(f"`{contract.name}` must be an nn.Module; yours creates a {type(module).__name__}")
         inventory = _prepared(plan, module, first, contract)
         with pristine():
             binding = bind(

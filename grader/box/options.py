@@ -90,7 +90,7 @@ def _groups(parameters: Iterable[Parameter]) -> Iterable[list[Parameter]]:
     return groups.values()
 
 
-_NOTES = {"T": "", "N": "", "flip": "the other way round", "ohd": "transposed", "ihd": "heads on an axis of their own"}
+_NOTES = {"T": "", "N": "", "flip": "the other way round", "ohd": "transposed", "ihd": "heads on a separate axis"}
 
 
 def _owner(module: nn.Module) -> str:
@@ -119,7 +119,7 @@ def _matrices(weight: Weight, p: Parameter) -> Iterator[tuple[tuple[int, ...], s
 
 
 def _headed(weight: Weight, p: Parameter, heads: int) -> Iterator[tuple[tuple[int, ...], str, View, float]]:
-    """Yield the layouts with heads on an axis of their own that are one view of the matrix."""
+    """Yield the layouts with heads on a separate axis that are one view of the matrix."""
     size_in, size_out = weight.matrix.shape
     if p.owner != "plain" or heads < 2:
         return

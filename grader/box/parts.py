@@ -80,7 +80,7 @@ def _named(inside: Mapping[str, nn.Module], scope: str) -> str | None:
     found = {path: part for path, part in inside.items() if f".{path}".endswith(f".{scope}")}
     if len({id(part) for part in found.values()}) > 1:
         names = ", ".join(f"`{name}`" for name in found)
-        raise Ungradable(f"`{scope}` is there more than once: {names}")
+        raise Ungradable(f"`{scope}` exists more than once: {names}")
     return next(iter(found), None)
 
 
@@ -138,4 +138,4 @@ def _alike(one: str, other: str) -> bool:
 def _missing(module: nn.Module, scopes: Sequence[str]) -> str:
     names = ", ".join(f"`{name}`" for name in dict(module.named_children())) or "none"
     said = " and ".join(f"`{scope}`" for scope in scopes)
-    return f"{said} must be a part of your module; its parts are: {names}"
+    return f"your module must have {said} among its submodules; it has: {names}"

@@ -203,8 +203,8 @@ def _asked_by_submission() -> bool:
 
 def _needed(path: str) -> str:
     return (
-        f"`{_root(path)}` is not here, so `{path}` is a stand-in, which may be drawn and logged with but has no value; "
-        "write what your answer needs of it in your own file"
+        f"`{_root(path)}` is not available, so `{path}` is a placeholder that accepts drawing and logging but "
+        "has no value; write what your code needs from it in your own file"
     )
 
 

@@ -3,7 +3,7 @@
 A canonical projection is a matrix (in, out) with an optional bias (out,). It is looked for as
 
 - `nn.Linear`: weight (out, in);
-- `nn.Parameter`: (in, out), transposed only where its shape forces that, or with the heads on an axis of their own,
+- `nn.Parameter`: (in, out), transposed only where its shape forces that, or with the heads on a separate axis,
   (heads, in, out / heads) or (in, heads, out / heads);
 - one module or parameter per head, `heads.0.W_query`, `W_query.0`: block i is head i;
 - a slice of one fused projection, `qkv`: query, key, value along the output, along a first axis, or in a list;
@@ -52,7 +52,7 @@ class Finder:
             for leaf, stems in self._stems.items():
                 stems.setdefault(stem(path, leaf, self._words), []).append(path)
         for path in inventory.lazy:
-            raise Ungradable(f"`{path}` has no shape yet; give its layer the input's width instead of a lazy one")
+            raise Ungradable(f"`{path}` has no shape yet; replace the lazy layer with one that gets the input width")
 
     def matrix(self, weight: Weight) -> tuple[Piece, ...]:
         """Return the pieces that hold the matrix of `weight`.
@@ -96,7 +96,7 @@ class Finder:
         shape = tuple(weight.matrix.shape)
         if len(paths) != 1:
             absent = f"was not found; {self._holds()}.{_name_it(weight)}"
-            said = f"is there more than once: {', '.join(paths)}." if paths else absent
+            said = f"exists more than once: {', '.join(paths)}." if paths else absent
             raise Ungradable(f"`{weight.name}`, of shape {shape}, {said}{self._hint()}")
         parameter = self.parameters[paths[0]]
         if tuple(parameter.shape) != shape:
@@ -138,7 +138,7 @@ class Finder:
         if _clash(found):
             found = self._distinct(found)
         if _clash(found):
-            raise Ungradable(f"`{name}` is there more than once: {', '.join(found)}; keep one of each")
+            raise Ungradable(f"`{name}` exists more than once: {', '.join(found)}; keep only one")
         return sorted(found, key=lambda path: layouts.block_index(path) or 0)
 
     def _distinct(self, paths: list[str]) -> list[str]:
@@ -157,7 +157,9 @@ class Finder:
         size_in, size_out = weight.matrix.shape
         width = size_out // len(paths)
         if width * len(paths) != size_out:
-            raise Ungradable(f"`{weight.name}` has {size_out} columns, which {len(paths)} parts cannot share equally")
+            raise Ungradable(
+                f"`{weight.name}` has {size_out} columns, which cannot be split equally over {len(paths)} parts"
+            )
         pieces: list[Piece] = []
         for number, path in enumerate(paths):
             pieces += self._layout(weight, path, (size_in, width), number * width)
@@ -183,7 +185,7 @@ class Finder:
                 Piece(path, parameter, layouts.head(i), i * step, (i + 1) * step, f"head {i}") for i in range(heads)
             ]
         if found == (size_in, heads, width // max(heads, 1)):
-            return [Piece(path, parameter, layouts.heads_inside, start, start + width, "heads on an axis of their own")]
+            return [Piece(path, parameter, layouts.heads_inside, start, start + width, "heads on a separate axis")]
         raise Ungradable(
             f"`{weight.name}` maps {size_in} features to {width} here, so it must be an nn.Linear({size_in}, {width}) "
             f"or an nn.Parameter of shape ({size_in}, {width}); `{path}` has shape {found}"
@@ -261,7 +263,7 @@ class Finder:
 
     def _holds(self) -> str:
         found = ", ".join(f"{path} {tuple(p.shape)}" for path, p in self.parameters.items()) or "no parameters"
-        return f"your module holds: {found}"
+        return f"your module has: {found}"
 
 
 def _name_it(weight: Weight) -> str:
@@ -269,7 +271,7 @@ def _name_it(weight: Weight) -> str:
     if weight.holding is not Holding.TABLE:
         return ""
     others = ", ".join(weight_names(weight.name)[1:6])
-    return f" Name it `{weight.name}`, or one of {others}." if others else f" Name it `{weight.name}`, exactly so."
+    return f" Name it `{weight.name}`, or one of {others}." if others else f" Name it `{weight.name}`, exactly."
 
 
 def _clash(paths: list[str]) -> bool:

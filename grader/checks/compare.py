@@ -69,4 +69,4 @@ def _ratio(seen: Tensor, expected: Tensor) -> str:
     factor = float(ratios.median())
     if factor == 0.0 or abs(factor - 1) < 1e-3 or float((ratios - factor).abs().max()) > 1e-6 * abs(factor):
         return ""
-    return f"; all of yours are {factor:.4g} times the expected ones"
+    return f"; all your values are {factor:.4g} times the expected ones"

@@ -124,7 +124,7 @@ class Evidence:
         if raised is not None:
             return failed(explain(raised))
         if seen is None:
-            return skipped("because the run ended before it got here")
+            return skipped("because the run ended before this check")
         return next((failed(text) for slot in call.outputs if (text := misfit(slot, seen, call))), None)
 
     def seen(self, call: Call) -> CallSeen:

@@ -12,9 +12,9 @@ _WHERE = {
     Stage.BACKWARD: "in the backward pass",
 }
 _HINTS = {
-    "NotImplementedError": "this is where your code goes",
-    "ModuleNotFoundError": "torch, numpy and Python's own modules are there; others are not",
-    "RecursionError": "a function calls itself without end",
+    "NotImplementedError": "write your code here",
+    "ModuleNotFoundError": "only torch, numpy and Python's standard library are available",
+    "RecursionError": "infinite recursion: a function calls itself without end",
 }
 
 
@@ -40,13 +40,13 @@ def _place(raised: Raised) -> str:
 def _hint(raised: Raised) -> str:
     message = raised.message.lower()
     if "allocate memory" in message or raised.type == "MemoryError":
-        return "it asked for more memory than one submission may have"
+        return "your code needed more memory than a submission may use"
     if "view size is not compatible" in message:
         return "after a transpose, call `.contiguous()` first or use `.reshape`"
     if raised.stage is Stage.BACKWARD and "modified by an inplace operation" in message:
         return "a tensor that the backward pass needs was overwritten; make a new one instead"
     if "same device" in message or "device type tensor" in message:
-        return "make new tensors where the input is: `device=x.device`, or register them as buffers of the module"
+        return "create new tensors on the input's device, `device=x.device`, or register them as buffers of the module"
     if "without overflow" in message:
-        return 'that number does not fit into half precision; float("-inf") and torch.finfo(dtype).min do'
+        return 'that number is out of range in half precision; use float("-inf") or torch.finfo(dtype).min'
     return ""

@@ -1,4 +1,4 @@
-"""Gradient flow: gradients arrive at every input and weight, and are the right ones."""
+"""Gradient flow: gradient flow at every input and weight, and are the right ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class GradientFlow:
     """A finite gradient that is not zero arrives wherever the reference has one."""
 
     dimension: ClassVar = Dimension.GRADIENTS
-    title: ClassVar[str] = "gradients arrive"
+    title: ClassVar[str] = "gradient flow"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
     def work(self, item: Item) -> Work:
@@ -113,7 +113,7 @@ class NoParameters:
     """The module holds no parameter beside the contract's weights: what is fixed must not be trained."""
 
     dimension: ClassVar = Dimension.GRADIENTS
-    title: ClassVar[str] = "nothing to train"
+    title: ClassVar[str] = "no parameters"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
     def work(self, item: Item) -> Work:
@@ -129,7 +129,7 @@ class NoParameters:
         if built is None or not built.unused:
             return PASSED
         listed = ", ".join(built.unused)
-        return failed(f"an optimiser would change {listed}; what is fixed belongs in a buffer (`register_buffer`)")
+        return failed(f"an optimiser would change {listed}; store fixed tensors in a buffer (`register_buffer`)")
 
 
 def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: TensorSpec) -> str:
@@ -139,7 +139,8 @@ def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: Tens
     found = torch.where(told, seen.tensor.double(), 0.0)
     bound = _READ_OFF * scale_of(expected)
     text = difference(f"gradient of {name}", found, expected, bound=bound, slot=slot)
-    return text and f"in training mode, {text}. What is dropped passes no gradient on; what stays is scaled both ways"
+    rule = "Dropped elements pass on no gradient; the gradient of the others is multiplied by 1/(1 - p)"
+    return text and f"in training mode, {text}. {rule}"
 
 
 def _blocked(slot: TensorSpec, seen: Seen) -> str:
@@ -151,7 +152,7 @@ def _blocked(slot: TensorSpec, seen: Seen) -> str:
     if seen.tensor is None:
         return f"the gradient of {name} has shape {seen.shape} and dtype {seen.dtype}, which cannot be compared"
     if not bool(torch.isfinite(seen.tensor).all()):
-        return f"the gradient of {name} has NaN or infinite entries"
+        return f"the gradient of {name} contains NaN or infinite numbers"
     if not bool(seen.tensor.any()):
         return f"the gradient of {name} is zero everywhere: it does not influence your output"
     return ""
@@ -163,10 +164,10 @@ def _spoilt(call: Call, evidence: Evidence, slot: TensorSpec) -> str:
     if found is None or not bool(found.isnan().any()):
         return ""
     if any(bool(evidence.output(call, output).isnan().any()) for output in call.outputs):
-        return ", as your output has; what spoils the one spoils the other"
+        return ", and so does your output; look for one cause of both"
     return (
-        ", though your output has none. On the way back 0 times inf is NaN: look for a `torch.where` or `nan_to_num` "
-        "that covers up what was NaN or infinite before, or for a root, a norm or a logarithm of 0"
+        ", although your output has none. In the backward pass 0 times inf is NaN: look for a `torch.where` or "
+        "`nan_to_num` that hides an earlier NaN or infinity, or for a square root, a norm or a logarithm of 0"
     )
 
 

@@ -42,13 +42,13 @@ class Initial:
         found = built.initial.get(name, (math.nan, math.nan))  # what is not finite does not come out of the sandbox
         if not all(map(math.isfinite, found)):
             return failed(
-                f"`{name}` must begin with standard deviation {wanted:g}; in yours something is NaN or infinite"
+                f"`{name}` must be initialised with standard deviation {wanted:g}; yours contains NaN or infinity"
             )
         count = next(weight.matrix.numel() for weight in item.case.weights if weight.name == name)
         mean, std = found
         over = f"over its {count} numbers, yours has"
         if abs(std / wanted - 1) > _SIGMAS / math.sqrt(2 * count):
-            return failed(f"`{name}` must begin with standard deviation {wanted:g}; {over} {std:.3g}")
+            return failed(f"`{name}` must be initialised with standard deviation {wanted:g}; {over} {std:.3g}")
         if abs(mean) > _SIGMAS * wanted / math.sqrt(count):
-            return failed(f"`{name}` must begin around 0; {over} mean {mean:.3g}")
+            return failed(f"`{name}` must be initialised with mean 0; {over} mean {mean:.3g}")
         return PASSED

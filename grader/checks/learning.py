@@ -122,7 +122,7 @@ class Accuracy:
     """Of the tokens that the trained model must say about sequences it has not seen, a share of `at_least` is right."""
 
     dimension: ClassVar = Dimension.LEARNING
-    title: ClassVar[str] = "accuracy on sequences it has not seen"
+    title: ClassVar[str] = "accuracy on unseen sequences"
     needs: ClassVar[tuple[str, ...]] = ()
 
     def work(self, item: Item) -> Work:
@@ -142,7 +142,7 @@ class Accuracy:
         if share >= item.spec.at_least:
             return PASSED
         return failed(
-            f"the trained model must get {item.spec.at_least:.0%} of the tokens right that it has not seen; it got "
+            f"the trained model must predict {item.spec.at_least:.0%} of the unseen tokens correctly; it predicts "
             f"{share:.1%}"
         )
 
@@ -164,10 +164,10 @@ def _doubt(found: Rerun) -> Finding | None:
     if found.losses is not None:
         return None
     step, right, told = found.parting
-    first = "make the output of your attention right first, and the same whenever the inputs are"
-    later = "the output of your attention begins right, so make its gradients right first"
+    first = "first make the output of your attention right, and the same in every call with the same inputs"
+    later = "the output of your attention is right in step 1, so check its gradients"
     return failed(
-        "a training counts only if its first steps can be repeated outside of the sandbox: with a right attention the "
+        "the grader repeats the first training steps outside the sandbox: with a correct attention the "
         f"loss in step {step} is {right:.5g}, yours was {told:.5g}; {first if step == 1 else later}"
     )
 
@@ -194,7 +194,7 @@ class Bleu:
     """
 
     dimension: ClassVar = Dimension.LEARNING
-    title: ClassVar[str] = "BLEU on sentences it has not seen"
+    title: ClassVar[str] = "BLEU on unseen sentences"
     needs: ClassVar[tuple[str, ...]] = ()
 
     def work(self, item: Item) -> Work:

@@ -15,11 +15,11 @@ from grader.checks.finding import PASSED, Finding, failed
 from grader.exercise.spec import Dimension
 
 _LEFT: Mapping[str, str] = {
-    "hooks": "your code leaves {count} hooks or replaced methods in the model; whoever uses it next pays for them",
-    "parameters": "your code changes {count} parameters of the model; looking must not change what is looked at",
-    "modes": "your code leaves {count} modules in another mode (`train` or `eval`) than it found them in",
-    "gradients": "your code leaves a gradient in {count} parameters; the next training step would add its own to it",
-    "frozen": "after your code, {count} parameters are frozen, or gradients stay turned off for the whole program",
+    "hooks": "your code leaves {count} hooks or replaced methods in the model; remove them when you are done",
+    "parameters": "your code changes {count} parameters of the model; reading a model must not change it",
+    "modes": "your code leaves {count} modules in a different mode (`train` or `eval`); restore the previous mode",
+    "gradients": "your code leaves a gradient in {count} parameters; the next training step would add to it",
+    "frozen": "after your code, {count} parameters are frozen, or gradients are still disabled for the whole program",
 }
 
 
@@ -27,7 +27,7 @@ class Untouched:
     """The model is left as it was found: `output` names one of the counts of what was left behind, which must be 0."""
 
     dimension: ClassVar = Dimension.NUMERICS
-    title: ClassVar[str] = "the model is as it was"
+    title: ClassVar[str] = "the model is unchanged"
     needs: ClassVar[tuple[str, ...]] = ()
 
     def work(self, item: Item) -> Work:
@@ -49,7 +49,7 @@ class Trainable(Untouched):
     """The same, where what is left behind is about gradients."""
 
     dimension: ClassVar = Dimension.GRADIENTS
-    title: ClassVar[str] = "nothing is left for whoever trains next"
+    title: ClassVar[str] = "no effect on later training"
 
 
 class Labels(Untouched):

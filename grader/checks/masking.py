@@ -35,7 +35,7 @@ class Influence:
     """
 
     dimension: ClassVar = Dimension.MASKING
-    title: ClassVar[str] = "who sees whom"
+    title: ClassVar[str] = "attention pattern"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
     def work(self, item: Item) -> Work:
@@ -76,7 +76,7 @@ class Support:
     """
 
     dimension: ClassVar = Dimension.MASKING
-    title: ClassVar[str] = "hidden weights are zero"
+    title: ClassVar[str] = "masked weights are zero"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
     def work(self, item: Item) -> Work:
@@ -100,9 +100,9 @@ class Support:
             return PASSED
         index = tuple(int(i) for i in wrong.nonzero()[0])
         return failed(
-            f"`{item.spec.output}` must be 0 at {where(index, slot)}, which is hidden; "
+            f"`{item.spec.output}` must be 0 at {where(index, slot)}, which is masked; "
             f"yours is {float(seen[index]):.4g}. "
-            f"{int(wrong.sum())} of {int((expected == 0).sum())} hidden weights are not 0"
+            f"{int(wrong.sum())} of {int((expected == 0).sum())} masked weights are not 0"
         )
 
 
@@ -116,7 +116,7 @@ class Outscored:
     """
 
     dimension: ClassVar = Dimension.MASKING
-    title: ClassVar[str] = "hidden keys with the highest scores"
+    title: ClassVar[str] = "masked keys with the highest scores"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
     def work(self, item: Item) -> Work:
@@ -134,7 +134,7 @@ class Outscored:
             seen = torch.where(seen.isfinite(), seen, expected.double())
             bound = evidence.bound(call, slot.key)
             if text := difference(slot.name, seen, expected, bound=bound, slot=slot):
-                return failed(f"a hidden key must not count, however far its score is above the visible ones: {text}")
+                return failed(f"a masked key must have no effect, even with the highest score of its row: {text}")
         return PASSED
 
 
@@ -155,7 +155,11 @@ def _compare_masks(slot: TensorSpec, seen: Tensor, expected: Tensor) -> Finding:
         return PASSED
     index = tuple(int(i) for i in wrong.nonzero()[0])
     found = f"{float(seen[index]):.4g}" if slot.dtype != "bool" else str(bool(seen[index]))
-    must = f"must be {word}, which hides it" if expected[index] == hides else f"may be seen, so it must not be {word}"
+    must = (
+        f"must be {word}, because it is masked"
+        if expected[index] == hides
+        else f"is not masked, so it must not be {word}"
+    )
     return failed(
         f"`{slot.name}` at {where(index, slot)} {must}; yours is {found}. {int(wrong.sum())} such places in all"
     )
@@ -170,7 +174,7 @@ def _undefined(item: Item, evidence: Evidence) -> str:
         assert truth is not None
         if cause := cause_of_nan(evidence.output(call, slot), truth):
             after = "" if variant == "base" else f"after {_what(item)} was changed, "
-            return f"{after}`{slot.name}` holds NaN, so who sees whom cannot be told: {cause}"
+            return f"{after}`{slot.name}` contains NaN, so its attention pattern cannot be checked: {cause}"
     return ""
 
 
@@ -259,8 +263,9 @@ def _leak(item: Item, seen: Tensor, leaks: Tensor) -> str:
     amount = float(seen[leaks].amax())
     pairs = int(leaks.flatten(0, -3).any(0).sum()) if leaks.dim() > 2 else int(leaks.sum())
     return (
-        f"changing {_what(item)} at {item.spec.axis} {index} must leave `{item.spec.output}` at {item.spec.rows} {row} "
-        f"as it was; yours moved (by up to {amount:.3g}). {pairs} such pair{'s' if pairs > 1 else ''} in all"
+        f"changing {_what(item)} at {item.spec.axis} {index} must not change `{item.spec.output}` at "
+        f"{item.spec.rows} {row}; yours changes by up to {amount:.3g}. "
+        f"{pairs} such pair{'s' if pairs > 1 else ''} in all"
     )
 
 
@@ -273,6 +278,7 @@ def _blindness(item: Item, blind: Tensor) -> str:
     *_, row, index = (int(i) for i in blind.nonzero()[0])
     pairs = int(blind.flatten(0, -3).any(0).sum()) if blind.dim() > 2 else int(blind.sum())
     return (
-        f"changing {_what(item)} at {item.spec.axis} {index} must move `{item.spec.output}` at {item.spec.rows} {row}, "
-        f"which may see it; yours stays as it was. {pairs} such pair{'s' if pairs > 1 else ''} in all"
+        f"changing {_what(item)} at {item.spec.axis} {index} must change `{item.spec.output}` at "
+        f"{item.spec.rows} {row}, which attends to it; yours does not change. "
+        f"{pairs} such pair{'s' if pairs > 1 else ''} in all"
     )

@@ -51,13 +51,13 @@ class Memory:
             return problem
         largest = evidence.seen(call).largest
         if largest is None:
-            return failed("the sizes of your tensors could not be measured: your code switched off what measures them")
+            return failed("the sizes of your tensors could not be measured: your code disables the measurement")
         if largest < call.max_elements:
             return PASSED
         return failed(
             f"no tensor of the forward pass may have as many as {_sum(item)} = {call.max_elements} elements; "
-            f"your largest has {largest}. A view counts with all of the memory behind it; NumPy arrays and lists "
-            "count all together"
+            f"your largest has {largest}. A view counts with its whole underlying storage; NumPy arrays and lists "
+            "are added up"
         )
 
 

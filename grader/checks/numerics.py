@@ -22,19 +22,19 @@ from grader.exercise.spec import Dimension
 _EXACT = {"float64": 1e-6, "float32": 1e-3}
 _UNTOLD = "in training mode"  # so begin the reasons that a wrong output in evaluation mode may have brought about
 _UNREADABLE = (
-    "because your output in evaluation mode is wrong, and what was dropped cannot be read off it; mend that first, "
-    "and dropout is looked at then"
+    "because your output in evaluation mode is wrong, so the grader cannot tell which elements were dropped; fix that "
+    "first"
 )
 _UNSTEADY = (
-    "two equal calls give different results: `{name}` is not the same when your code is called once more with the same "
-    "numbers. Mend this first. Is dropout still on in evaluation mode, or does your code keep something from one call "
+    "two equal calls give different results: `{name}` changes when your code is called again with the same "
+    "inputs. Fix this first. Is dropout still active in evaluation mode, or does your code keep state from one call "
     "to the next?"
 )
-_KEPT = ". The first call is right, so look for what your code keeps from one call to the next"
+_KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
 _CAUSES = {
     "other": _KEPT,
     "again": _KEPT,
-    "training": ". In evaluation mode it is right, so look for dropout, which nobody asked for here",
+    "training": ". In evaluation mode it is right, so look for dropout, which this exercise does not use",
 }
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
@@ -91,7 +91,7 @@ class Steady:
     """
 
     dimension: ClassVar = Dimension.NUMERICS
-    title: ClassVar[str] = "same again"
+    title: ClassVar[str] = "repeated calls"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values")
 
     def work(self, item: Item) -> Work:
@@ -109,11 +109,11 @@ class Steady:
         if text := _overwritten(evidence):
             return failed(text)
         circumstances = {
-            "other": "called a second time, with other numbers",
-            "again": "called once more, with the first numbers",
+            "other": "called a second time, with different inputs",
+            "again": "called again, with the first inputs",
         }
         if item.case.construct and not _changes_in_training(item, evidence):
-            circumstances["training"] = "in training mode, where nothing must change"
+            circumstances["training"] = "in training mode, which must not change the output"
         base = evidence.call(item, "base")
         for variant, circumstance in circumstances.items():
             call = evidence.call(item, variant)
@@ -121,7 +121,7 @@ class Steady:
                 return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
             if text := outputs_differ(call, evidence, call):
                 cause = "" if outputs_differ(base, evidence, base) else _CAUSES[variant]
-                return failed(f"{circumstance}, your code gives something else than expected: {text}{cause}")
+                return failed(f"{circumstance}, your output is wrong: {text}{cause}")
         return PASSED
 
 
@@ -133,9 +133,9 @@ def _overwritten(evidence: Evidence) -> str:
         return ""
     listed = ", ".join(f"`{name}`" for name in names)
     return (
-        f"your code must leave its arguments as they are; it changes {listed} in place. Whoever called it still needs "
-        "them: look for operations that end in an underscore, for `+=` and its relatives, and for `x[...] = ...`, and "
-        "work on a new tensor instead"
+        f"your code must not change its arguments; it changes {listed} in place. Look for "
+        "operations that end in an underscore, for `+=` and similar operators, and for `x[...] = ...`, and "
+        "create a new tensor instead"
     )
 
 
@@ -171,13 +171,13 @@ class Dropout:
         slot = calls[0].outputs[0]
         kept, right = _without_dropout(base, evidence, item.case.decode)
         if not right and item.case.arguments.get("training"):
-            return failed("with `training = False` it gives something else than expected")  # no other check asks there
+            return failed("with `training = False` your output is wrong")  # no other check asks there
         seen = [_decoded(evidence.output(call, slot), item.case.decode) for call in calls]
         text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype])
         if text.startswith(_UNTOLD) and not right:
             return skipped(_UNREADABLE)
         if not text and torch.equal(seen[0], seen[1]):
-            text = "two calls in training mode drop the very same elements; each call must draw anew"
+            text = "two calls in training mode drop the same elements; each call must draw new random numbers"
         text = text or _drawn_together(item, calls[0], seen[0], kept, p=p)
         return failed(text) if text else PASSED
 
@@ -189,10 +189,10 @@ def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: fl
     last = axes[-1:] if decode is None else ("head", "key")[-decode.dim() + 1 :]
     if (axis := shared_axis(dropped, usable, p)) is not None:
         name = _axis_name((*axes[:-1], *last), axis, seen.dim())
-        return f"elements that differ in their {name} alone are dropped together; each must draw its own"
+        return f"elements that differ only along {name} are dropped together; drop each one independently"
     if (axis := even_axis(dropped, usable, p)) is not None:
         name = _axis_name((*axes[:-1], *last), axis, seen.dim())
-        return f"along the {name} axis the same number of elements is dropped each time; each must draw its own"
+        return f"along {name} the same number of elements is always dropped; drop each one independently"
     return ""
 
 
@@ -270,8 +270,8 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     usable = _usable(kept, exact)
     if not bool((seen[~usable].abs() <= 20 * factor * exact * scale).all()):
         return (
-            f"{_UNTOLD} there is something where the output must be zero, which dropping weights never brings about; "
-            "look at what you drop, and where: weights, after the softmax, and nothing else"
+            f"{_UNTOLD} your output is nonzero where it must be zero, which dropping attention weights cannot cause; "
+            "drop only attention weights, after the softmax"
         )
     ratios = (seen / kept)[usable]
     dropped = ratios.abs() < exact
@@ -289,10 +289,8 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
 def _wrong_factor(alive: Tensor, factor: float, exact: float) -> str:
     middle = float(alive.median())
     if float((alive - middle).abs().max()) < exact * max(abs(middle), 1.0):
-        return (
-            f"elements that stay must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
-        )
+        return f"kept elements must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
     return (
-        f"{_UNTOLD} your output does not come about by dropping some elements and multiplying the others by "
-        f"1/(1 - p) = {factor:.4g}; look at what you drop, and when"
+        f"{_UNTOLD} your output cannot result from dropping some elements and multiplying the others by "
+        f"1/(1 - p) = {factor:.4g}; check what you drop, and where"
     )

@@ -86,7 +86,7 @@ class Shift:
     """
 
     dimension: ClassVar = Dimension.NUMERICS
-    title: ClassVar[str] = "distance is all that counts"
+    title: ClassVar[str] = "only the distance matters"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
 
     def work(self, item: Item) -> Work:
@@ -113,10 +113,10 @@ class Shift:
         a, b, c = _OFFSETS
         size, floor = scale_of(near) or 1.0, FLOORS[evidence.call(item, f"at{a}").dtype]
         if not bool(((near - moved).abs() <= floor * size).all()):
-            return failed(f"scores between offsets {a} and {b} must be those between {b} and {c}; yours differ")
+            return failed(f"scores between offsets {a} and {b} must equal those between {b} and {c}; yours differ")
         if bool(((near - far).abs() <= _MOVED * size).all()):
             return failed(
-                f"scores between offsets {a} and {b} must not be those between {a} and {c}; yours are the same"
+                f"scores between offsets {a} and {b} must differ from those between {a} and {c}; yours are the same"
             )
         return PASSED
 

@@ -42,7 +42,7 @@ class Refusal:
     """
 
     dimension: ClassVar = Dimension.SHAPES
-    title: ClassVar[str] = "refuses what cannot work"
+    title: ClassVar[str] = "rejects invalid arguments"
     needs: ClassVar[tuple[str, ...]] = ()
 
     def work(self, item: Item) -> Work:
@@ -55,7 +55,7 @@ class Refusal:
         """Look whether anything was raised."""
         seen = evidence.observed.builds.get(_refused(item).name)
         if seen is None:
-            return skipped("because the run ended before it got here")
+            return skipped("because the run ended before this check")
         if not any(built.raised is None for built in evidence.observed.builds.values()):
             return skipped("because your constructor raises for every configuration")
         called = evidence.observed.calls.get(f"{item.case.name}/refused")
@@ -63,7 +63,7 @@ class Refusal:
         given = ", ".join(f"{name}={value!r}" for name, value in item.case.construct.items())
         wanted = f"with {given} your {'module' if item.spec.late else 'constructor'} must raise"
         if raised is None:
-            return failed(f"{wanted} {f'a {item.spec.error}' if item.spec.error else 'an error'}; it accepted them")
+            return failed(f"{wanted} {f'a {item.spec.error}' if item.spec.error else 'an error'}; yours accepts this")
         if item.spec.error not in ("", raised.type):
             return failed(f"{wanted} a {item.spec.error}; yours raised {explain(raised)}")
         return PASSED

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch import Tensor
 
-_HIDDEN = "a row in which every key is hidden: its softmax is -inf minus -inf, and divided by its sum it is 0/0"
-_OVERFLOW = "exponentials that are infinite (inf/inf), or all zero (0/0), unless each row's largest score is taken off"
-_PRODUCT = "0 times -inf, as where a mask of zeros and ones is multiplied by -inf"
+_HIDDEN = "a row in which every key is masked: its softmax computes -inf minus -inf, or 0/0"
+_OVERFLOW = "exponentials that are infinite (inf/inf) or all zero (0/0): subtract each row's largest score first"
+_PRODUCT = "0 times -inf, for example a mask of zeros and ones multiplied by -inf"
 
 
 def cause_of_nan(seen: Tensor, expected: Tensor) -> str:
@@ -23,11 +23,11 @@ def cause_of_nan(seen: Tensor, expected: Tensor) -> str:
         return f"{_share(broken, 'numbers')} NaN, not whole rows. Look for {_PRODUCT}; for inf minus inf; or for 0/0"
     tables = rows.flatten(0, -2) if rows.dim() > 1 else rows[None]
     if (tables == tables[0]).all():
-        same = ", the same in each table" if rows.dim() > 1 else ""
-        said = f"{_share(rows, 'rows')} NaN{same}, as a mask may do"
-        return f"{said}. Look for {_HIDDEN}. Else look for {_OVERFLOW}"
-    said = f"{_share(rows, 'rows')} NaN, others in each table"
-    return f"{said}. Look for {_OVERFLOW}. Else look for {_HIDDEN}, as with padding"
+        same = ", the same in each matrix" if rows.dim() > 1 else ""
+        said = f"{_share(rows, 'rows')} NaN{same}, which a mask can cause"
+        return f"{said}. Look for {_HIDDEN}. Otherwise look for {_OVERFLOW}"
+    said = f"{_share(rows, 'rows')} NaN, different ones in each matrix"
+    return f"{said}. Look for {_OVERFLOW}. Otherwise look for {_HIDDEN}, for example by padding"
 
 
 def _share(broken: Tensor, what: str) -> str:

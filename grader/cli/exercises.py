@@ -15,7 +15,7 @@ from grader.exercise.catalog import Catalog
 from grader.local import LocalGrader, WrongUse
 
 if TYPE_CHECKING:  # it brings torch, which listing and starting do without
-    from grader.gate import Outcome
+    from grader.gate import GateResult
 
 FAILED = 1
 
@@ -138,17 +138,17 @@ def _chosen(named: Sequence[str], all_of_them: bool) -> Sequence[str]:
     return known if all_of_them else named
 
 
-def _prove(name: str, seed: int, own: LocalGrader, table: GateTable) -> Outcome:
+def _prove(name: str, seed: int, own: LocalGrader, table: GateTable) -> GateResult:
     from grader import gate  # here: it brings torch, and the box imports it at the same time
 
     try:
         outcome = gate.check_exercise(local.find_exercise(name), seed=seed, box=own.box)
     except AuthorError as error:
-        outcome = gate.Outcome(name, (str(error),))
+        outcome = gate.GateResult(name, (str(error),))
     except GraderFault:
         raise
     except Exception as error:  # noqa: BLE001 - an author's own code runs here, and may raise anything
-        outcome = gate.Outcome(name, (f"its code fails with {type(error).__name__}: {error}",))
+        outcome = gate.GateResult(name, (f"its code fails with {type(error).__name__}: {error}",))
     typer.echo(table.row(outcome))
     for complaint in outcome.complaints:
         typer.echo(f"  - {complaint}", err=table.markdown)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it brings torch, and the box imports that at the same time
-    from grader.gate import Outcome
-    from grader.gate.outcome import Share
+    from grader.gate import GateResult
+    from grader.gate.outcome import Ratio
 
 COLUMNS = ("mistakes caught", "named", "right accepted", "wrong refused", "trivial refused", "one grade")
 
@@ -27,14 +27,14 @@ class GateTable:
             return f"| {' | '.join(columns)} |\n|---|{'---|' * (len(columns) - 1)}"
         return f"{'exercise':{self.width}}  {'  '.join(COLUMNS)}  verdict"
 
-    def row(self, outcome: Outcome) -> str:
+    def row(self, outcome: GateResult) -> str:
         """Return the line of one exercise."""
         said = "right" if outcome.passed else f"{len(outcome.complaints)} to mend"
         seconds = f"{outcome.seconds * 1000:.0f} ms"
         graded = (", ".join(outcome.dimensions),) if self.markdown else ()
         return self._line(outcome.exercise, (*graded, *_figures(outcome)), seconds, said)
 
-    def total(self, outcomes: Sequence[Outcome]) -> str:
+    def total(self, outcomes: Sequence[GateResult]) -> str:
         """Return the line of all exercises together."""
         first, *rest = [_figures(outcome) for outcome in outcomes]
         for figures in rest:
@@ -51,5 +51,5 @@ class GateTable:
         return f"{name:{self.width}}  {'  '.join(cells)}  {said}"
 
 
-def _figures(outcome: Outcome) -> tuple[Share, ...]:
+def _figures(outcome: GateResult) -> tuple[Ratio, ...]:
     return outcome.caught, outcome.named, outcome.accepted, outcome.refused, outcome.trivial

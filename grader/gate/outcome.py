@@ -6,26 +6,26 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Ratio:
     """How many of how many."""
 
     good: int = 0
     all: int = 0
 
     @classmethod
-    def of(cls, flags: list[bool]) -> Share:
+    def of(cls, flags: list[bool]) -> Ratio:
         """Count the flags that are set."""
         return cls(sum(flags), len(flags))
 
-    def __add__(self, other: Share) -> Share:
-        return Share(self.good + other.good, self.all + other.all)
+    def __add__(self, other: Ratio) -> Ratio:
+        return Ratio(self.good + other.good, self.all + other.all)
 
     def __str__(self) -> str:
         return f"{self.good}/{self.all}"
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class GateResult:
     """What the gate found: complaints in plain sentences, and the figures behind them.
 
     Attributes:
@@ -40,11 +40,11 @@ class Outcome:
 
     exercise: str
     complaints: tuple[str, ...]
-    caught: Share = Share()
-    named: Share = Share()
-    accepted: Share = Share()
-    refused: Share = Share()
-    trivial: Share = Share()
+    caught: Ratio = Ratio()
+    named: Ratio = Ratio()
+    accepted: Ratio = Ratio()
+    refused: Ratio = Ratio()
+    trivial: Ratio = Ratio()
     seconds: float = 0.0
     dimensions: tuple[str, ...] = ()
 

@@ -16,7 +16,7 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.gate.coincidences import unvaried
-from grader.gate.outcome import Outcome, Share
+from grader.gate.outcome import GateResult, Ratio
 from grader.gate.recognised import unseen
 from grader.gate.texts import sizes, texts
 from grader.gate.trial import Trial, open_trial
@@ -51,7 +51,7 @@ def check_exercise(
     box: Box | None = None,
     examples: Trial | None = None,
     rounds: int = _ROUNDS,
-) -> Outcome:
+) -> GateResult:
     """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`.
 
     Whoever grades the examples anyway hands over the trial that does so as `examples`. The reference is graded once,
@@ -61,10 +61,10 @@ def check_exercise(
         trial = open_trial(exercise, seed, box or InlineBox()).with_mistakes()
         return _outcome(trial, examples or trial, rounds)
     except AuthorError as error:
-        return Outcome(exercise.id, (str(error),))
+        return GateResult(exercise.id, (str(error),))
 
 
-def _outcome(trial: Trial, graded: Trial, rounds: int) -> Outcome:
+def _outcome(trial: Trial, graded: Trial, rounds: int) -> GateResult:
     exercise = trial.exercise
     reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()), rounds)
     unnoticed = unseen(trial.sheet, trial.truth)
@@ -77,14 +77,14 @@ def _outcome(trial: Trial, graded: Trial, rounds: int) -> Outcome:
     mistakes = [_mistake(trial, wrong) for wrong in known]
     examples = [(example.loses is None, _example(trial, example, graded.judge(example))) for example in trial.examples]
     proofs = (*trivial, *mistakes, *(proof for _, proof in examples))
-    return Outcome(
+    return GateResult(
         exercise=exercise.id,
         complaints=(*first, *starter, *_kinds(trial), *(text for proof in proofs for text in proof.complaints)),
-        caught=Share.of([proof.good for proof in mistakes]),
-        named=Share.of([proof.named for proof in mistakes]),
-        accepted=Share.of([proof.good for right, proof in examples if right]),
-        refused=Share.of([proof.good for right, proof in examples if not right]),
-        trivial=Share.of([proof.good for proof in trivial]),
+        caught=Ratio.of([proof.good for proof in mistakes]),
+        named=Ratio.of([proof.named for proof in mistakes]),
+        accepted=Ratio.of([proof.good for right, proof in examples if right]),
+        refused=Ratio.of([proof.good for right, proof in examples if not right]),
+        trivial=Ratio.of([proof.good for proof in trivial]),
         seconds=seconds,
         dimensions=tuple(name.value for name in reference.dimensions),
     )

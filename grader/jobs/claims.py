@@ -23,7 +23,7 @@ WAITING = JobRow.claim.is_(None)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """Where a job has waited since when; how many go before it, and whether a try of it had to let others go first."""
 
     created: float
@@ -171,7 +171,7 @@ def newcomers(session: Session) -> set[str]:
     return set(session.scalars(select(JobRow.queue).distinct().where(WAITING, JobRow.tries == 0)))
 
 
-def place(session: Session, id: SubmissionId) -> Place | None:
+def place(session: Session, id: SubmissionId) -> QueuePosition | None:
     """Return where a submission stands in its queue; None if it does not wait."""
     job = JobRow
     again = job.tries > job.faults + job.kills
@@ -185,7 +185,7 @@ def place(session: Session, id: SubmissionId) -> Place | None:
     queue, priority, created, tried = mine
     earlier = tuple_(job.priority, job.submission_id) < tuple_(priority, id)
     ahead = session.scalar(select(func.count()).where(WAITING, job.queue == queue, earlier))
-    return Place(created, ahead or 0, bool(tried))
+    return QueuePosition(created, ahead or 0, bool(tried))
 
 
 def _ready(queue: str, now: float) -> tuple[ColumnElement[bool], ...]:

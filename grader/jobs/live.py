@@ -28,7 +28,7 @@ LOOKS = 25  # a second, of all who only wait together: the page must stay quick 
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class GradingSteps:
     """How far a grading is; `curve` holds the losses so far of what it trains."""
 
     step: str = ""
@@ -60,7 +60,7 @@ class LiveTracker:
         """Start at no step."""
         self._live = live
         self._id = id
-        self.steps = Steps()
+        self.steps = GradingSteps()
         self.alone = False
         self.cancel = CancelToken()
 
@@ -74,7 +74,7 @@ class LiveTracker:
         self.cancel.check()
         done = self.steps.done + 1
         total = max(done, self.steps.total) if self.steps.total else 0
-        self.steps = Steps(seen.name, done, total, self._curve(seen))
+        self.steps = GradingSteps(seen.name, done, total, self._curve(seen))
         self._live.changed(self._id)
 
     def expect(self, total: int) -> None:
@@ -97,7 +97,7 @@ class Live:
         """Start with nobody."""
         self._lock = threading.Lock()
         self._trackers: dict[SubmissionId, LiveTracker] = {}
-        self._far: dict[SubmissionId, Steps] = {}  # of gradings in other processes
+        self._far: dict[SubmissionId, GradingSteps] = {}  # of gradings in other processes
         self._subscribers: set[Subscriber] = set()
         self._lengths: deque[float] = deque(maxlen=RECENT)
         self.slots = 1  # how many gradings this process runs at once
@@ -140,17 +140,17 @@ class Live:
         """In how many seconds one who waits should look again: seldom when many wait."""
         return max(CALM, len(self._subscribers) / LOOKS)
 
-    def steps(self, id: SubmissionId) -> Steps:
+    def steps(self, id: SubmissionId) -> GradingSteps:
         """Return how far a grading is."""
         with self._lock:
             tracker = self._trackers.get(id)
-            return tracker.steps if tracker else self._far.get(id, Steps())
+            return tracker.steps if tracker else self._far.get(id, GradingSteps())
 
     def running(self, id: SubmissionId) -> bool:
         """Tell whether it is being graded in this process."""
         return id in self._trackers
 
-    def advance(self, id: SubmissionId, steps: Steps) -> None:
+    def advance(self, id: SubmissionId, steps: GradingSteps) -> None:
         """Note how far a grading in another process is."""
         with self._lock:
             self._far[id] = steps

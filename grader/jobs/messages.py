@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 
-from grader.jobs.live import Steps
+from grader.jobs.live import GradingSteps
 from grader.store.records import SubmissionId
 
 MESSAGE_BYTES = 1 << 20  # the longest one tells of a curve: a thousand numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class StartWorkers:
     """To a grading process: start so many workers for each queue."""
 
     slots: dict[str, int]
@@ -76,12 +76,12 @@ class Advanced:
     """From a grading process: how far this submission is."""
 
     id: SubmissionId
-    steps: Steps
+    steps: GradingSteps
 
 
-Message = Run | Wake | Interrupt | Drain | Ready | Unavailable | Moved | Took | Advanced
+Message = StartWorkers | Wake | Interrupt | Drain | Ready | Unavailable | Moved | Took | Advanced
 _TYPES: dict[str, type[Message]] = {
-    kind.__name__: kind for kind in (Run, Wake, Interrupt, Drain, Ready, Unavailable, Moved, Took, Advanced)
+    kind.__name__: kind for kind in (StartWorkers, Wake, Interrupt, Drain, Ready, Unavailable, Moved, Took, Advanced)
 }
 
 
@@ -107,5 +107,5 @@ def _read(name: str, fields: dict[str, object]) -> Message:
     if name == Advanced.__name__:
         steps = fields["steps"]
         assert isinstance(steps, dict)
-        fields = {**fields, "steps": Steps(**{**steps, "curve": tuple(steps["curve"])})}
+        fields = {**fields, "steps": GradingSteps(**{**steps, "curve": tuple(steps["curve"])})}
     return _TYPES[name](**fields)  # type: ignore[arg-type]  # both ends are of one version

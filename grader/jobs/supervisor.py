@@ -25,7 +25,7 @@ from grader.jobs.messages import (
     Message,
     Moved,
     Ready,
-    Run,
+    StartWorkers,
     Took,
     Unavailable,
     Wake,
@@ -172,7 +172,7 @@ class WorkerSupervisor(TableQueue):
         """Heed one process, and its successor when it dies, as long as this engine runs."""
         while not self._leaving.is_set():
             process = self._processes[place]
-            process.tell(Run(self._shares[place]))
+            process.tell(StartWorkers(self._shares[place]))
             process.listen(self._heed)
             if not self._leaving.wait(PAUSE_SECONDS):
                 LOG.error("a grading process ended; another one takes over what it held")

@@ -214,7 +214,9 @@ class Worker:
             return report, report.to_json()
         except Exception as fault:  # noqa: BLE001 - whatever a writer of JSON trips over is no reason to lose a verdict
             incident = record(LOG, f"a report on {report.exercise} could not be written as JSON", fault)
-        bare = replace(report.bare(), advice=(f"part of this report is missing, by a fault of ours ({incident})",))
+        bare = replace(
+            report.bare(), advice=(f"part of this report is missing because of a grader error ({incident})",)
+        )
         return bare, bare.to_json()
 
     def _excuse(self, claim: Claim, fault: Exception) -> None:

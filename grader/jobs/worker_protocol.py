@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.errors import GraderFault
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.live import Live
-from grader.jobs.messages import Advanced, Drain, Interrupt, Moved, Run, Took, Wake, received, send
+from grader.jobs.messages import Advanced, Drain, Interrupt, Moved, StartWorkers, Took, Wake, received, send
 from grader.store.records import SubmissionId
 
 TELL_SECONDS = 0.1  # between two words on the same grading
@@ -66,7 +66,7 @@ def serve_commands(connection: socket.socket, engine: EmbeddedEngine) -> None:
     """Carry out the commands of the pages' process until it says drain; exit if it is gone."""
     for message in received(connection):
         match message:
-            case Run(slots):
+            case StartWorkers(slots):
                 engine.run(slots)
             case Wake(queue):
                 engine.wake(queue)

@@ -28,16 +28,18 @@ def _loaded(loaded: Loaded) -> list[str]:
     found = []
     if loaded.raised is not None:
         told = explain(loaded.raised)
-        found.append(f"what your file does at its end, below its definitions, failed and was left out: {told}")
+        found.append(f"the code at the end of your file, below its definitions, failed and was skipped: {told}")
     if loaded.missing:
         names = ", ".join(f"`{name}`" for name in loaded.missing[:8])
-        found.append(f"{names}: not here, so a stand-in took its place, which draws nothing and has no values")
+        found.append(
+            f"{names}: not available, so it was replaced by a placeholder, which draws nothing and has no values"
+        )
     return found
 
 
 def _modified(observed: Observations) -> list[str]:
     names = sorted({name for call in observed.calls.values() for name in call.modified})
-    return [f"your code overwrites its argument `{name}`; whoever called it may need it still" for name in names]
+    return [f"your code overwrites its argument `{name}`; the caller may still need it" for name in names]
 
 
 def _zeroed(observed: Observations) -> list[str]:
@@ -47,13 +49,13 @@ def _zeroed(observed: Observations) -> list[str]:
 
 def _unused(observed: Observations) -> list[str]:
     names = sorted({name.partition(" ")[0] for build in observed.builds.values() for name in build.unused})
-    return [f"the contract knows no `{name}`; it kept the values that you gave it" for name in names]
+    return [f"`{name}` is not part of the contract, so it kept your initial values" for name in names]
 
 
 def _loose(observed: Observations) -> list[str]:
     names = sorted({name for build in observed.builds.values() for name in build.loose})
     return [
-        f"`self.{name}` is a plain tensor: `.to(device)` and `state_dict()` forget it; register it as a buffer"
+        f"`self.{name}` is a plain tensor: `.to(device)` and `state_dict()` ignore it; register it as a buffer"
         for name in names
     ]
 
@@ -68,5 +70,5 @@ def _strided(evidence: Evidence) -> list[str]:
         if (problem := evidence.problem(call)) is not None:
             return [f"{given}, your code fails: {problem.message}"] if problem.verdict is Verdict.FAILED else []
         if text := outputs_differ(call, evidence, call):
-            return [f"{given}, your code gives something else than expected: {text}"]
+            return [f"{given}, your output is wrong: {text}"]
     return []

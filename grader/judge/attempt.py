@@ -39,13 +39,13 @@ _STATUS = {
     Ending.PROTOCOL: Status.CRASHED,
 }
 _SINGLE_ADVICE = (
-    "your code asks for float32 by name, so it was graded in float32, less exactly; "
-    "take dtype and device from the input instead (`x.dtype`), and where float32 is the least that you need, "
+    "your code names float32, so it was graded in float32, with less precision; "
+    "take dtype and device from the input instead (`x.dtype`), and where you need at least float32, use "
     "`torch.promote_types(x.dtype, torch.float32)`"
 )
 _LEFT_OPEN = (
-    "Something of ours broke while your code was being judged; it is not to blame. What could be judged is shown and "
-    "counts, and no attempt is used up. Your instructor can find out more with this id: {incident}"
+    "An error in the grader interrupted the grading; it is not your fault. The results so far are shown and "
+    "count, and no attempt is used. Your instructor can find out more with this id: {incident}"
 )
 
 
@@ -146,13 +146,13 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     output = clean(run.output)
     status, reason = _status(run)
     optional, judged = OptionalParts(), outcome.judged
-    clues: tuple[Clue, ...] = optional.make("what your code reaches for is", outcome.clues, ())
+    clues: tuple[Clue, ...] = optional.make("the list of forbidden calls is", outcome.clues, ())
     dtype = "float32" if outcome.single else "float64"
     blank = replace(blank, status=status, reason=reason, output=output, dtype=dtype, clues=clues)
     if status in (Status.REJECTED, Status.UNGRADABLE):
         return blank
     properties: tuple[Property, ...] = ()
-    properties = optional.make("the properties of your answer are", lambda: scoring.properties(judged), properties)
+    properties = optional.make("the properties of your output are", lambda: scoring.properties(judged), properties)
     remarks: tuple[str, ...] = ()
     remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
     single = (_SINGLE_ADVICE,) if outcome.single else ()
@@ -200,17 +200,15 @@ def _reason(run: Run) -> str:
     return {
         Ending.FINISHED: "",
         Ending.TIMEOUT: f"your code was stopped because it took too long{where}; {_finished(run)}",
-        Ending.MEMORY: f"your code was stopped because it used too much memory{where}; what was finished before counts",
-        Ending.OUTPUT: "your code was stopped because it printed too much; what was finished before counts",
-        Ending.CRASHED: f"your code ended its process{where}; what was finished before counts",
-        Ending.PROTOCOL: f"your code disturbed the channel that carries its results{where}; what came before counts",
+        Ending.MEMORY: f"your code was stopped because it used too much memory{where}; earlier results count",
+        Ending.OUTPUT: "your code was stopped because it printed too much; earlier results count",
+        Ending.CRASHED: f"your code ended its process{where}; earlier results count",
+        Ending.PROTOCOL: f"your code corrupted the channel for its results{where}; earlier results count",
     }[run.ending]
 
 
 def _finished(run: Run) -> str:
     """Return what came of a run that was stopped, and where its time may have gone if nothing did."""
     if run.observations.calls or run.observations.builds:
-        return "what was finished before counts"
-    return (
-        "nothing was finished. What your file does while it is loaded, a demonstration for one, takes of the same time"
-    )
+        return "earlier results count"
+    return "nothing was finished. Code that runs while your file is loaded, such as a demonstration, uses the same time"

@@ -185,17 +185,17 @@ def _told_step(scene: _Scene, place: Place, back: _Back) -> Location:
     title = scene.replay.steps.titles[place.step]
     is_none = back.gradient is None or not bool(back.gradient.any())
     what = (
-        "no gradient comes back to them. Look for `detach()`, `.data`, `no_grad`, `.item()` or a new tensor"
+        "no gradient reaches them. Look for `detach()`, `.data`, `no_grad`, `.item()` or a new tensor"
         if is_none
-        else "the gradient that comes back to them is wrong. Look"
+        else "their gradient is wrong. Look"
     )
     later = _still_right(scene, place)
     until = f", before “{later}”, whose gradient is right" if later else ""
     return Location(
         place.step,
-        f"{'No' if is_none else 'A wrong'} gradient comes back to {line}",
-        f"In the case “{again.title(scene.call)}” your numbers of {line} are right (“{title}”), but {what} in what is "
-        f"made of them{until}.",
+        f"{'No' if is_none else 'A wrong'} gradient reaches {line}",
+        f"In the case “{again.title(scene.call)}” the results of {line} are right (“{title}”), but {what} in what is "
+        f"computed from them{until}.",
         back.line,
     )
 
@@ -251,12 +251,12 @@ def _told_leaf(scene: _Scene, step: str, lines: list[int], keys: list[str]) -> L
     found = [scene.seen.slots[key].tensor for key in keys]
     is_none = all(tensor is None or not bool(tensor.any()) for tensor in found)
     where = " and ".join(again.where(line) for line in sorted(set(lines)))
-    what = "none goes on" if is_none else "what goes on is wrong"
+    what = "no gradient is passed on" if is_none else "the gradient that is passed on is wrong"
     return Location(
         step,
         f"{'No' if is_none else 'A wrong'} gradient goes from {where} to {names}",
-        f"In the case “{again.title(scene.call)}” the gradient that comes back to {where} is right "
+        f"In the case “{again.title(scene.call)}” the gradient of {where} is right "
         f"(“{scene.replay.steps.titles[step]}”), but {what} from there to {names}. Look for `detach()`, `.data`, "
-        "`no_grad` or a new tensor in what goes in there.",
+        "`no_grad` or a new tensor between the two.",
         min(lines),
     )

@@ -56,12 +56,12 @@ def _told_kept(again: Retrace, call: Call, alone: CallSeen, after: CallSeen) -> 
     line = after.raised.line if after.raised and (changed is None or changed is after.trace[-1]) else None
     line = line or (changed.line if changed else None)
     place = f": see {again.where(line)}" if line else ""
-    first = f" {_upper(again.where(line))} is the first that gives something else then." if line else ""
+    first = f" {_upper(again.where(line))} is the first line with different results." if line else ""
     return Location(
         "",
-        f"Your code keeps something from one call to the next{place}",
-        f"By itself, the case “{again.title(call)}” is right; after earlier calls it is wrong.{first} "
-        "Each call must depend on its arguments alone: make anew what depends on them, such as a mask.",
+        f"Your code keeps state from one call to the next{place}",
+        f"The case “{again.title(call)}” is right by itself, but wrong after earlier calls.{first} "
+        "Each call must depend only on its arguments: compute whatever depends on them, such as a mask, again.",
         line,
     )
 
@@ -92,22 +92,22 @@ def trained(again: Retrace) -> Location | None:
 
 def _told_training(again: Retrace, call: Call, line: int, drawn: bool, *, may: bool) -> Location:
     place = again.where(line)
-    what = f"{place} draws random numbers" if drawn else f"{place} gives other numbers than in evaluation mode"
+    what = f"{place} draws random numbers" if drawn else f"{place} gives different results than in evaluation mode"
     due = (
-        "The failed check says what dropout must do there; up to this line both modes are the same."
+        "The failed check says what dropout must do there; up to this line both modes agree."
         if may
-        else "Nothing may change in this mode here: no dropout was asked for."
+        else "Training mode must not change anything here: this exercise has no dropout."
     )
-    title = f"Training mode changes your numbers at {place}"
+    title = f"Training mode changes your results at {place}"
     return Location("", title, f"In the case “{again.title(call)}”, in training mode, {what}. {due}", line)
 
 
 def _told_still(again: Retrace, call: Call) -> Location:
     message = (
-        f"In the case “{again.title(call)}” each result of your code is the same in training mode as in evaluation "
-        "mode, and must not be: elements must be dropped."
+        f"In the case “{again.title(call)}” every result of your code is the same in training and in evaluation "
+        "mode. In training mode elements must be dropped."
     )
-    return Location("", "Training mode changes nothing in your numbers", message)
+    return Location("", "Training mode does not change your results", message)
 
 
 def _failed_in_training(again: Retrace) -> Call | None:
@@ -158,8 +158,8 @@ def written(again: Retrace) -> Location | None:
         return Location(
             "",
             f"{_upper(place)} writes into an argument",
-            f"In the case “{again.title(call)}” {names} is not the same after your call as before: {place} writes into "
-            "it. Whoever called it still needs it; work on a new tensor.",
+            f"In the case “{again.title(call)}” {names} changes during your call: {place} writes into "
+            "it. The caller may still need it: create a new tensor.",
             line,
         )
     return None
@@ -177,10 +177,10 @@ def undefined(again: Retrace) -> Location | None:
         if line is not None:
             place = again.where(line)
             message = (
-                f"In the case “{again.title(call)}” your output has NaN, and must have none. {_upper(place)} is the "
-                "first that gives it: look for ∞ - ∞, 0 · ∞ and 0 / 0 there."
+                f"In the case “{again.title(call)}” your output must not contain NaN. {_upper(place)} is the "
+                "first line that produces it: look for ∞ - ∞, 0 · ∞ and 0 / 0 there."
             )
-            return Location("", f"NaN begins at {place}", message, line)
+            return Location("", f"NaN first appears at {place}", message, line)
     return None
 
 

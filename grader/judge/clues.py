@@ -37,9 +37,9 @@ class Clue:
     def text(self) -> str:
         """What it is and where, in words to the student."""
         what = {
-            Sight.TRAPPED: f"`{self.what}` was called, and stopped",
-            Sight.READ: f"`{self.what}` stands in your code",
-            Sight.UNUSUAL: f"`{self.what}`, which no answer here needs; it costs nothing",
+            Sight.TRAPPED: f"`{self.what}` was called and blocked",
+            Sight.READ: f"`{self.what}` appears in your code",
+            Sight.UNUSUAL: f"`{self.what}`, which this exercise does not need; it costs no points",
         }[self.sight]
         function = f", in `{self.function}`" if self.function else ""
         cell = f"cell {self.cell}, " if self.cell else ""
@@ -47,8 +47,8 @@ class Clue:
 
 
 WHY = (
-    "This exercise is about writing a step yourself, so PyTorch's own version of it is switched off here: a case in "
-    "which it is called earns nothing, even where your code goes on without it."
+    "In this exercise you write this step yourself, so PyTorch's own version is blocked: a case that calls it earns "
+    "no points, even if your code continues without it."
 )
 
 

@@ -83,4 +83,4 @@ def _note(lines: Sequence[Judged], max_elements: str, grown_bytes: int) -> str:
     text = f"{over} of {len(lines)} sequences reach {max_elements}" if over else f"no tensor reaches {max_elements}"
     if grown_bytes <= 0:
         return text
-    return f"{text}; seen from outside, the whole process grew by {grown_bytes / _MIB:.1f} MiB at most"
+    return f"{text}; the memory of the whole process grew by {grown_bytes / _MIB:.1f} MiB at most"

@@ -107,7 +107,7 @@ def _note(run: Run, plan: Plan) -> str:
     if raised is not None:
         return clean(f"there, your code fails: {explain(raised)}", limit=600)
     if run.ending is not Ending.FINISHED:
-        return clean(f"there, your code did not come to its end ({run.ending}{f', {run.detail}' * bool(run.detail)})")
+        return clean(f"there, your code did not finish ({run.ending}{f', {run.detail}' * bool(run.detail)})")
     return ""
 
 

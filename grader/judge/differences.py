@@ -50,7 +50,7 @@ def _offset(values: Tensor, truth: Tensor, tolerance: float) -> str:
 def _exchanged(values: Tensor, truth: Tensor, tolerance: float) -> str:
     if truth.dim() < 2 or truth.shape[-1] != truth.shape[-2] or not same(values.transpose(-2, -1), truth, tolerance):
         return ""
-    return "have rows and columns exchanged"
+    return "are transposed"
 
 
 def _hidden(values: Tensor, truth: Tensor, tolerance: float) -> str:
@@ -64,10 +64,8 @@ def _hidden(values: Tensor, truth: Tensor, tolerance: float) -> str:
     shown, lost = int((hidden & ~hides_too).sum()), int((hides_too & ~hidden).sum())
     if not elsewhere or not (shown or lost):
         return ""
-    said = (
-        [f"have another number in {shown} of the {int(hidden.sum())} places where it must be {name}"] if shown else []
-    )
-    said += [f"have {name} in {lost} places where it must not be"] if lost else []
+    said = [f"differ in {shown} of the {int(hidden.sum())} places that must be {name}"] if shown else []
+    said += [f"are {name} in {lost} places that must not be"] if lost else []
     return " and ".join(said) + ", and are right everywhere else"
 
 
@@ -93,4 +91,4 @@ def _adds_up(values: Tensor, axis: int, tolerance: float) -> bool:
 
 def _elsewhere(values: Tensor, truth: Tensor, tolerance: float) -> str:
     ordered: Callable[[Tensor], Tensor] = lambda tensor: tensor.flatten().sort().values  # noqa: E731
-    return "are the reference's numbers in other places" if same(ordered(values), ordered(truth), tolerance) else ""
+    return "are the reference's numbers in different places" if same(ordered(values), ordered(truth), tolerance) else ""

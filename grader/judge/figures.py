@@ -67,7 +67,7 @@ def _note(bars: tuple[Bar, ...]) -> str:
         return ""
     if missing:
         return f"No gradient reaches {', '.join(missing)}."
-    return "Every input and every weight receives a finite gradient."
+    return "Every input and every parameter gets a finite gradient."
 
 
 def _largest(tensor: Tensor) -> float:

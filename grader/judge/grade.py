@@ -32,7 +32,7 @@ from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 from grader.judge.text import clean
 
-_CUT = "no known mistake explains your answer by itself, and the search for two at once was ended before all were tried"
+_CUT = "no single known mistake explains your results, and the search for two at once ended before all were tried"
 _GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
 
 
@@ -100,7 +100,7 @@ def _with_location(report: Report, outcome: Outcome, find: Callable[[], Location
     if outcome.score == 100 or report.diagnosis or outcome.run.ending is not Ending.FINISHED:
         return report
     optional = OptionalParts()
-    found = optional.make("the place where it begins to differ is", partial(within, MOST_WORK, find), None)
+    found = optional.make("the place where your code first differs is", partial(within, MOST_WORK, find), None)
     return replace(report, location=found and _cleaned(found), advice=(*report.advice, *optional.missing))
 
 

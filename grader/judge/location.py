@@ -31,7 +31,7 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
     intro = f"In the case “{case}”"
     if found.first is None:
         known = _known(found, titles, where)
-        return Location("", "These of your numbers are still right", f"{intro}: {known} {_NO_MORE}")
+        return Location("", "Your last results that are right", f"{intro}: {known} {_NO_MORE}")
     line = min((node.line for node in found.first.nodes.values() if node.line), default=None)
     told = _used(found, titles, where, tolerance) if found.used else _differs(found, titles, where, tolerance)
     known = _known(found, titles, where) if not found.used else ""
@@ -44,17 +44,21 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
     )
 
 
-_NO_MORE = "Nothing that you make of them is a later result of the reference, so look at what happens to them next."
+_NO_MORE = (
+    "Nothing computed from them equals a later result of the reference, so check what your code does with them next."
+)
 
 
 def _title(found: Found, place: str) -> str:
     if found.used:
-        return f"A right result is not used as it is{f': see {place}' if place else ''}"
+        return f"A right result is not used unchanged{f': see {place}' if place else ''}"
     if not place:
-        return "Your code goes on with an argument where a step is due"
+        return "Your code uses an argument where a step is missing"
     if _is_left_out(found):
-        return f"A step is missing behind {place}"
-    return f"By {place} your numbers differ" if found.between else f"Your numbers begin to differ at {place}"
+        return f"A step is missing after {place}"
+    return (
+        f"At {place} or earlier your results become wrong" if found.between else f"Your results become wrong at {place}"
+    )
 
 
 def _known(found: Found, titles: Titles, where: Where) -> str:
@@ -63,7 +67,7 @@ def _known(found: Found, titles: Titles, where: Where) -> str:
     for place, node in found.known.items():
         lines.setdefault(place.step, []).extend([node.line] if node.line else [])
     said = [f"{_quoted(titles[step])} ({_lines(numbers, where)})" for step, numbers in lines.items() if numbers]
-    return f"Right up to there: {_listed(said[-_MOST_KNOWN:])}." if said else ""
+    return f"Right until then: {_listed(said[-_MOST_KNOWN:])}." if said else ""
 
 
 def _differs(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
@@ -71,9 +75,9 @@ def _differs(found: Found, titles: Titles, where: Where, tolerance: float) -> st
     step, nodes = found.first.step, found.first.nodes
     what = f"{_quoted(titles[step])}{_which(found, step)}"
     if _is_left_out(found):
-        return f"where {what} is due, your code goes on with the numbers of {_sources(nodes, where)} as they are."
+        return f"instead of {what}, your code uses the numbers of {_sources(nodes, where)} unchanged."
     other = _role(found, titles)
-    how = f"they are what the reference has after {_quoted(other)}" if other else _how(found, tolerance)
+    how = f"they equal the reference's numbers for {_quoted(other)}" if other else _how(found, tolerance)
     return f"the numbers for {what}, at {_sources(nodes, where)}, are not the reference's{f': {how}' if how else ''}."
 
 
@@ -82,14 +86,14 @@ def _used(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
     assert found.used is not None
     right = _lines([node.line for node in found.used.values()], where)
     other = _role(found, titles)
-    how = f"those are what the reference has after {_quoted(other)}" if other else _how(found, tolerance)
+    how = f"these equal the reference's numbers for {_quoted(other)}" if other else _how(found, tolerance)
     what = f"{_quoted(titles[found.first.step])}{_which(found, found.first.step)}"
     origins = {origin.step for origin in found.origins.values()}
     if len(origins) == 1 and found.origins.keys() == found.first.nodes.keys():
         what = _quoted(titles[origins.pop()])  # what merely passes its numbers on is not where they were made
     return (
-        f"your numbers for {what} are right ({right}), but your code goes on "
-        f"with others, at {_sources(found.first.nodes, where)}{f': {how}' if how else ''}."
+        f"your numbers for {what} are right ({right}), but your code continues "
+        f"with different ones, at {_sources(found.first.nodes, where)}{f': {how}' if how else ''}."
     )
 
 
@@ -128,17 +132,17 @@ def _which(found: Found, step: str) -> str:
 def _before(found: Found, titles: Titles) -> str:
     if not found.between:
         return ""
-    return f"Not found in your code, so part of another line or what is wrong: {_steps(found.between, titles)}."
+    return f"Not found in your code, so either part of another line or wrong: {_steps(found.between, titles)}."
 
 
 def _also(found: Found, titles: Titles) -> str:
     if not found.also:
         return ""
-    return f"Or it comes from {_steps(found.also, titles)}, which must leave the numbers as they are here."
+    return f"Or the cause is {_steps(found.also, titles)}, which must not change the numbers here."
 
 
 def _after(found: Found) -> str:
-    return "What follows is right." if found.whole else ""
+    return "The steps after it are right." if found.whole else ""
 
 
 def _steps(steps: Iterable[str], titles: Titles) -> str:

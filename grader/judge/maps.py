@@ -60,7 +60,7 @@ def who_sees_whom(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | Non
     hidden = stack.expected == 0
     leaks, blind = int((stack.wrong & hidden).sum()), int((stack.wrong & ~hidden).sum())
     notes = [f"{leaks} leaks found"] if leaks else []
-    notes += [f"{blind} cells where something should be seen, and is not"] if blind else []
+    notes += [f"{blind} cells without an effect where there must be one"] if blind else []
     return heatmap(stack, "influence", title, "; ".join(notes) or "no leaks found")
 
 
@@ -133,12 +133,12 @@ def _weights(yours: Tensor, expected: Tensor, axes: Sequence[str], title: str) -
 
 def _about_weights(stack: Stack) -> str:
     if many := int(stack.wrong.sum()):
-        return f"weights in {many} cells where there must be none"
+        return f"nonzero weights in {many} cells that must be zero"
     off = float((stack.yours - stack.expected).abs().nan_to_num(torch.inf).max())
     if off > _VISIBLE:
         return f"weights are off by up to {off:.3g}"
     hidden = bool((stack.expected == 0).any())
-    return "no weight where there must be none" if hidden else "every weight is as expected"
+    return "all masked weights are zero" if hidden else "every weight is as expected"
 
 
 def _hiding(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
@@ -198,4 +198,4 @@ def _influence(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
         return None
     columns = f"{' and '.join(item.spec.of)}, {item.spec.axis}"
     named = replace(stack, rows=f"{item.spec.output}, {item.spec.rows}", columns=columns)
-    return named, f"Who sees whom, {item.case.title}"
+    return named, f"Attention pattern, {item.case.title}"

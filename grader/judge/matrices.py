@@ -114,7 +114,7 @@ def _cut(note: str, stack: Stack) -> str:
     rows, columns = stack.yours.shape[-2:]
     if not stack.cut:
         return note
-    return f"{note}; drawn are {min(rows, LARGEST)} of {rows} rows and {min(columns, LARGEST)} of {columns} columns"
+    return f"{note}; showing {min(rows, LARGEST)} of {rows} rows and {min(columns, LARGEST)} of {columns} columns"
 
 
 def _spelled(axes: Sequence[str], dims: int) -> list[str]:

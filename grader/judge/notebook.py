@@ -50,8 +50,8 @@ def without_magic(text: str) -> str:
 def skipped(text: str) -> tuple[str, ...]:
     """Return a remark if commands for IPython were put out of action in `text`."""
     count = sum(text.count(f"{_SKIPPED}{sign}") for sign in "%!")
-    what = "a line that is for IPython (`%` or `!`)" if count == 1 else f"{count} lines that are for IPython (`%`, `!`)"
-    return (f"{what} did nothing here; the rest of your file was run",) if count else ()
+    what = "an IPython line (`%` or `!`)" if count == 1 else f"{count} IPython lines (`%`, `!`)"
+    return (f"{what} had no effect here; the rest of your file was run",) if count else ()
 
 
 def in_cells(observed: Observations, text: str) -> Observations:
@@ -118,7 +118,7 @@ def _cells(text: str) -> list[tuple[int, str]]:
     try:
         book = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Rejected("your file begins like a notebook, but is none; send the whole .ipynb file") from error
+        raise Rejected("your file looks like a notebook, but is not a valid one; send the whole .ipynb file") from error
     cells = book.get("cells")
     if not isinstance(cells, list) or len(cells) > MOST_CELLS:
         raise Rejected(f"your notebook has no list of cells, or more than {MOST_CELLS}; send the .py file instead")

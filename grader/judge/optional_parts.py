@@ -10,7 +10,7 @@ from grader.errors import Stopped, record
 
 LOG = logging.getLogger(__name__)
 Part = TypeVar("Part")
-FAULT = "by a fault of ours"  # these words are in every remark on what is missing
+FAULT = "because of an error in the grader"  # these words are in every remark on what is missing
 
 
 class OptionalParts:
@@ -36,5 +36,5 @@ class OptionalParts:
             raise
         except Exception as fault:  # noqa: BLE001 - whatever it is, the verdict stands without
             incident = record(LOG, f"{what} missing from a report", fault)
-        self.missing.append(f"{what} missing here, {FAULT} ({incident}); your points are not touched by it")
+        self.missing.append(f"{what} missing here, {FAULT} ({incident}); this does not affect your points")
         return otherwise

@@ -21,7 +21,7 @@ from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan
 from grader.box.run import Run
 from grader.checks.evidence import Evidence
 
-FOUND = "found by what it does"
+FOUND = "found by its behaviour"
 UNTOLD = (
     "the names and shapes of your weights do not say which is which, or how they lie, and no assignment gave right "
     "answers; so they were taken in the order in which you made them. If that is not what you meant, name them as the "

@@ -18,7 +18,7 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
     raw = source.encode("utf-8", "surrogatepass") if isinstance(source, str) else source
     if len(raw) > limit_bytes:
         limit = limit_bytes // 1024
-        raise Rejected(f"your file is too long: at most {limit} KiB are taken. Leave data and outputs out of it")
+        raise Rejected(f"your file is too long: at most {limit} KiB are allowed. Remove data and outputs")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -27,7 +27,9 @@ def read_source(source: str | bytes, *, limit_bytes: int) -> str:
         ) from error
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise Rejected(f"your file has a NUL character in line {line}, so it is no text; send the .py file itself")
+        raise Rejected(
+            f"your file has a NUL character in line {line}, so it is not a text file; send the .py file itself"
+        )
     if not text.strip():
         raise Rejected("your file is empty")
     return python_of(text)

@@ -18,7 +18,7 @@ from grader.judge.retrace import Retrace
 from grader.judge.text import clean
 
 _MOST_CHARACTERS = 160  # of an exception's message
-_NAMED = re.compile(r"(?:`|beside )([A-Za-z_][\w.]*)")
+_NAMED = re.compile(r"`([A-Za-z_][\w.]*)")
 
 
 def failure(again: Retrace) -> Location | None:
@@ -75,7 +75,7 @@ def _told_weights(again: Retrace, call: Call, raised: Raised) -> Location | None
         name = path.rstrip(".").removesuffix(".weight").removesuffix(".bias").rpartition(".")[2]
         lines = outline.assignments(again.text, name)
         if len(lines) == 1:
-            title = f"`{name}`, which {again.where(lines[0])} makes, is not what the contract asks for"
+            title = f"`{name}`, created at {again.where(lines[0])}, is not what the contract asks for"
             message = f"In the case “{again.title(call)}”: {clean(raised.message, limit=400)}"
             return Location("", title, message, lines[0])
     return None
@@ -105,8 +105,8 @@ def _told_misfit(again: Retrace, call: Call, found: Seen, name: str, *, wanted: 
     place = again.where(line)
     return Location(
         "",
-        f"Your `{name}` is not what it must be: see {place}",
-        f"In the case “{again.title(call)}” `{name}` must be {wanted}, and {place} gives {got}.",
+        f"Your `{name}` does not match the contract: see {place}",
+        f"In the case “{again.title(call)}” `{name}` must be {wanted}, but {place} gives {got}.",
         line,
     )
 
@@ -156,7 +156,7 @@ def refusal(again: Retrace) -> Location | None:
         place = again.where(line)
         return Location(
             "",
-            f"`{entry.name}` does not refuse what cannot work: see {place}",
+            f"`{entry.name}` does not reject invalid arguments: see {place}",
             f"With {given} the constructor must raise as the contract says; yours {did}: see {place}.",
             line,
         )

@@ -40,12 +40,12 @@ def looks(items: Sequence[Item], evidence: Evidence) -> Heatmap | None:
     first, *others = panes
     return Heatmap(
         role="attention",
-        title="What your trained models look at" if len(trained) > 1 else "What your trained model looks at",
-        rows="word that is written",
-        columns="word that is read",
+        title="Attention of your trained models" if len(trained) > 1 else "Attention of your trained model",
+        rows="output word",
+        columns="input word",
         values=first.values,
         expected=(),
-        note="in a sequence that was never trained on",
+        note="in an unseen sequence",
         name=first.name,
         panes=(*others, Pane("where each word comes from", alignment, ())),
     )
@@ -123,8 +123,8 @@ def _by_length(trained: Sequence[Item], evidence: Evidence) -> Curve | None:
         return None
     longest = max(_lengths(tensor(item.case, "source")).max().item() for item in trained)
     new = any(_lengths(tensor(item.case, "held_target")).max().item() > longest for item in trained)
-    note = f"no sentence of more than {longest} words was trained on" if new else ""
-    return Curve("Words right, by the length of the sentence", "words", "share that is right", series, note=note)
+    note = f"training sentences had at most {longest} words" if new else ""
+    return Curve("Correct words, by the length of the sentence", "words", "share of correct words", series, note=note)
 
 
 def _shares(item: Item, evidence: Evidence) -> tuple[tuple[float, ...], tuple[float, ...]]:

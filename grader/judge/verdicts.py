@@ -68,8 +68,10 @@ def _look(item: Item, evidence: Evidence) -> Finding:
     except Exception as fault:  # noqa: BLE001 - a judge has no reason to raise, so whatever it is, it is ours
         incident = record(LOG, f"the check “{item.name}” broke", fault)
         granted = _cause(fault) == _cause(_fault_on_the_truth(item, evidence))
-    points = "its points are yours" if granted else "it is left open"
-    message = f"it could not be checked, by a fault of ours, so {points}; the id for your instructor is {incident}"
+    points = "you get its points" if granted else "its result is open"
+    message = (
+        f"it could not be checked because of an error in the grader; {points}. The id for your instructor is {incident}"
+    )
     return Finding(Verdict.BROKEN, message, incident, granted)
 
 

@@ -21,11 +21,11 @@ from grader.pages.wording import clean
 
 LOG = logging.getLogger(__name__)
 SORRY = (
-    "This does not work just now; it is our fault. Please try again in a moment. If that does not help, give your "
-    "instructor this id: {incident}"
+    "This does not work at the moment because of an error on our side. Please try again later. If that does not help, "
+    "give your instructor this id: {incident}"
 )
 TEMPLATES = Path(__file__).parent / "templates"
-BUSY = "Many people are signing in just now. Please try again in a few seconds."
+BUSY = "Many people are signing in right now. Please try again in a few seconds."
 RETRY_SECONDS = 5
 
 Field = Annotated[str, Form(max_length=2000)]

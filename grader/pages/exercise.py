@@ -23,10 +23,10 @@ SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, win
 NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
 FOLLOW = "(submission) => { window.gym.follow(submission); }"
 NEWS = "() => window.gym.news()"  # what the stream of a run has brought
-DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and beside it the {NAMES['cuda']}"}
+DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and also the {NAMES['cuda']}"}
 WEAKER = (
-    "On the GPU your code runs in a process of its own behind weaker walls than the sandbox's. "
-    "Points come from the CPU either way."
+    "On the GPU your code runs in a separate process with weaker isolation than the sandbox. "
+    "Points come from the CPU in both cases."
 )
 
 

@@ -92,7 +92,7 @@ class ExerciseHandlers:
         if user is None:
             return "", pack(run_status.guest_view())
         if not isinstance(exercise, str) or not isinstance(source, str) or not isinstance(device, str):
-            return "", pack(run_status.refused_view("That is no code."))
+            return "", pack(run_status.refused_view("That is not code."))
         try:
             return self.service.submit(user, exercise, source, device), ""  # what is not drawn
         except NotAllowed as refusal:
@@ -172,7 +172,7 @@ class ExerciseHandlers:
 def hints_text(hints: tuple[str, ...]) -> str:
     """Return the hints as Markdown, each folded away on its own."""
     if not hints:
-        return "There are no hints for this one."
+        return "This exercise has no hints."
     folded = (
         f"<details><summary>Hint {place}</summary>\n\n{hint}\n\n</details>" for place, hint in enumerate(hints, 1)
     )

@@ -49,7 +49,7 @@ def gradebook_view(catalog: Catalog, students: Sequence[Student], mistakes: Sequ
     grades = [{"name": exercise.title, "kind": "grade"} for exercise in catalog.values()]
     sums = [{"name": "Mean", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
     begun = sum(bool(student.grades) for student in students)
-    text = f"{count(len(students), 'student')}, {begun} with a graded attempt. A name leads to what was handed in."
+    text = f"{count(len(students), 'student')}, {begun} with a graded attempt. Select a name to see the submissions."
     return {
         "label": "Gradebook",
         "columns": [{"name": "Student", "kind": "link"}, *grades, *sums, {"name": "Last active", "kind": "time"}],
@@ -86,7 +86,7 @@ def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, s
     """Return what a student has handed in, all of it or what is flagged as `shown` says; lines lead to the code."""
     flags = FLAGS.get(shown, tuple(Flag))
     rows = [_line(attempt, catalog) for attempt in attempts if attempt.flag in flags]
-    text = "Nothing handed in yet." if not shown else "Nothing of this kind."
+    text = "No submissions yet." if not shown else "None."
     choices = _choices(f"{student_address(student.id)}&flag=", shown, whole=True)
     title = shown_name(student)
     return {"wide": True, "title": title, "rows": rows, "text": text, "back": BACK, "choices": choices}
@@ -99,7 +99,7 @@ def flagged_view(found: Sequence[Flagged], catalog: Catalog, shown: str) -> View
         line = _line(one.attempt, catalog)
         rows.append({**line, "title": f"{clean(one.name, 64)}: {line['title']}"})
     choices = _choices("/teach/?flag=", shown)
-    text = "Nothing of this kind."
+    text = "None."
     return {"wide": True, "title": "Worth a look", "rows": rows, "text": text, "back": BACK, "choices": choices}
 
 
@@ -111,7 +111,7 @@ def _line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
 
 def _choices(address: str, shown: str, *, whole: bool = False) -> list[View]:
     """Return what a list may be narrowed to; with `whole`, not at all."""
-    names = {"any": "All that is flagged", **{flag.value: words.capitalize() for flag, words in WORDS.items()}}
+    names = {"any": "All flagged submissions", **{flag.value: words.capitalize() for flag, words in WORDS.items()}}
     names = {"": "Everything", **names} if whole else names
     choices: list[View] = [
         {"text": text, "href": address + name, "here": name == shown} for name, text in names.items()

@@ -74,7 +74,7 @@ def attempts_view(attempts: Sequence[Attempt]) -> View:
 
 def work_view(attempts: Sequence[Attempt], catalog: Catalog) -> View:
     """Return everything a person has handed in, newest first; a click leads to the exercise."""
-    text = "Nothing handed in yet. Pick an exercise and press Run checks."
+    text = "No submissions yet. Choose an exercise and press Run checks."
     rows = [work_line(attempt, catalog) for attempt in attempts]
     return {"wide": True, "title": "My work", "rows": rows, "text": text}
 
@@ -113,7 +113,7 @@ def _outcome(attempt: Attempt) -> str:
     if attempt.state in _ON_THE_WAY:
         return _ON_THE_WAY[attempt.state]
     if attempt.state is State.BROKEN or attempt.status is None:
-        return "our fault, not counted"
+        return "grader error, not counted"
     if attempt.status is Status.GRADED:
         return "accepted" if (attempt.score or 0.0) >= FULL else "not accepted yet"
     return _ENDS[attempt.status]

@@ -14,7 +14,10 @@ import gradio as gr
 from grader.errors import record
 
 LOG = logging.getLogger(__name__)
-BROKEN = "This does not work just now; it is our fault. Please try again. Your instructor can look for incident {}."
+BROKEN = (
+    "This does not work at the moment because of an error on our side. Please try again. "
+    "Your instructor can look for incident {}."
+)
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("uPlot.iife.min.js", "gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
 STYLES = ("uPlot.min.css", "gym.css")

@@ -51,7 +51,7 @@ class Guest:
 
 
 @dataclass(slots=True)
-class Part:
+class WaitingPart:
     """One part of the queue: who waits, by key, the next key first."""
 
     lines: dict[str, deque[Waiting]] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class Passwords:
         """Let `most` wait at once in each part."""
         self._thread = ThreadPoolExecutor(1, "passwords", initializer=_step_back)
         self._most = most
-        self._parts = {True: Part(), False: Part()}  # by whether they are known
+        self._parts = {True: WaitingPart(), False: WaitingPart()}  # by whether they are known
         self._busy = False
         self._turn = True  # which part is next
 

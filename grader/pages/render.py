@@ -41,9 +41,9 @@ _TITLES = {
 }
 _FREE = (Status.REJECTED, Status.UNGRADABLE)
 _FIRST = {Verdict.FAILED: 0, Verdict.BROKEN: 1, Verdict.SKIPPED: 2, Verdict.PASSED: 3}
-_WORDS = {Verdict.FAILED: "failed", Verdict.BROKEN: "our fault", Verdict.SKIPPED: "skipped"}
+_WORDS = {Verdict.FAILED: "failed", Verdict.BROKEN: "grader error", Verdict.SKIPPED: "skipped"}
 _PLACES = ("the first", "the second")  # of two mistakes at once
-_HOLDS = {True: "holds", False: "does not hold", None: "could not be looked at"}
+_HOLDS = {True: "holds", False: "does not hold", None: "could not be checked"}
 MANY = 3  # checks that say the same; from here on it is said above them, once
 _EMPTY: View = {"empty": True}
 
@@ -141,7 +141,7 @@ def causes(report: Report) -> list[View]:
 
 def _begins(location: Location) -> View:
     title, message = clean(location.title, 200), clean(location.message, 4000)
-    return {"kind": "Where it begins", "title": title, "message": message}
+    return {"kind": "Where it starts", "title": title, "message": message}
 
 
 def _said_often(report: Report) -> list[View]:

@@ -19,15 +19,15 @@ MOST_WATCHED = 8  # runs that one person follows at once; each is an open connec
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class RequestQuota:
     """What one person, or all guests at one address, may ask for: requests at once, and seconds for one more."""
 
     burst: int
     refill: float
 
 
-PERSON = Share(burst=400, refill=0.04)
-GUESTS = Share(burst=4000, refill=0.01)  # a whole class may sit behind one address
+PERSON = RequestQuota(burst=400, refill=0.04)
+GUESTS = RequestQuota(burst=4000, refill=0.01)  # a whole class may sit behind one address
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Who:
         return household(self.address)
 
     @property
-    def share(self) -> Share:
+    def share(self) -> RequestQuota:
         """What they may use."""
         return GUESTS if self.user is None else PERSON
 
@@ -69,7 +69,7 @@ class StreamLimiter:
         """
         taken = self._taken.get(user, 0)
         if taken >= MOST_WATCHED:
-            raise NotAllowed("You are watching this in too many places at once; please close some of them.")
+            raise NotAllowed("You have this page open in too many places at once; please close some of them.")
         self._taken[user] = taken + 1
         try:
             yield
@@ -95,7 +95,7 @@ class RequestLimiter:
             Refusal: there were too many in a short time.
         """
         if self._pace[who.share].take(who.key) > 0:
-            raise Refusal(429, "That was a lot in a short time. Please wait a moment and try again.")
+            raise Refusal(429, "Too many requests in a short time. Please wait a moment and try again.")
 
     @contextmanager
     def inside(self, address: str) -> Iterator[None]:
@@ -106,7 +106,7 @@ class RequestLimiter:
         """
         network = Who(None, address).network
         if self._inside[network] >= self._at_once:
-            raise Refusal(429, "Too many requests of your address are being answered. Please try again in a moment.")
+            raise Refusal(429, "Too many requests from your address are in progress. Please try again in a moment.")
         self._inside[network] += 1
         try:
             yield

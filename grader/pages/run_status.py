@@ -9,9 +9,9 @@ from grader.pages.render import NAMES, title
 from grader.pages.wording import View, clean, count
 from grader.store.records import State, Watch
 
-NOT_CANCELLED = "This could not be cancelled just now, by a fault of ours. Please try again."
+NOT_CANCELLED = "This could not be cancelled because of an error on our side. Please try again."
 _AGAIN = "Please try again in a moment. If that does not help, give your instructor this id"
-_KEPT = "Your code is handed in and kept. You may close this page and come back; the place in line stays yours."
+_KEPT = "Your code is saved. You may close this page and come back; you keep your place in line."
 _OVERTAKEN = "It ran for long while others waited, so they go first; then it is run anew, with more time to itself."
 _MANY = 5  # ahead; fewer are through before the sentence has been read
 _RARE = (Dimension.MEMORY, Dimension.LEARNING)
@@ -45,7 +45,8 @@ def refused_view(why: str) -> View:
 def not_taken_view(incident: str) -> View:
     """Return the panel for a submission that could not be stored, by a fault of ours."""
     text = (
-        "Your code could not be taken just now; this is our fault. It is still in the editor, and nothing was counted."
+        "Your code was not submitted because of an error on our side. "
+        "It is still in the editor, and nothing was counted."
     )
     return _panel("broken", text, detail=f"{_AGAIN}: {incident}")
 
@@ -104,7 +105,7 @@ def _finished(watch: Watch, report: Report) -> View:
         phase, text = "broken", "Something broke on our side. This costs you nothing; please try again."
     elif report.accepted:
         ours = len(report.checks) - passed
-        rest = f"; {ours} broke by our fault, the points are yours" if ours else ""
+        rest = f"; {ours} could not run because of a grader error, and you get the points" if ours else ""
         phase, text = "passed", f"Done: {'' if ours else 'all '}{count(passed, 'check')} passed{rest}"
     elif report.status is Status.GRADED:
         phase, text = "failed", f"Done: {passed} of {len(report.checks)} checks passed"

@@ -66,7 +66,7 @@ class ListHandlers:
             "choices": catalogue.board_choices(service.catalog, chosen),
         }
         if not board["rows"]:
-            body["text"] = "Nobody is here yet. The first accepted run takes the top line."
+            body["text"] = "Nobody is here yet. The first accepted submission takes the top line."
         return pack(lists.header_view(user, "Leaderboard", here="/leaderboard")), pack(body)
 
     def work(self, request: gr.Request) -> tuple[str, str]:

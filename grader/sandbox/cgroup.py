@@ -26,7 +26,7 @@ _PATIENCE = (0.0, 0.01, 0.05, 0.2)  # seconds; a process that was killed leaves 
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CgroupFolder:
     """Where the kernel counts the memory of a process: the version, the mount, and the group's directory below it."""
 
     version: int
@@ -47,7 +47,7 @@ class Place:
         return next((folder for folder in candidates if "memory" in _words(folder / "cgroup.subtree_control")), None)
 
 
-class Group:
+class ControlGroup:
     """A control group with a limit on memory, for one zygote and its children.
 
     Attributes:
@@ -58,7 +58,7 @@ class Group:
         OSError: it cannot be made here.
     """
 
-    def __init__(self, limit: int, place: Place) -> None:
+    def __init__(self, limit: int, place: CgroupFolder) -> None:
         """Make it; groups that a killed service has left behind go."""
         home = place.home()
         if home is None:
@@ -86,7 +86,7 @@ class Group:
                 return
 
 
-def find(proc: Path = Path("/proc/self")) -> Place | None:
+def find(proc: Path = Path("/proc/self")) -> CgroupFolder | None:
     """Return where the memory of this process is counted; None where the kernel has no such groups."""
     paths = {}
     for line in _lines(proc / "cgroup"):
@@ -100,7 +100,7 @@ def find(proc: Path = Path("/proc/self")) -> Place | None:
             inside = os.path.relpath(paths[version], root)
             folder = mount if inside.startswith("..") else mount / inside
             if version == 1 or "memory" in _words(folder / "cgroup.controllers"):
-                return Place(version, mount, folder)
+                return CgroupFolder(version, mount, folder)
     return None
 
 
@@ -136,13 +136,13 @@ def make_way(folder: Path) -> None:
     (folder / "cgroup.subtree_control").write_text("+memory", encoding="ascii")
 
 
-def make(limit: int) -> Group | None:
+def make(limit: int) -> ControlGroup | None:
     """Return a group with a limit on memory in bytes; None where none can be made."""
     place = find()
     if place is None:
         return None
     try:
-        return Group(limit, place)
+        return ControlGroup(limit, place)
     except OSError:
         return None
 
@@ -153,7 +153,7 @@ def why_not() -> str:
     if place is None:
         return "this kernel counts no memory by groups, or /sys/fs/cgroup is not there"
     try:
-        Group(1 << 30, place).remove()
+        ControlGroup(1 << 30, place).remove()
     except OSError as error:
         return str(error)
     return ""

@@ -51,7 +51,7 @@ class Wall:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class MachineReport:
     """What this machine offers.
 
     Attributes:
@@ -80,14 +80,14 @@ class Examination:
     def __init__(self) -> None:
         self._probes = _begin() if sys.platform == "linux" else None
 
-    def diagnosis(self) -> Diagnosis:
+    def diagnosis(self) -> MachineReport:
         """Wait for the probes and return what they found."""
         found = _findings(self._probes)
         walls = tuple(
             Wall(name=name, bites=not found[name], detail=found[name], remedy=remedy)
             for name, remedy in _REMEDIES.items()
         )
-        return Diagnosis(walls, _tier({wall.name for wall in walls if wall.bites}))
+        return MachineReport(walls, _tier({wall.name for wall in walls if wall.bites}))
 
     def close(self) -> None:
         """End the probes, whether somebody has waited for them or not."""
@@ -108,13 +108,13 @@ def memory() -> str:
     return f"{there}; no control group limits the submissions together: {missing} (needs: {_GROUP_REMEDY})"
 
 
-def probe() -> Diagnosis:
+def probe() -> MachineReport:
     """Try every wall and return what was found."""
     with contextlib.closing(Examination()) as examination:
         return examination.diagnosis()
 
 
-def require_floor(found: Diagnosis | None = None, *, allow_one_wall: bool = False) -> Diagnosis:
+def require_floor(found: MachineReport | None = None, *, allow_one_wall: bool = False) -> MachineReport:
     """Return the diagnosis where this machine may run strangers' code.
 
     Args:

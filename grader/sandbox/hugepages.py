@@ -21,26 +21,26 @@ def size() -> int:
     return int(_SIZE.read_text()) if _SIZE.exists() else 0
 
 
-class Piece(NamedTuple):
+class MemoryRange(NamedTuple):
     """A stretch of memory that could be one huge page, in bytes."""
 
     address: int
     length: int
 
 
-def pieces() -> list[Piece]:
+def pieces() -> list[MemoryRange]:
     """Return where this process's own writable memory could be huge pages; nothing is read after that."""
     huge = size()
-    found: list[Piece] = []
+    found: list[MemoryRange] = []
     for line in Path("/proc/self/maps").read_text().splitlines() if huge else ():
         ends, rights, _, _, _, *name = line.split()
         if rights == "rw-p" and name in ([], ["[heap]"]):
             first, last = (int(end, 16) for end in ends.split("-"))
-            found += [Piece(start, huge) for start in range(-(-first // huge) * huge, last - huge + 1, huge)]
+            found += [MemoryRange(start, huge) for start in range(-(-first // huge) * huge, last - huge + 1, huge)]
     return found
 
 
-def fold(piece: Piece) -> None:
+def fold(piece: MemoryRange) -> None:
     """Make this piece one huge page, if the kernel can."""
     with contextlib.suppress(OSError):  # an older kernel, no memory in one piece, nothing in use: it stays as it is
         kernel.madvise(piece.address, piece.length, _COLLAPSE)

@@ -56,7 +56,7 @@ def main(control_descriptor: int, group_descriptor: int = -1) -> NoReturn:
     os._exit(0)
 
 
-def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.Piece]) -> None:
+def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.MemoryRange]) -> None:
     while True:
         if pool.is_busy or not (unfolded or pool.has_room):
             patience = None

@@ -17,7 +17,7 @@ class Action(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class OwnWork:
     """What a person handed in; None where there is nothing of that name."""
 
     owner: UserId | None
@@ -28,7 +28,7 @@ class Roster:
     """The class: its people, their grades and their mistakes."""
 
 
-Subject = Work | Roster
+Subject = OwnWork | Roster
 NOT_YOURS = "There is no such submission among yours."
 INSTRUCTORS_ONLY = "This is for instructors only."
 
@@ -40,15 +40,15 @@ def authorize(person: User, action: Action, subject: Subject) -> None:
         NotAllowed: they may not; somebody else's work is answered as if it did not exist.
     """
     if not may(person, action, subject):
-        raise NotAllowed(NOT_YOURS if isinstance(subject, Work) else INSTRUCTORS_ONLY)
+        raise NotAllowed(NOT_YOURS if isinstance(subject, OwnWork) else INSTRUCTORS_ONLY)
 
 
 def may(person: User, action: Action, subject: Subject) -> bool:
     """Tell whether a person may."""
     match subject:
-        case Work(owner=None):
+        case OwnWork(owner=None):
             return False
-        case Work(owner=owner):
+        case OwnWork(owner=owner):
             return owner == person.id or person.role is Role.INSTRUCTOR
         case Roster():
             return action is Action.READ and person.role is Role.INSTRUCTOR

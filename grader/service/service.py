@@ -18,7 +18,7 @@ from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
 from grader.jobs.queue import Queue, virtual_deadline
 from grader.service.accounts import Accounts
-from grader.service.authorize import NOT_YOURS, Action, Work, authorize
+from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
 from grader.store import accounts, boards, keys, submissions
@@ -266,7 +266,7 @@ class Service:
         limit = self._rules.source_bytes
         if len(raw) > limit:
             raise NotAllowed(
-                f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are taken."
+                f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are allowed."
             )
         return raw
 
@@ -275,7 +275,7 @@ class Service:
         if ID.fullmatch(id):  # whatever else is asked for, no database has to take it
             with self._database.read() as session:
                 owner = submissions.owner(session, id)
-        authorize(user, action, Work(owner))
+        authorize(user, action, OwnWork(owner))
 
 
 def _storable(text: str) -> str:

@@ -126,7 +126,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SubmissionOutcome:
     """What became of a submission so far; `finished` and `report` are None before its end."""
 
     state: State

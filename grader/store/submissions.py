@@ -14,7 +14,7 @@ from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 from grader.store.accounts import is_member
-from grader.store.records import Attempt, Flagged, Outcome, Role, State, Submission, SubmissionId, UserId
+from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, SubmissionOutcome, UserId
 from grader.store.tables import FIRST_CLASS, FLAGGED, OPEN, GradingRow, JobRow, SubmissionRow, UserRow
 
 STILL_OPEN = (
@@ -68,7 +68,7 @@ def owner(session: Session, id: SubmissionId) -> UserId | None:
     return None if user is None else UserId(user)
 
 
-def outcome(session: Session, id: SubmissionId) -> Outcome:
+def outcome(session: Session, id: SubmissionId) -> SubmissionOutcome:
     """Return what became of a submission so far.
 
     Raises:
@@ -77,7 +77,7 @@ def outcome(session: Session, id: SubmissionId) -> Outcome:
     row = SubmissionRow
     wanted = select(STATE, row.exercise, row.number, row.created, row.finished, GradingRow.report)
     state, exercise, number, created, finished, body = session.execute(_joined(wanted).where(row.id == id)).one()
-    return Outcome(State(state), exercise, number, created, finished, _report(body))
+    return SubmissionOutcome(State(state), exercise, number, created, finished, _report(body))
 
 
 def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | None:

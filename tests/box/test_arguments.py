@@ -151,7 +151,7 @@ def test_a_name_that_says_something_else_is_never_taken_by_position() -> None:
         _call(lambda query, key, dropout=None: query, given, order)
     with pytest.raises(ArgumentMismatch, match="`valid_lens` is a count of the first tokens"):
         _call(lambda query, key, valid_lens=None: query, given, order)
-    with pytest.raises(ArgumentMismatch, match="True hides"):
+    with pytest.raises(ArgumentMismatch, match="True masks"):
         _call(lambda query, key, key_padding_mask=None: query, given, order)
 
 
@@ -174,7 +174,7 @@ def test_a_query_is_the_state_that_asks_and_keys_are_what_it_asks_whatever_their
 
 def test_a_number_of_arguments_that_does_not_fit_names_both_lists() -> None:
     """What is needed and not given is named, with all that is taken and all that is given."""
-    with pytest.raises(ArgumentMismatch, match=r"needs `z`.*it takes `query`, `key`, `z`; given are `query`, `key`"):
+    with pytest.raises(ArgumentMismatch, match=r"needs `z`.*it takes `query`, `key`, `z`; provided are `query`, `key`"):
         _call(lambda query, key, z: query, {"query": _X, "key": _Y})
 
 
@@ -193,14 +193,14 @@ def test_an_argument_at_its_default_may_be_missing() -> None:
 
 
 def test_an_argument_that_is_needed_and_missing_is_named() -> None:
-    """The message says what is missing, what is understood as well, and what there is."""
+    """The message says what is missing, what is accepted too, and what there is."""
     with pytest.raises(ArgumentMismatch) as caught:
         _call(lambda query, key: query, {"query": _X, "key": _Y, "mask": _Z}, defaults={"mask": None})
 
     text = str(caught.value)
     assert text.startswith("`f` must take an argument `mask`")
     assert "attn_mask" in text
-    assert "yours takes: query, key; given are: query, key, mask" in text
+    assert "yours takes: query, key; provided: query, key, mask" in text
 
 
 def test_a_default_is_supplied_where_the_student_has_none() -> None:

@@ -58,7 +58,7 @@ def test_a_part_may_lie_further_in() -> None:
 
     assert bind(module, (weight,)).describe()["attention.W_query"] == "encoder.attention.W_query.weight"
     module.decoder = nn.ModuleDict({"attention": _attention_part("W_query")})
-    with pytest.raises(Ungradable, match=r"`attention` is there more than once: `encoder.attention`, `decoder.att"):
+    with pytest.raises(Ungradable, match=r"`attention` exists more than once: `encoder.attention`, `decoder.att"):
         bind(module, (weight,))
 
 
@@ -67,7 +67,7 @@ def test_a_part_that_is_not_there_is_named() -> None:
     module, (weight, *_) = nn.Module(), _weights()
     module.attend = nn.Linear(_IN, _OUT + 1)
 
-    with pytest.raises(Ungradable, match="`attention` must be a part of your module; its parts are: `attend`"):
+    with pytest.raises(Ungradable, match="your module must have `attention` among its submodules; it has: `attend`"):
         bind(module, (replace(weight, name="attention.W_query"),))
 
 
@@ -139,7 +139,7 @@ def test_an_absent_table_says_what_it_may_be_called() -> None:
     """Some of its customary names are in the message."""
     weight = Weight("relative_bias", numbers(_IN, _OUT), holding=Holding.TABLE)
 
-    with pytest.raises(Ungradable, match=r"holds: no parameters\. Name it `relative_bias`, or one of rel_bias, "):
+    with pytest.raises(Ungradable, match=r"has: no parameters\. Name it `relative_bias`, or one of rel_bias, "):
         bind(nn.Module(), (weight,))
 
 

@@ -175,7 +175,7 @@ def test_a_stand_in_has_no_value(use: str) -> None:
     """Whoever takes one for a number, a tensor or a list is told which package is not here."""
     namespace, _ = _load(f"import not_here_at_all as p\ndef f(x):\n    return {use}\n")
 
-    with pytest.raises(ModuleNotFoundError, match="`not_here_at_all` is not here"):
+    with pytest.raises(ModuleNotFoundError, match="`not_here_at_all` is not available"):
         namespace["f"](torch.ones(2))
 
 

@@ -143,7 +143,7 @@ def test_a_class_that_makes_no_module_is_told() -> None:
     raised = _see(_module_plan(), M=M).builds["b"].raised
 
     assert raised is not None
-    assert raised.message == "`M` must be an nn.Module; yours makes a M"
+    assert raised.message == "`M` must be an nn.Module; yours creates a M"
 
 
 def test_a_backward_pass_that_raises_keeps_the_outputs() -> None:
@@ -345,9 +345,9 @@ def test_entry_points_are_looked_up_by_name() -> None:
     SelfAttentionV2.__module__ = "submission"
     module = replace(_module_plan(), entry=Entry("SelfAttention", Kind.MODULE, ("x",)))
     for plan, namespace, words in (
-        (module, {"SelfAttentionV2": SelfAttentionV2}, "it defines `SelfAttentionV2`, which may be it"),
+        (module, {"SelfAttentionV2": SelfAttentionV2}, "it defines `SelfAttentionV2`; if that is it, rename it"),
         (module, {"Other": SelfAttentionV2}, "it defines `Other`"),
-        (module, {"nn": nn}, "it defines nothing of its own"),
+        (module, {"nn": nn}, "it defines nothing"),
         (module, {"SelfAttention": len}, "`SelfAttention` must be a class; yours is a builtin_function_or_method"),
         (_function_plan(), {"f": 3}, "`f` must be a function; yours is a int"),
     ):

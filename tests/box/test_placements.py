@@ -92,7 +92,7 @@ def test_parts_that_are_too_few_are_named() -> None:
     """One attention for both is no answer, and the text says what is wanted and what there is."""
     module = _Layers(attn=_square())
 
-    with pytest.raises(Ungradable, match="`cross_attention` must be a part of your module; its parts are: `attn`"):
+    with pytest.raises(Ungradable, match="`cross_attention` among its submodules; it has: `attn`"):
         bind(module, (*_attention("encoder_attention"), *_attention("cross_attention")))
 
 

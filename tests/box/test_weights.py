@@ -311,7 +311,7 @@ def test_a_missing_bias_is_named() -> None:
     for name in _NAMES:
         module.add_module(name, nn.Linear(_IN, _OUT, bias=False))
 
-    with pytest.raises(Ungradable, match=r"`W_query` must have a bias .* none was found beside W_query.weight"):
+    with pytest.raises(Ungradable, match=r"`W_query` must have a bias .* but `W_query.weight` has none"):
         bind(module, _weights())
 
 
@@ -342,7 +342,7 @@ def test_two_different_candidates_are_ambiguous() -> None:
     module.first, module.second = nn.Module(), nn.Module()
     module.first.W_query, module.second.W_query = nn.Linear(_IN, _OUT), nn.Linear(_IN, _OUT)
 
-    with pytest.raises(Ungradable, match=r"there more than once: first.W_query.weight, second.W_query.weight"):
+    with pytest.raises(Ungradable, match=r"exists more than once: first.W_query.weight, second.W_query.weight"):
         bind(module, _weights())
 
 
@@ -360,7 +360,7 @@ def test_columns_that_parts_cannot_share_are_named() -> None:
     module = nn.Module()
     module.W_query = nn.ModuleList(nn.Linear(_IN, 2) for _ in range(4))
 
-    with pytest.raises(Ungradable, match="has 6 columns, which 4 parts cannot share equally"):
+    with pytest.raises(Ungradable, match="has 6 columns, which cannot be split equally over 4 parts"):
         bind(module, _weights())
 
 

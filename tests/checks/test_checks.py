@@ -13,11 +13,11 @@ from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, build,
 
 Edit = tuple[str, str]
 
-_SHAPE, _VALUES, _STEADY = "small: shape and dtype", "small: output values", "small: same again"
-_FINITE, _SUPPORT, _INFLUENCE = "small: finite everywhere", "small: hidden weights are zero", "small: who sees whom"
-_OUTSCORED = "loud: hidden keys with the highest scores"
-_FLOW, _GRADIENTS = "small: gradients arrive", "small: gradient values"
-_DROPOUT, _FREE, _REFUSAL = "training: dropout in training", "small: nothing to train", "odd: refuses what cannot work"
+_SHAPE, _VALUES, _STEADY = "small: shape and dtype", "small: output values", "small: repeated calls"
+_FINITE, _SUPPORT, _INFLUENCE = "small: finite everywhere", "small: masked weights are zero", "small: attention pattern"
+_OUTSCORED = "loud: masked keys with the highest scores"
+_FLOW, _GRADIENTS = "small: gradient flow", "small: gradient values"
+_DROPOUT, _FREE, _REFUSAL = "training: dropout in training", "small: no parameters", "odd: rejects invalid arguments"
 
 
 @pytest.fixture(scope="module")
@@ -71,14 +71,18 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "nothing written": (
         _SHAPE,
         (_OUTPUT, "raise NotImplementedError"),
-        "NotImplementedError (in your code, line 9); this is where your code goes",
+        "NotImplementedError (in your code, line 9); write your code here",
     ),
     "a wrong value": (
         _VALUES,
         (_OUTPUT, "output = weights @ value; output = output + (output == output.max()) * 1e-6"),
         "1 of 48 numbers differ",
     ),
-    "a wrong factor": (_VALUES, (_RETURN, "return output * 2, weights"), "all of yours are 2 times the expected ones"),
+    "a wrong factor": (
+        _VALUES,
+        (_RETURN, "return output * 2, weights"),
+        "all your values are 2 times the expected ones",
+    ),
     "a tiny epsilon": (_VALUES, (_RETURN, "return output / (1 + 1e-7), weights"), "`output` at (batch"),
     "NaN somewhere": (
         _VALUES,
@@ -88,7 +92,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a state": (
         _STEADY,
         ("scores =", "attend.calls = getattr(attend, 'calls', 0) + 1\n    scores ="),
-        "called a second time, with other numbers, your code gives something else than expected: `output`",
+        "called a second time, with different inputs, your output is wrong: `output`",
     ),
     "infinity": (
         _FINITE,
@@ -98,37 +102,37 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a soft mask": (
         _SUPPORT,
         ('float("-inf")', "-3.0"),
-        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is hidden; yours is",
+        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is masked; yours is",
     ),
     "a hidden weight of a billionth of a billionth": (
         _SUPPORT,
         ('float("-inf")', "-50.0"),
-        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is hidden; yours is",
+        "`weights` must be 0 at (batch 0, queries 0, keys 1), which is masked; yours is",
     ),
     "a number added where it is hidden": (
         _OUTSCORED,
         (_FILL, "scores = scores + (~mask) * -10000.0"),
-        "a hidden key must not count, however far its score is above the visible ones: `output` at (batch",
+        "a masked key must have no effect, even with the highest score of its row: `output` at (batch",
     ),
     "an argument that is overwritten": (
         _STEADY,
         ("scores = query @", "query *= 2\n    query = query / 2\n    scores = query @"),
-        "your code must leave its arguments as they are; it changes `query` in place",
+        "your code must not change its arguments; it changes `query` in place",
     ),
     "a leak": (
         _INFLUENCE,
         (_FILL, "pass"),
-        "changing `key` and `value` at keys 1 must leave `output` at queries 0 as it was; yours moved",
+        "changing `key` and `value` at keys 1 must not change `output` at queries 0; yours changes",
     ),
     "NaN in place of an output": (
         _INFLUENCE,
         (_RETURN, "return output + float('nan'), weights"),
-        "`output` holds NaN, so who sees whom cannot be told: all of it is NaN. Look for 0 times -inf",
+        "`output` contains NaN, so its attention pattern cannot be checked: all of it is NaN. Look for 0 times -inf",
     ),
     "a blind row": (
         _INFLUENCE,
         (_FILL, _FILL.replace("~mask", "~(mask & (torch.arange(5) != 1))")),
-        "changing `key` and `value` at keys 1 must move `output` at queries 1",
+        "changing `key` and `value` at keys 1 must change `output` at queries 1",
     ),
     "a cut graph": (
         _FLOW,
@@ -138,7 +142,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "NaN in the gradient": (
         _FLOW,
         (_RETURN, "output = output + 0 * torch.sqrt(query[0, 0, 0] * 0); return output, weights"),
-        "the gradient of `query` has NaN or infinite entries",
+        "the gradient of `query` contains NaN or infinite numbers",
     ),
     "a gradient of zero": (
         _FLOW,
@@ -180,7 +184,7 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "no refusal": (
         _REFUSAL,
         ("assert d_out % num_heads == 0", "pass"),
-        "with d_in=4, d_out=6, num_heads=5, dropout=0.0 your constructor must raise an error; it accepted them",
+        "with d_in=4, d_out=6, num_heads=5, dropout=0.0 your constructor must raise an error; yours accepts this",
     ),
     "a further parameter": (
         _FREE,
@@ -202,7 +206,7 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "dropout too early": (
         _DROPOUT,
         ("y = self.W_query(x)\n        y = self.dropout(y)", "y = self.W_query(self.dropout(x))"),
-        "does not come about by dropping some elements",
+        "cannot result from dropping some elements",
     ),
     "everything dropped": (_DROPOUT, (_KEEP, "y = y * 0 if self.training else y"), "yours dropped 100%"),
     "NaN for dropped": (
@@ -213,17 +217,17 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "whole columns": (
         _DROPOUT,
         (_KEEP, "y = y * self.dropout(torch.ones(1, y.shape[1], dtype=y.dtype))"),
-        "elements that differ in their time alone are dropped together",
+        "elements that differ only along time are dropped together",
     ),
     "whole rows": (
         _DROPOUT,
         (_KEEP, "y = y * self.dropout(torch.ones(len(y), 1, dtype=y.dtype))"),
-        "elements that differ in their d_out alone are dropped together",
+        "elements that differ only along d_out are dropped together",
     ),
     "the same elements": (
         _DROPOUT,
         (_KEEP, "torch.manual_seed(1); y = self.dropout(y)"),
-        "two calls in training mode drop the very same elements",
+        "two calls in training mode drop the same elements",
     ),
 }
 

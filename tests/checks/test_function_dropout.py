@@ -72,12 +72,12 @@ WRONG = {
     "one mask for the batch": (
         _DROPOUT,
         ("rand_like(weights)", "rand_like(weights[:1])"),
-        "elements that differ in their axis 0 alone are dropped together",
+        "elements that differ only along axis 0 are dropped together",
     ),
     "whole rows": (
         _DROPOUT,
         ("rand_like(weights)", "rand_like(weights[..., :1])"),
-        "elements that differ in their key alone are dropped together",
+        "elements that differ only along key are dropped together",
     ),
     "graph cut": (
         _GRADIENT,
@@ -92,7 +92,7 @@ WRONG = {
     "not a number": (
         _GRADIENT,
         (_RETURN, "return torch.where(keep, weights / (1 - p), (weights * 0 / (weights - weights)).nan_to_num())"),
-        "NaN or infinite entries",
+        "NaN or infinite numbers",
     ),
 }
 

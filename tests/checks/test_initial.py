@@ -112,14 +112,14 @@ def test_whatever_has_the_standard_deviation_is_accepted(begin: str, positions: 
 @pytest.mark.parametrize(
     ("begin", "said"),
     [
-        ("pass", "must begin with standard deviation 0.02; over its 4800 numbers, yours has 1"),
+        ("pass", "must be initialised with standard deviation 0.02; over its 4800 numbers, yours has 1"),
         ("nn.init.zeros_(table.weight)", "over its 4800 numbers, yours has 0"),
         ("nn.init.normal_(table.weight, std=0.022)", "yours has 0.022"),
         (
             "nn.init.normal_(table.weight, 0.01, 0.02)",
-            "must begin around 0; over its 4800 numbers, yours has mean 0.0",
+            "must be initialised with mean 0; over its 4800 numbers, yours has mean 0.0",
         ),
-        ("table.weight.data.fill_(float('nan'))", "in yours something is NaN or infinite"),
+        ("table.weight.data.fill_(float('nan'))", "yours contains NaN or infinity"),
     ],
 )
 def test_another_beginning_costs_its_points_and_says_so(begin: str, said: str, positions: Exercise) -> None:

@@ -138,4 +138,4 @@ def test_scores_depend_on_the_distance_alone(answer: str, holds: bool, tmp_path:
     """The offsets of the two sides differ, so that leaving everything as it is does not pass."""
     report = grade_here(build(tmp_path, _TURN_TOML, _TURN), answer)
 
-    assert _holding(report) == {"distance is all that counts": holds}
+    assert _holding(report) == {"only the distance matters": holds}

@@ -38,7 +38,9 @@ def test_what_is_kept_from_call_to_call_is_said_before_any_leak(tmp_path: Path) 
 
     report = grade_here(build(tmp_path, ATTEND_TOML, ATTEND), source + "\nattend.sum = 0.0\n")
 
-    assert line(report, "small: who sees whom").message.startswith("two equal calls give different results: `output`")
+    assert line(report, "small: attention pattern").message.startswith(
+        "two equal calls give different results: `output`"
+    )
 
 
 def test_a_right_dropout_on_a_wrong_forward_pass_is_right(block: Exercise) -> None:
@@ -66,8 +68,8 @@ _MASK = torch.ones(2, 4, 4, dtype=torch.float64)
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ((slice(None), 0), "2 of 8 rows are NaN, the same in each table, as a mask may do"),
-        ((0, 2), "1 of 8 rows is NaN, others in each table. Look for exponentials that are infinite"),
+        ((slice(None), 0), "2 of 8 rows are NaN, the same in each matrix, which a mask can cause"),
+        ((0, 2), "1 of 8 rows is NaN, different ones in each matrix. Look for exponentials that are infinite"),
         ((1, 2, 3), "1 of 32 numbers is NaN, not whole rows. Look for 0 times -inf"),
         ((slice(None),), "all of it is NaN. Look for 0 times -inf"),
     ],
@@ -92,9 +94,9 @@ def test_a_covered_up_nan_is_told_from_the_gradient(tmp_path: Path) -> None:
         ),
     )
 
-    found = line(grade_here(build(tmp_path, ATTEND_TOML, ATTEND), source), "small: gradients arrive").message
+    found = line(grade_here(build(tmp_path, ATTEND_TOML, ATTEND), source), "small: gradient flow").message
 
-    assert "though your output has none. On the way back 0 times inf is NaN" in found
+    assert "although your output has none. In the backward pass 0 times inf is NaN" in found
 
 
 def test_a_wrong_dtype_is_told_along_with_a_wrong_shape(tmp_path: Path) -> None:

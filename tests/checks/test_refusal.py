@@ -8,7 +8,7 @@ from grader.exercise.catalog import Exercise
 from grader.judge.report import Verdict
 from tests.checks.workshop import BLOCK, BLOCK_TOML, build, change, grade_here, line
 
-_LINE = "odd: refuses what cannot work"
+_LINE = "odd: rejects invalid arguments"
 _TOML = change(BLOCK_TOML, ('check = "refusal"', 'check = "refusal"\nlate = true\nerror = "ValueError"'))
 _ASSERT, _RAISE = "assert d_out % num_heads == 0", "if d_out % num_heads: raise ValueError('no')"
 _EARLY = change(BLOCK, (_ASSERT, _RAISE))
@@ -55,7 +55,7 @@ def test_a_refusal_may_come_at_once_or_late(source: str, block: Exercise) -> Non
 _WRONG = {
     "another error at once": (change(_EARLY, ("ValueError", "TypeError")), "a ValueError; yours raised TypeError: no"),
     "another error late": (change(_LATE, ("ValueError", "KeyError")), "a ValueError; yours raised KeyError"),
-    "no error": (change(_EARLY, (_RAISE, "pass")), "your module must raise a ValueError; it accepted them"),
+    "no error": (change(_EARLY, (_RAISE, "pass")), "your module must raise a ValueError; yours accepts this"),
 }
 
 

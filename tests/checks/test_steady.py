@@ -29,11 +29,11 @@ class SelfAttention(nn.Module):
 WRONG = {
     "keeps its scores": (
         "scores = self.kept.setdefault(x.shape, scores)",
-        "called a second time, with other numbers, your code gives something else than expected: `context`",
+        "called a second time, with different inputs, your output is wrong: `context`",
     ),
     "drops unasked": (
         "scores = nn.functional.dropout(scores, 0.2, self.training)",
-        "in training mode, where nothing must change, your code gives something else than expected: `context`",
+        "in training mode, which must not change the output, your output is wrong: `context`",
     ),
 }
 
@@ -46,5 +46,5 @@ def test_what_shows_in_a_later_call_alone_fails_that_check_alone(line: str, mess
     report = grade(exercise, ATTENTION.replace("# here", line), seed=5, box=InlineBox())
 
     failed = [check for check in report.checks if check.status is not Verdict.PASSED]
-    assert [check.name for check in failed] == ["five tokens: same again"]
+    assert [check.name for check in failed] == ["five tokens: repeated calls"]
     assert message in failed[0].message

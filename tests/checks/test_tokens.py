@@ -110,10 +110,15 @@ _WRONG = {
     "a later token seen": (
         "ing(tokens)",
         "ing(tokens.flip(1))",
-        "who sees whom",
-        "changing `tokens` at time 4 must leave",
+        "attention pattern",
+        "changing `tokens` at time 4 must not change",
     ),
-    "another start": ("normed:", "normed and False:", "shape and dtype", "`norm` must be a part of your module"),
+    "another start": (
+        "normed:",
+        "normed and False:",
+        "shape and dtype",
+        "your module must have `norm` among its submodules",
+    ),
     "one layer for two": ("num_layers, batch", "1, batch", "shape and dtype", "`lstm.weight_ih_l1`, of shape (24, 6)"),
     "a frozen embedding": ("ing(tokens)", "ing(tokens).detach()", "gradient values", "no gradient reaches `embedding`"),
 }

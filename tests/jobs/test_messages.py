@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from grader.jobs.live import Steps
+from grader.jobs.live import GradingSteps
 from grader.jobs.messages import (
     Advanced,
     Drain,
@@ -14,7 +14,7 @@ from grader.jobs.messages import (
     Message,
     Moved,
     Ready,
-    Run,
+    StartWorkers,
     Took,
     Unavailable,
     Wake,
@@ -25,8 +25,8 @@ from grader.store.records import SubmissionId
 
 ID = SubmissionId("s1")
 ALL: tuple[Message, ...] = (
-    Run({"cpu": 2, "cuda": 1}), Wake("cpu"), Interrupt(ID), Drain(1.5), Ready("a box", gpu=True), Unavailable("no"),
-    Moved(ID), Took(0.25), Advanced(ID, Steps("a case", 1, 2, (4.0, 2.0))),
+    StartWorkers({"cpu": 2, "cuda": 1}), Wake("cpu"), Interrupt(ID), Drain(1.5), Ready("a box", gpu=True),
+    Unavailable("no"), Moved(ID), Took(0.25), Advanced(ID, GradingSteps("a case", 1, 2, (4.0, 2.0))),
 )  # fmt: skip
 
 

@@ -17,19 +17,19 @@ _WEIGHTS = _SCORES.softmax(-1)
 _SAID = {
     "are 2.5 times the reference's": (_SCORES * 2.5, _SCORES),
     "are each 0.25 less than the reference's": (_SCORES - 0.25, _SCORES),
-    "have rows and columns exchanged": (_SCORES.mT, _SCORES),
-    "have another number in 20 of the 20 places where it must be -inf, and are right everywhere else": (
+    "are transposed": (_SCORES.mT, _SCORES),
+    "differ in 20 of the 20 places that must be -inf, and are right everywhere else": (
         _SCORES.masked_fill(_FUTURE, -10.0),
         _MASKED,
     ),
-    "have -inf in 10 places where it must not be, and are right everywhere else": (
+    "are -inf in 10 places that must not be, and are right everywhere else": (
         _SCORES.masked_fill(torch.ones(5, 5, dtype=torch.bool).triu(0), -torch.inf),
         _MASKED,
     ),
     "add up to one down each column (axis -2), and not along each row (the last axis)": (_SCORES.softmax(-2), _WEIGHTS),
     "add up to one along axis -3, and not along each row (the last axis)": (_SCORES.softmax(0), _WEIGHTS),
     "do not add up to one along each row (the last axis), as the reference's do": (_SCORES.sigmoid(), _WEIGHTS),
-    "are the reference's numbers in other places": (_SCORES.roll(1, 1), _SCORES),
+    "are the reference's numbers in different places": (_SCORES.roll(1, 1), _SCORES),
     "hold NaN": (_SCORES.masked_fill(_FUTURE, torch.nan), _SCORES),
 }
 

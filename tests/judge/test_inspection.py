@@ -147,7 +147,7 @@ def test_a_file_too_long_to_be_read_says_so() -> None:
     """A person has to look; it is not accused of anything else."""
     source = "# " + "x" * (65 << 10) + "\nimport ctypes\ndef attend(q): return q"
 
-    assert [clue.what for clue in find_clues(source, _PLAN, _RAN)] == ["a file that is too long to be read"]
+    assert [clue.what for clue in find_clues(source, _PLAN, _RAN)] == ["a file that is too long to inspect"]
 
 
 def test_a_file_of_too_many_expressions_says_so() -> None:
@@ -155,7 +155,7 @@ def test_a_file_of_too_many_expressions_says_so() -> None:
     source = "import ctypes\ndef attend(q):\n" + ("    q" + "--q" * 30 + "\n") * 130
 
     assert [clue.what for clue in read(source, ("attention",), ("attend",))] == [
-        "a file that is too long to be read",
+        "a file that is too long to inspect",
         "ctypes",
     ]
 

@@ -34,11 +34,11 @@ _CASES = {
     ),
     "a mask that begins two late": (
         change(ATTENTION, ("triu(1)", "triu(3)")),
-        ("hide_future", 14, "places where it must be -inf"),
+        ("hide_future", 14, "places that must be -inf"),
     ),
     "values from the end": (
         change(ATTENTION, ("weights @ v", "weights @ v.flip(1)")),
-        ("CausalAttention.project", 18, "the reference's numbers in other places"),
+        ("CausalAttention.project", 18, "the reference's numbers in different places"),
     ),
 }
 
@@ -107,7 +107,7 @@ def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog
     told = locate(exercise, outcome_of(exercise, twice), twice, run)
 
     assert told is not None
-    assert told.title.startswith("A right result is not used as it is")
+    assert told.title.startswith("A right result is not used unchanged")
     assert "“Turn each query's scores into weights" in told.message
 
 
@@ -170,7 +170,7 @@ def test_a_step_can_be_given_other_numbers(catalog: Catalog) -> None:
 
 def test_a_location_is_shown_everywhere_and_read_back() -> None:
     """The page, the terminal, pytest and JSON have it; a report from before has none."""
-    told = Location("scale", "Your numbers begin to differ at line 3", "They <b>are</b> 4 times.\n\nSo it is.", 3)
+    told = Location("scale", "Your results become wrong at line 3", "They <b>are</b> 4 times.\n\nSo it is.", 3)
     report = replace(grade_of_nothing(), location=told)
 
     assert Report.from_json(report.to_json()) == report

@@ -102,7 +102,7 @@ def test_an_answer_that_sees_too_little_has_red_cells_too() -> None:
     sees = picture(report, "influence")
     assert sees.wrong
     assert all(sees.expected[row][column] > 0 for row, column in sees.wrong)
-    assert "where something should be seen" in sees.note
+    assert "without an effect where there must be one" in sees.note
 
 
 def test_numbers_made_of_no_tensor_become_a_curve() -> None:
@@ -122,7 +122,7 @@ def test_a_large_output_is_cut_to_what_can_be_read() -> None:
     drawn = heatmap(stack.shown(), "output", "title", "note")
 
     assert (len(drawn.all_panes), len(drawn.values), len(drawn.values[0])) == (MOST, LARGEST, 5)
-    assert drawn.note == f"note; drawn are {LARGEST} of {LARGEST + 7} rows and 5 of 5 columns"
+    assert drawn.note == f"note; showing {LARGEST} of {LARGEST + 7} rows and 5 of 5 columns"
 
 
 def test_the_example_with_the_most_wrong_cells_is_drawn() -> None:

@@ -41,7 +41,7 @@ def test_a_notebook_earns_what_its_code_earns() -> None:
     report = _grade(_notebook(*cells, "%%bash\nls | wc ("))
 
     assert report.score == 100
-    assert report.advice[0].startswith("2 lines that are for IPython")
+    assert report.advice[0].startswith("2 IPython lines")
 
 
 def test_an_error_is_told_by_its_cell() -> None:

@@ -154,7 +154,7 @@ def test_a_run_that_ended_early_there_is_told() -> None:
 
     panel = _graded(_ANSWER, _single(Slow())).panels[1]
 
-    assert "did not come to its end (timeout, more than 8 s)" in panel.note
+    assert "did not finish (timeout, more than 8 s)" in panel.note
 
 
 def test_every_face_shows_the_panels() -> None:

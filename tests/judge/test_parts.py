@@ -82,7 +82,7 @@ def test_skipped_and_broken_checks_earn_nothing() -> None:
         ("\n \t", "empty"),
         ("a\nb\0", "NUL character in line 2"),
         (b"ab\xff", "byte 2 is 0xff"),
-        ("é" * (128 * 1024) + "x", "your file is too long: at most 256 KiB are taken"),
+        ("é" * (128 * 1024) + "x", "your file is too long: at most 256 KiB are allowed"),
     ],
 )
 def test_what_is_no_source_text_is_refused_with_a_reason(source: str | bytes, words: str) -> None:

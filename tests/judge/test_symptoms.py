@@ -17,23 +17,23 @@ from grader.judge.grade import causes, grade
 from grader.judge.locating import locate
 
 _TOLD = {
-    "causal_weights/wrong_cached_mask": (10, "keeps something from one call to the next"),
-    "cross_attention/wrong_keeps_the_first_answers": (22, "keeps something from one call to the next"),
+    "causal_weights/wrong_cached_mask": (10, "keeps state from one call to the next"),
+    "cross_attention/wrong_keeps_the_first_answers": (22, "keeps state from one call to the next"),
     "softmax/wrong_no_keepdim": (6, "fails at line 6"),
     "causal_weights/wrong_buffer_of_16": (9, "fails at line 9"),
     "scaled_dot_product_attention/wrong_no_mask_argument": (5, "is not what the contract asks for"),
-    "self_attention_linear/wrong_bias_flag_ignored": (8, "`W_query`, which line 8 makes"),
-    "multi_head_attention_causal/wrong_output_without_bias": (17, "`out_proj`, which line 17 makes"),
-    "softmax/wrong_half_inside": (6, "is not what it must be: see line 6"),
-    "attention_dropout/wrong_fill_minus_inf": (10, "NaN begins at line 10"),
-    "self_attention_parameters/wrong_dropout_in_training": (19, "Training mode changes your numbers"),
-    "softmax/wrong_tiny_epsilon": (9, "Your numbers begin to differ"),
-    "softmax/wrong_clamped_exponents": (6, "A wrong gradient comes back"),
-    "scaled_dot_product_attention/wrong_no_grad": (11, "No gradient comes back to line 11"),
+    "self_attention_linear/wrong_bias_flag_ignored": (8, "`W_query`, created at line 8"),
+    "multi_head_attention_causal/wrong_output_without_bias": (17, "`out_proj`, created at line 17"),
+    "softmax/wrong_half_inside": (6, "does not match the contract: see line 6"),
+    "attention_dropout/wrong_fill_minus_inf": (10, "NaN first appears at line 10"),
+    "self_attention_parameters/wrong_dropout_in_training": (19, "Training mode changes your results"),
+    "softmax/wrong_tiny_epsilon": (9, "Your results become wrong"),
+    "softmax/wrong_clamped_exponents": (6, "A wrong gradient reaches"),
+    "scaled_dot_product_attention/wrong_no_grad": (11, "No gradient reaches line 11"),
     "self_attention_parameters/wrong_no_grad_parameters": (13, "No gradient goes from line 13 to `W_query`"),
     "causal_attention/wrong_past_detached": (19, "A wrong gradient goes from line 19 and line 20 and line 21 to `x`"),
     "multiplicative_attention/wrong_changes_the_state": (34, "writes into an argument"),
-    "multiplicative_attention/wrong_asserts_the_method": (10, "does not refuse what cannot work"),
+    "multiplicative_attention/wrong_asserts_the_method": (10, "does not reject invalid arguments"),
 }
 
 

@@ -39,8 +39,8 @@ def test_a_report_tells_where_and_why():
 
     assert both["text"] == WHY
     assert both["lines"] == [
-        "Line 1: `ctypes`, which no answer here needs; it costs nothing",
-        "Line 4, in `softmax`: `torch.softmax` was called, and stopped",
+        "Line 1: `ctypes`, which this exercise does not need; it costs no points",
+        "Line 4, in `softmax`: `torch.softmax` was called and blocked",
     ]
     assert (one["title"], one["text"]) == ("Seen in your code", "")
     assert report_view(failed_report())["clues"] is None
@@ -110,5 +110,5 @@ def test_an_instructor_finds_what_a_student_handed_in(site, open_page, person):
     lines.click()
 
     expect(desk.get_by_role("heading", name="A step that this exercise asks you to write")).to_be_visible()
-    expect(desk.locator(".gym-clues")).to_contain_text("Line 5, in softmax: torch.softmax was called, and stopped")
+    expect(desk.locator(".gym-clues")).to_contain_text("Line 5, in softmax: torch.softmax was called and blocked")
     assert "cheat" not in desk.locator("body").inner_text().lower()

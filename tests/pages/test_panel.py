@@ -56,7 +56,7 @@ def test_a_check_that_broke_by_our_fault_is_said_beside_those_that_passed():
 
     assert (view["phase"], view["text"]) == (
         "passed",
-        "Done: 1 check passed; 1 broke by our fault, the points are yours",
+        "Done: 1 check passed; 1 could not run because of a grader error, and you get the points",
     )
     assert [chip["state"] for chip in view["chips"]][:2] == ["passed", "broken"]
 
@@ -66,7 +66,7 @@ def test_what_could_not_be_taken_is_our_fault_with_an_id():
     view = not_taken_view("0a1b2c3d")
 
     assert view["phase"] == "broken"
-    assert "our fault" in view["text"]
+    assert "error on our side" in view["text"]
     assert "still in the editor" in view["text"]
     assert view["detail"].endswith("0a1b2c3d")
 

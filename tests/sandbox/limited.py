@@ -79,7 +79,7 @@ def _group(memory: int) -> Iterator[Path]:
     try:
         if place is None:
             raise NotHere(cgroup.why_not())
-        group = cgroup.Group(memory, place)
+        group = cgroup.ControlGroup(memory, place)
     except OSError as error:
         raise NotHere(str(error)) from error
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import cgroup, doctor
-from grader.sandbox.cgroup import Group, Place, available, find, make_way
+from grader.sandbox.cgroup import CgroupFolder, ControlGroup, available, find, make_way
 
 _V1_MOUNT = "35 31 0:32 {root} {mount} rw,nosuid - cgroup cgroup rw,memory\n"
 _V2_MOUNT = "41 31 0:38 {root} {mount} rw,relatime shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -53,7 +53,7 @@ def test_a_container_sees_its_own_group_at_the_top(tmp_path: Path) -> None:
     proc, mount = _version_2(tmp_path, "/docker/4711", root="/docker/4711")
     (mount / "memory.max").write_text("2147483648\n")
 
-    assert find(proc / "self") == Place(2, mount, mount)
+    assert find(proc / "self") == CgroupFolder(2, mount, mount)
     assert available(proc) == 2 << 30
 
 
@@ -68,7 +68,7 @@ def test_version_1_is_read_where_it_has_the_memory(tmp_path: Path) -> None:
     mounts = _V1_MOUNT.format(root="/", mount=mount) + _V2_MOUNT.format(root="/", mount=tmp_path / "unified")
     proc = _proc(tmp_path, groups, mounts)
 
-    assert find(proc / "self") == Place(1, mount, mount / "a" / "b")
+    assert find(proc / "self") == CgroupFolder(1, mount, mount / "a" / "b")
     assert available(proc) == 1 << 30
 
 
@@ -83,11 +83,11 @@ def test_version_2_makes_a_group_beside_the_services_own(tmp_path: Path) -> None
     """After the service has moved one down, the group above hands the controller on; swap counts as memory."""
     _, mount = _version_2(tmp_path, "/service")
     ours = mount / "service"
-    assert Place(2, mount, ours).home() is None
+    assert CgroupFolder(2, mount, ours).home() is None
     make_way(ours)
     assert (ours / "cgroup.subtree_control").read_text() == "+memory"
     (ours / "cgroup.subtree_control").write_text("memory\n")  # so the kernel answers
-    group = Group(1 << 30, Place(2, mount, ours / cgroup.SUBGROUP))
+    group = ControlGroup(1 << 30, CgroupFolder(2, mount, ours / cgroup.SUBGROUP))
     os.write(group.file, b"0")
     written = {file.name: file.read_text() for file in group.folder.iterdir()}
 
@@ -100,7 +100,7 @@ def test_a_group_that_cannot_hand_down_is_told(tmp_path: Path) -> None:
     """A group with processes in it may have none below it: an error that says so, and the service does without."""
     _, mount = _version_2(tmp_path, "/service")
     with pytest.raises(OSError, match="may not hand memory limits down"):
-        Group(1 << 30, Place(2, mount, mount / "service"))
+        ControlGroup(1 << 30, CgroupFolder(2, mount, mount / "service"))
 
 
 def test_the_kernel_keeps_the_limit_of_a_group() -> None:
@@ -115,7 +115,7 @@ def test_the_kernel_keeps_the_limit_of_a_group() -> None:
     assert home is not None
     stale = home / f"attention-gym-sandbox-{dead.pid}-feed"
     stale.mkdir()
-    group = Group(64 << 20, place)
+    group = ControlGroup(64 << 20, place)
     program = "import os, sys\nos.write(int(sys.argv[1]), b'0')\nbytearray(b'x') * (256 << 20)"
     done = subprocess.run([sys.executable, "-c", program, str(group.file)], pass_fds=[group.file], check=False)
     group.remove()

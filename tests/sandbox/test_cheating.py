@@ -139,5 +139,5 @@ def test_torchs_own_source_is_recognised_whatever_it_is_called() -> None:
     for text in (whole, renamed, half):
         clues = read(text, ("attention",), ["attend"])
         assert [clue.what for clue in clues if clue.line is None] == [
-            "lines that go as in PyTorch's own multi-head attention"
+            "lines that resemble PyTorch's own multi-head attention"
         ]

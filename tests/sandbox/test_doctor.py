@@ -13,7 +13,7 @@ import pytest
 
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
-from grader.sandbox.doctor import Diagnosis, Wall
+from grader.sandbox.doctor import MachineReport, Wall
 from grader.sandbox.probes import PROBES
 
 _ROOT = Path(__file__).parents[2]
@@ -39,9 +39,9 @@ def _found_behind(rules: str) -> dict[str, Any]:
     return found
 
 
-def _walls(*missing: str) -> Diagnosis:
+def _walls(*missing: str) -> MachineReport:
     walls = tuple(Wall(name, name not in missing, "gone", "a remedy") for name in doctor._REMEDIES)
-    return Diagnosis(walls, doctor._tier({wall.name for wall in walls if wall.bites}))
+    return MachineReport(walls, doctor._tier({wall.name for wall in walls if wall.bites}))
 
 
 @pytest.mark.parametrize("wall", _RULES)

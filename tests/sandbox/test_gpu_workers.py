@@ -23,7 +23,7 @@ from grader.sandbox.gpu.box import DeviceBox, find_meter
 from grader.sandbox.gpu.found import there_is_a_gpu
 from grader.sandbox.gpu.launch import environment
 from grader.sandbox.gpu.pool import Pool
-from grader.sandbox.gpu.worker_handle import Worker
+from grader.sandbox.gpu.worker_handle import GpuWorker
 from tests.sandbox import ordinary_user
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 
@@ -39,7 +39,7 @@ def workers() -> Iterator[DeviceBox]:
         yield box
 
 
-def _ended(worker: Worker) -> bool:
+def _ended(worker: GpuWorker) -> bool:
     """Whether a worker's process is gone, or only waits for its guardian to notice."""
     try:
         state = Path(f"/proc/{worker.pid}/stat").read_bytes().rpartition(b")")[2].split()[0]

@@ -22,7 +22,7 @@ def memory() -> mmap.mmap:
     return memory
 
 
-def _inside(memory: mmap.mmap) -> list[hugepages.Piece]:
+def _inside(memory: mmap.mmap) -> list[hugepages.MemoryRange]:
     first = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     last = first + len(memory) - hugepages.size()
     return [piece for piece in hugepages.pieces() if first <= piece.address <= last]
@@ -54,4 +54,4 @@ def test_folding_changes_no_byte_and_the_kernel_says_so(memory: mmap.mmap) -> No
 
 def test_what_cannot_be_folded_stays_as_it_is() -> None:
     """An address without memory is the kernel's to refuse, and nobody else's problem."""
-    hugepages.fold(hugepages.Piece(0, hugepages.size()))
+    hugepages.fold(hugepages.MemoryRange(0, hugepages.size()))

@@ -7,11 +7,11 @@ import itertools
 import pytest
 
 from grader.errors import NotAllowed
-from grader.service.authorize import INSTRUCTORS_ONLY, NOT_YOURS, Action, Roster, Work, authorize, may
+from grader.service.authorize import INSTRUCTORS_ONLY, NOT_YOURS, Action, OwnWork, Roster, authorize, may
 from grader.store.records import Role, User, UserId
 
 ADA, PROF = User(UserId(1), "Ada", Role.STUDENT), User(UserId(2), "Prof", Role.INSTRUCTOR)
-OWN, FOREIGN, NONE = Work(ADA.id), Work(UserId(3)), Work(None)
+OWN, FOREIGN, NONE = OwnWork(ADA.id), OwnWork(UserId(3)), OwnWork(None)
 
 
 def test_every_combination_is_decided_as_the_table_says() -> None:

@@ -103,7 +103,7 @@ def stacked(result: Any, contract: Entry) -> Tensor:
     Raises:
         ArgumentMismatch: it is no such list.
     """
-    wanted = f"`{contract.name}` must return a list with one tensor a layer"
+    wanted = f"`{contract.name}` must return a list with one tensor per layer"
     if not isinstance(result, list | tuple):
         raise ArgumentMismatch(f"{wanted}; yours returns a {type(result).__name__}")
     if odd := [type(item).__name__ for item in result if type(item) is not Tensor]:

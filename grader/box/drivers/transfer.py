@@ -116,7 +116,5 @@ def _of_parameters(target: nn.Module, x: Tensor) -> Tensor:
     held = [vars(target).get("_parameters", {}).get(name) for name in _WEIGHTS]
     for name, weight in zip(_WEIGHTS, held, strict=True):
         if type(weight) is not nn.Parameter:
-            raise ArgumentMismatch(
-                f"after the transfer, `target.{name}` must be an nn.Parameter; yours is none any more"
-            )
+            raise ArgumentMismatch(f"after the transfer, `target.{name}` must be an nn.Parameter; yours no longer is")
     return _attend(*(x @ weight for weight in held))

@@ -1,4 +1,4 @@
-"""What goes wrong with the softmax, and with the weights that come out of it."""
+"""Mistakes in the softmax, and in the use of the attention weights."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ def softmax_over_queries(scores: Tensor) -> Tensor:
     """Your softmax runs over the queries.
 
     The columns of your weights add up to one, and the rows do not. Scores have a row for each query and a column for
-    each key: along which axis does one query find all its keys?
+    each key: which axis counts the keys?
     """
     return torch.softmax(scores, dim=-2)
 
 
 @mistake(replaces="normalise", dimension="numerics")
 def softmax_over_the_first_axis(scores: Tensor) -> Tensor:
-    """Your softmax runs over the first axis, whatever that is.
+    """Your softmax always runs over the first axis.
 
-    With a batch in front it lets sequences compete that have nothing to do with each other. Count the axis from the
-    end: the keys come last.
+    With a batch axis, it runs over the sequences, which are independent. The keys are always the last axis: use
+    `dim=-1`.
     """
     return torch.softmax(scores, dim=0)
 
@@ -32,36 +32,36 @@ def softmax_over_the_first_axis(scores: Tensor) -> Tensor:
 def softmax_over_heads(scores: Tensor) -> Tensor:
     """Your softmax runs over the heads.
 
-    Axis 1 counts heads since you split them; they do not compete. Of the four axes, which one counts the keys?
+    After the split, axis 1 counts heads, which are independent. Which of the four axes counts the keys?
     """
     return torch.softmax(scores, dim=1)
 
 
 @mistake(replaces="normalise", dimension="numerics")
 def softmax_over_all_pairs(scores: Tensor) -> Tensor:
-    """Your weights add up to one over the whole table.
+    """Your weights add up to one over the whole matrix.
 
-    Every row of the table is one query's attention and has to add up to one by itself. Look at which axes your
-    softmax, or your division by the sum, runs over.
+    Each row holds the weights of one query and must add up to one. Check which axes your softmax, or your sum, runs
+    over.
     """
     return torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)
 
 
 @mistake(replaces="normalise", dimension="numerics")
 def no_softmax(scores: Tensor) -> Tensor:
-    """You mix the values with the scores themselves.
+    """You use the scores as weights.
 
-    The softmax is missing: your weights may be negative, and a row of them adds up to anything.
+    The softmax is missing, so your weights can be negative, and the rows do not add up to one.
     """
     return scores
 
 
 @mistake(replaces="normalise", dimension="numerics")
 def sigmoid_for_softmax(scores: Tensor) -> Tensor:
-    """You turn each score into a weight by itself, with a sigmoid.
+    """You apply a sigmoid to each score instead of a softmax.
 
-    Each of your weights lies between 0 and 1, but a row does not add up to one. A sigmoid knows nothing of the other
-    keys; attention makes them compete.
+    Each of your weights is between 0 and 1, but a row does not add up to one: a sigmoid does not depend on the other
+    keys.
     """
     return torch.sigmoid(scores)
 
@@ -70,7 +70,7 @@ def sigmoid_for_softmax(scores: Tensor) -> Tensor:
 def log_softmax_for_softmax(scores: Tensor) -> Tensor:
     """Your weights are logarithms.
 
-    You use a log-softmax, whose entries are all negative or zero. A weight is a share between zero and one.
+    You use a log-softmax, whose entries are all negative or zero. Weights must be between 0 and 1.
     """
     return torch.log_softmax(scores, dim=-1)
 
@@ -79,8 +79,8 @@ def log_softmax_for_softmax(scores: Tensor) -> Tensor:
 def softmax_of_the_softmax(scores: Tensor) -> Tensor:
     """You apply the softmax twice.
 
-    The second one takes weights between 0 and 1 for scores and makes them nearly equal. Look for a softmax on each side
-    of a call.
+    The second softmax gets weights between 0 and 1 as scores, so its weights are nearly equal. Look for a softmax
+    before and after a function call.
     """
     return torch.softmax(torch.softmax(scores, dim=-1), dim=-1)
 
@@ -89,8 +89,8 @@ def softmax_of_the_softmax(scores: Tensor) -> Tensor:
 def scores_over_their_sum(scores: Tensor) -> Tensor:
     """You divide the scores themselves by their sum.
 
-    Your rows add up to one, but some weights are negative, and a sum near zero blows them up. The exponential makes
-    every score positive first.
+    Your rows add up to one, but some weights are negative, and a sum near zero makes them huge. Take the exponential of
+    every score first.
     """
     return scores / scores.sum(dim=-1, keepdim=True)
 
@@ -99,17 +99,17 @@ def scores_over_their_sum(scores: Tensor) -> Tensor:
 def hard_maximum(scores: Tensor) -> Tensor:
     """You give all weight to the best key.
 
-    A softmax is soft: the other keys keep their shares, and only thereby can anything be learnt. Look for an `argmax`,
-    a `one_hot` or a comparison with the largest score.
+    A softmax also gives weight to the other keys, and without that no gradient reaches the scores. Look for an
+    `argmax`, a `one_hot` or a comparison with the largest score.
     """
     return (scores == scores.amax(dim=-1, keepdim=True)).to(scores.dtype)
 
 
 @mistake(replaces="normalise", dimension="numerics")
 def powers_of_two(scores: Tensor) -> Tensor:
-    """You raise 2 to the power of the scores, not e.
+    """You use powers of 2 instead of e.
 
-    Your weights have the right order and the right sum, but they are too even. Look at the function that you apply to
+    Your weights have the right order and add up to one, but they are too uniform. Check the function that you apply to
     the scores.
     """
     return torch.softmax(scores * 0.6931471805599453, dim=-1)
@@ -117,10 +117,10 @@ def powers_of_two(scores: Tensor) -> Tensor:
 
 @mistake(replaces="normalise", dimension="numerics")
 def overflowing_softmax(scores: Tensor) -> Tensor:
-    """Your softmax breaks down when the scores are large.
+    """Your softmax fails for large scores.
 
-    The exponential of a large score is infinite, that of a very negative one zero, and both end as NaN. A softmax does
-    not change when the same number is taken off all scores of a row: which number keeps the largest exponential at one?
+    The exponential of a large score is infinite, that of a very negative one is zero, and both give NaN. Subtracting
+    the same number from all scores of a row does not change the softmax: which number makes the largest exponential 1?
     """
     powers = torch.exp(scores)
     return powers / powers.sum(dim=-1, keepdim=True)
@@ -128,10 +128,10 @@ def overflowing_softmax(scores: Tensor) -> Tensor:
 
 @mistake(replaces="normalise", dimension="numerics")
 def not_a_number_made_zero(scores: Tensor) -> Tensor:
-    """You put zeros in the place of what is not a number.
+    """You replace NaN with zero.
 
-    Where exponentials overflow, or are all zero, `nan_to_num` gives a row of zeros: finite, and wrong. With each row's
-    largest score subtracted first, nothing overflows and nothing needs to be replaced.
+    If exponentials overflow, or are all zero, `nan_to_num` gives a row of zeros: finite but wrong. Subtract each row's
+    largest score first; then nothing overflows.
     """
     powers = torch.exp(scores)
     return torch.nan_to_num(powers / powers.sum(dim=-1, keepdim=True))
@@ -139,10 +139,10 @@ def not_a_number_made_zero(scores: Tensor) -> Tensor:
 
 @mistake(replaces="normalise", dimension="numerics")
 def scores_clamped(scores: Tensor) -> Tensor:
-    """You cut off large scores before the softmax.
+    """You clamp large scores before the softmax.
 
-    All scores beyond the bound become equal, so keys that differ share their weight evenly. A softmax needs no bound:
-    it takes the largest score of a row off first.
+    All scores beyond the bound become equal, so different keys get the same weight. Subtract the largest score of each
+    row instead; no bound is needed.
     """
     return torch.softmax(scores.clamp(-50.0, 50.0), dim=-1)
 
@@ -151,8 +151,8 @@ def scores_clamped(scores: Tensor) -> Tensor:
 def shifted_by_the_largest_of_all(scores: Tensor) -> Tensor:
     """You subtract the largest score of the whole tensor, not of each row.
 
-    A row whose scores all lie far below the largest of another row is left with exponentials that are all zero, and
-    zero divided by zero is NaN. Each row needs its own largest score: look at the arguments of your max.
+    If all scores of a row are far below the largest score of another row, all exponentials of that row are zero, and
+    0/0 is NaN. Subtract each row's own largest score: check the arguments of your max.
     """
     powers = torch.exp(scores - scores.max())
     return powers / powers.sum(dim=-1, keepdim=True)
@@ -160,10 +160,10 @@ def shifted_by_the_largest_of_all(scores: Tensor) -> Tensor:
 
 @mistake(replaces="normalise", dimension="numerics")
 def epsilon_in_the_denominator(scores: Tensor) -> Tensor:
-    """You add a small number to the softmax's denominator.
+    """You add a small number to the denominator of the softmax.
 
-    Your weights add up to a little less than one. There is nothing to protect against: with each row's largest score
-    subtracted, the sum of the exponentials is at least 1.
+    Your weights add up to slightly less than one. It is not needed: after subtracting each row's largest score, the sum
+    of the exponentials is at least 1.
     """
     powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
     return powers / (powers.sum(dim=-1, keepdim=True) + 1e-6)
@@ -171,9 +171,9 @@ def epsilon_in_the_denominator(scores: Tensor) -> Tensor:
 
 @mistake(replaces="normalise", dimension="numerics")
 def hides_the_future(scores: Tensor) -> Tensor:
-    """You hide later positions, which this exercise does not ask for.
+    """You mask later positions, which this exercise does not ask for.
 
-    Here every query sees all keys, those further on included. Leave the causal mask out.
+    Here every query attends to all keys. Remove the causal mask.
     """
     future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=1)
     return torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1)
@@ -181,66 +181,66 @@ def hides_the_future(scores: Tensor) -> Tensor:
 
 @mistake(replaces="mix", dimension="numerics")
 def weights_transposed(weights: Tensor, values: Tensor) -> Tensor:
-    """You mix the values with the transposed weights.
+    """You multiply the values by the transposed weights.
 
-    Output i has to use row i of the weights. Yours uses column i, which says how much the others attend to position i.
+    Output i must use row i of the weights. Yours uses column i, the weights that the other queries give to position i.
     """
     return weights.transpose(-2, -1) @ values
 
 
 @mistake(replaces="mix", dimension="numerics")
 def mean_of_the_values(weights: Tensor, values: Tensor) -> Tensor:
-    """Your output is the plain mean of the values.
+    """Your output is the unweighted mean of the values.
 
-    Every query gets the same: the weights are computed, but have no part in the result, or are all equal.
+    Every query gets the same output. Either your weights have no effect on the output, or they are all equal.
     """
     return torch.full_like(weights, 1 / weights.shape[-1]) @ values
 
 
 @mistake(replaces="mix", dimension="numerics")
 def adds_the_values(weights: Tensor, values: Tensor) -> Tensor:
-    """You add the values once more, as a residual.
+    """You add the values to the output, as a residual.
 
-    What is asked for is the weighted sum alone. A block of a transformer adds its input afterwards; that is not part of
-    attention.
+    The output is only the weighted sum. A Transformer block has a residual connection, outside attention.
     """
     return weights @ values + values
 
 
 @mistake(replaces="mix", dimension="numerics")
 def every_head_the_first(weights: Tensor, values: Tensor) -> Tensor:
-    """All your heads use the weights of the first.
+    """All your heads use the attention weights of the first head.
 
-    Each head has queries, keys and so weights of its own. Look for an index 0, or a loop that never uses its index.
+    Each head has its own queries and keys, so it has its own weights. Look for an index 0, or a loop that never uses
+    its index.
     """
     return weights[:, :1] @ values
 
 
 @mistake(replaces="mix", dimension="numerics")
 def weights_averaged_over_heads(weights: Tensor, values: Tensor) -> Tensor:
-    """You average the weights over the heads before you use them.
+    """You average the attention weights over the heads before you use them.
 
-    Then all heads look at the same places, and there might as well be one. Average for a picture at most.
+    All heads then attend in the same way. Use each head's own weights.
     """
     return weights.mean(dim=1, keepdim=True) @ values
 
 
 @mistake(replaces="mix", dimension="numerics")
 def first_sequence_for_all(weights: Tensor, values: Tensor) -> Tensor:
-    """All your sequences use the weights of the first.
+    """All your sequences use the attention weights of the first one.
 
-    Each sequence of the batch has queries and keys, and so weights, of its own. Look for an index 0 that takes the
-    batch axis away.
+    Each sequence of the batch has its own queries and keys, so it has its own weights. Look for an index 0 on the batch
+    axis.
     """
     return weights[:1] @ values
 
 
 @mistake(replaces="mix", dimension="shapes")
 def adds_a_batch_axis(weights: Tensor, values: Tensor) -> Tensor:
-    """You return a batch of one.
+    """You add a batch axis.
 
-    What comes in has no batch axis here, and neither has what you return. Look for an `unsqueeze`, a `view` or a
-    `[None]` that puts an axis in front.
+    The input has no batch axis, and neither must the output. Look for an `unsqueeze`, a `view` or a `[None]` that adds
+    an axis at the front.
     """
     return (weights @ values).unsqueeze(0)
 
@@ -249,7 +249,7 @@ def adds_a_batch_axis(weights: Tensor, values: Tensor) -> Tensor:
 def averages_over_time(weights: Tensor, values: Tensor) -> Tensor:
     """You return one vector for the whole sequence.
 
-    Every query gets an output of its own. Yours are averaged over the positions.
+    Every query has its own output. You average them over the positions.
     """
     return (weights @ values).mean(dim=-2)
 
@@ -258,7 +258,7 @@ def averages_over_time(weights: Tensor, values: Tensor) -> Tensor:
 def time_before_batch(weights: Tensor, values: Tensor) -> Tensor:
     """You return time before batch.
 
-    The batch comes first in what you are given, and so it does in what you return. Look for a transpose of the first
-    two axes, or for a layer that was told `batch_first=False`.
+    The batch axis comes first, in the input and in the output. Look for a transpose of the first two axes, or for a
+    layer with `batch_first=False`.
     """
     return (weights @ values).transpose(0, 1)

@@ -27,9 +27,9 @@ _WORD = re.compile(r"[^\W\d]\w*")
 MOST = 20  # clues of a report
 _LONG = 3000  # characters; a copy of torch's attention is much longer
 _TOO_MANY = 10_000  # expressions; more takes too long beside everybody else's grades
-_TORCHS = "lines that go as in PyTorch's own multi-head attention"
-_UNREAD = "a file that is too long to be read"
-_NESTED = "code too deeply nested to be read"
+_TORCHS = "lines that resemble PyTorch's own multi-head attention"
+_UNREAD = "a file that is too long to inspect"
+_NESTED = "code that is too deeply nested to inspect"
 _NOT_COMPILED = frozenset(
     {"SyntaxError", "IndentationError", "TabError", "ValueError", "RecursionError", "MemoryError"}
 )

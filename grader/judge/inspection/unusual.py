@@ -108,7 +108,7 @@ def _path(node: ast.Name | ast.Attribute | ast.Subscript, names: Names) -> str:
     if _is_unusual(path):
         return path
     if path and id(node) not in names.plain and isinstance(node.ctx, ast.Load) and names.is_module(path):
-        return f"{path}, handed on as a value"
+        return f"{path}, used as a value"
     return ""
 
 

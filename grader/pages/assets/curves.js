@@ -23,7 +23,7 @@
 
   const names = (view) => {
     const all = view.series.map((series, index) => h("span", {}, h("i", { class: "gym-ink-" + (index % 3), "aria-hidden": "true" }), series.name));
-    if (view.bound !== null) all.push(h("span", {}, h("i", { class: "gym-ink-bound", "aria-hidden": "true" }), "to be reached: " + number(view.bound)));
+    if (view.bound !== null) all.push(h("span", {}, h("i", { class: "gym-ink-bound", "aria-hidden": "true" }), "target: " + number(view.bound)));
     return all;
   };
 

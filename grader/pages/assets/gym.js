@@ -41,7 +41,7 @@
 
   /* ---- a submission on its way ---- */
   const MOVING = ["panel", "report", "title", "attempts", "board"]; // as the page's layout names them
-  const LOST = "The connection to this run was lost. It goes on all the same; load the page again to see it.";
+  const LOST = "The connection to this run was lost. The run continues; reload the page to see it.";
   let stream = null, news = {};
 
   /* Shows how a submission is getting on, up to its report; a server that was away is asked again by the browser. */

@@ -40,7 +40,7 @@
       h("h1", {}, view.title),
       h("div", { class: "gym-lead" },
         h("p", { class: "gym-sub" }, view.text), view.begun && bar(view.share),
-        view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, (view.begun ? "Go on with " : "Begin with ") + view.next.text)),
+        view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, (view.begun ? "Continue with " : "Start with ") + view.next.text)),
       view.tracks.map((one) => track(one, view.begun)));
 
   /* Every exercise by track; choosing one leads there. */
@@ -166,7 +166,7 @@
       view.rows.length ? h("div", { class: "gym-grades" }, gym.table(view)) : null,
       view.mistakes.rows.length ? h("section", { class: "gym-block" },
         h("h2", {}, "Most common mistakes"),
-        h("p", { class: "gym-sub" }, "What the graded attempts were diagnosed with, for each exercise the most frequent first."),
+        h("p", { class: "gym-sub" }, "Mistakes found in graded attempts, most frequent first in each exercise."),
         gym.table(view.mistakes)) : null);
 
   /* A submission's code, to be read only. */

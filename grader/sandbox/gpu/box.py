@@ -13,7 +13,7 @@ from grader.box.run import Ending, Limits, Progress, Run
 from grader.errors import SandboxUnavailable
 from grader.sandbox.gpu.names import NAMES
 from grader.sandbox.gpu.pool import RESERVE_BYTES, Pool
-from grader.sandbox.gpu.watch import Meter, Watch
+from grader.sandbox.gpu.watch import MemoryWatch, Meter
 from grader.sandbox.process_handle import ZygoteLost
 from grader.sandbox.run_monitor import RunMonitor
 
@@ -67,7 +67,7 @@ class DeviceBox:
 
     def _attempt(self, job: bytes, monitor: RunMonitor, limits: Limits) -> Run:
         with closing(self.pool.take()) as worker:
-            watch = Watch(worker.pid, limits, worker.kill, self._meter)
+            watch = MemoryWatch(worker.pid, limits, worker.kill, self._meter)
             worker.hand_over(job)
             with watch:
                 run = monitor.watch(worker, result=worker.result, output=worker.output)

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from grader.errors import GraderFault
 from grader.sandbox.gpu.launch import Launched, launch
-from grader.sandbox.gpu.worker_handle import Worker
+from grader.sandbox.gpu.worker_handle import GpuWorker
 from grader.sandbox.process_handle import ZygoteLost
 
 RESERVE_BYTES = 1 << 30  # of the device's memory, for each worker
@@ -36,7 +36,7 @@ class Pool:
         self._executor = ThreadPoolExecutor(size, thread_name_prefix="worker start")
         self._coming = deque(self._executor.submit(self._start) for _ in range(size))
 
-    def take(self) -> Worker:
+    def take(self) -> GpuWorker:
         """Return a worker that is ready, waiting for one if need be; it is the caller's to close.
 
         Raises:
@@ -73,14 +73,14 @@ class Pool:
                 one.result().close()
         shutil.rmtree(self._scratch, ignore_errors=True)
 
-    def _next(self) -> Future[Worker]:
+    def _next(self) -> Future[GpuWorker]:
         with self._lock:
             if self._closed:
                 raise GraderFault(f"the workers for {self.device} were closed")
             self._coming.append(self._executor.submit(self._start))
             return self._coming.popleft()
 
-    def _start(self) -> Worker:
+    def _start(self) -> GpuWorker:
         with self._lock:
             if self._closed:
                 raise GraderFault(f"the workers for {self.device} were closed")
@@ -93,9 +93,9 @@ class Pool:
                 self._starting.discard(launched)
 
 
-def _warmed(launched: Launched) -> Worker:
+def _warmed(launched: Launched) -> GpuWorker:
     try:
-        worker = Worker(launched)
+        worker = GpuWorker(launched)
     except ZygoteLost:
         launched.close()
         raise

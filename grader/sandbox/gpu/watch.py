@@ -37,7 +37,7 @@ def processor_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
-class Watch:
+class MemoryWatch:
     """Kills a process that takes more than its limits for the length of a block.
 
     `why` is set where it did: how the run ended, and a word for the student.

@@ -55,7 +55,7 @@ def _guard(worker: int, line: socket.socket, report: socket.socket, apart: bool)
     while True:
         ready = {descriptor for descriptor, _ in poller.poll()}
         if pidfd in ready:
-            _bury(worker, report)
+            _reap(worker, report)
         if report.fileno() in ready:  # nobody ever writes to us: it has ended
             os.kill(worker, signal.SIGKILL)
             poller.unregister(report.fileno())
@@ -73,7 +73,7 @@ def _take_the_files(line: socket.socket, apart: bool) -> None:
     line.send(_GO)
 
 
-def _bury(worker: int, report: socket.socket) -> NoReturn:
+def _reap(worker: int, report: socket.socket) -> NoReturn:
     _, status, usage = os.wait4(worker, 0)
     cpu = usage.ru_utime + usage.ru_stime
     told = {"status": status, "cpu": cpu, "resident": usage.ru_maxrss * 1024}

@@ -17,7 +17,7 @@ _BEGIN_SECONDS = 10.0
 _PIPE_BYTES = 1 << 20
 
 
-class Worker(ProcessHandle):
+class GpuWorker(ProcessHandle):
     """A worker that was launched; `wait` returns once it is warm and closed in.
 
     `facts` is what it said of itself then; `pid` is its number out here.
