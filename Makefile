@@ -62,6 +62,7 @@ lint: $(VENV)/.ready-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy --strict grader
+	$(VENV)/bin/lint-imports --no-cache --no-logo
 
 check: setup
 	$(PY) -m grader exercise check --all

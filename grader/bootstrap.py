@@ -27,6 +27,7 @@ from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
 from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, lower_priority, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, Place
+from grader.log import set_up_log
 from grader.sandbox import cgroup
 from grader.sandbox.budget import Budget
 from grader.sandbox.choice import choose_box
@@ -125,6 +126,7 @@ def work(descriptor: int) -> None:
     connection = socket.socket(fileno=descriptor)
     chosen, place = json.loads(sys.stdin.buffer.read())
     settings = Settings(**{**chosen, "data": Path(chosen["data"])})
+    set_up_log(settings.log_format)
     torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
     try:
         catalog = Catalog.load()

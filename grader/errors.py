@@ -10,6 +10,12 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+SUBMISSION: ContextVar[str] = ContextVar("submission", default="")  # the id that log entries are written with
+ID_LENGTH = 64  # what a browser calls an id may be longer
 
 
 class GraderError(Exception):
@@ -75,5 +81,16 @@ class SettingsError(GraderFault):
 def record(log: logging.Logger, what: str, fault: Exception | None = None) -> str:
     """Write a fault of ours to `log` under a fresh id; return the id, which is all that a student is shown of it."""
     incident = secrets.token_hex(4)
-    log.error("incident %s: %s%s", incident, what, f": {fault!r}" if fault else "", exc_info=fault)
+    said = f": {fault!r}" if fault else ""
+    log.error("incident %s: %s%s", incident, what, said, exc_info=fault, extra={"incident": incident})
     return incident
+
+
+@contextmanager
+def logged_for(submission: str) -> Iterator[None]:
+    """Let every log entry of this thread or task, for the length of a block, say which submission it is about."""
+    token = SUBMISSION.set(submission[:ID_LENGTH])
+    try:
+        yield
+    finally:
+        SUBMISSION.reset(token)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from grader.errors import SettingsError
 
@@ -15,10 +16,8 @@ PREFIX = "ATTENTION_GYM_"
 SPACE_MARK = "SPACE_ID"  # set on a hosting Space
 SPACE_DATA = Path("/data")  # the disk of a Space that outlives a restart
 DATABASE = "attention_gym.sqlite3"
-WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
-HOST_NAME = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
-
-Value = TypeVar("Value")
+URL = r"^(sqlite:///|postgresql://|postgresql\+psycopg://)"
+HOST_NAME = r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,27 +46,35 @@ class Settings:
         connections: how many connections are open at once in all; never more than the process may have files.
         connections_each: how many of them from one address; a class of 300 behind one takes up to 1800.
         slowest_reader: how many bytes a second a browser has to read, over six connections, or else it loses them.
+        log_format: `text` for people, or `json` for a collector: a line of JSON for each entry.
     """
 
-    data: Path = Path("var")
-    database_url: str = field(default="", repr=False)
-    host: str = "127.0.0.1"
-    port: int = 7860
-    allowed_hosts: tuple[str, ...] = ()
-    slots: int = 1
-    gpu_slots: int = 1
-    memory_mib: int = 0
-    class_code: str | None = field(default=None, repr=False)
-    secret: str | None = field(default=None, repr=False)
+    data: Annotated[Path, Field(description="a directory")] = Path("var")
+    database_url: Annotated[str, Field(pattern=URL, description="sqlite:///… or postgresql://…")] = field(
+        default="", repr=False
+    )
+    host: Annotated[str, Field(description="an address such as 127.0.0.1")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535)] = 7860
+    allowed_hosts: Annotated[
+        tuple[Annotated[str, Field(pattern=HOST_NAME)], ...],
+        BeforeValidator(lambda text: [name.strip().lower() for name in text.split(",")]),
+        Field(description="names such as gym.example.org, *.example.org"),
+    ] = ()
+    slots: Annotated[int, Field(ge=1, le=256)] = 1
+    gpu_slots: Annotated[int, Field(ge=0, le=16)] = 1
+    memory_mib: Annotated[int, Field(ge=1024, le=1 << 24)] = 0
+    class_code: Annotated[str, Field(min_length=8)] | None = field(default=None, repr=False)
+    secret: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
     allow_one_wall: bool = False
     allow_open_data: bool = False
     cookie_secure: bool = False
-    source_kib: int = 256
-    session_hours: float = 12.0
-    drain_seconds: float = 20.0
-    connections: int = 8192
-    connections_each: int = 2048
-    slowest_reader: int = 1024
+    source_kib: Annotated[int, Field(ge=1, le=256)] = 256
+    session_hours: Annotated[float, Field(ge=0.1, le=720)] = 12.0
+    drain_seconds: Annotated[float, Field(ge=0, le=600)] = 20.0
+    connections: Annotated[int, Field(ge=16, le=65536)] = 8192
+    connections_each: Annotated[int, Field(ge=8, le=65536)] = 2048
+    slowest_reader: Annotated[int, Field(ge=1, le=10**6)] = 1024
+    log_format: Literal["text", "json"] = "text"
 
     @property
     def file_url(self) -> str:
@@ -84,61 +91,37 @@ class Settings:
         Raises:
             SettingsError: a value cannot be used, or a variable with our prefix is none of ours.
         """
-        read = _Reader(os.environ if environment is None else environment)
-        hosted = read.present(SPACE_MARK)
-        data = read("DATA", "a directory", Path, default=default_data())
-        settings = cls(
-            data=data,
-            database_url=read("DATABASE_URL", "sqlite:///… or postgresql://…", _url, default=""),
-            host=read("HOST", "an address such as 127.0.0.1", str, default="0.0.0.0" if hosted else "127.0.0.1"),
-            port=read("PORT", "an integer from 1 to 65535", _integer(1, 65535), default=7860),
-            allowed_hosts=read("ALLOWED_HOSTS", "names such as gym.example.org, *.example.org", _hosts, default=()),
-            slots=read("SLOTS", "an integer from 1 to 256", _integer(1, 256), default=_cores()),
-            gpu_slots=read("GPU_SLOTS", "an integer from 0 to 16", _integer(0, 16), default=1),
-            memory_mib=read("MEMORY_MIB", "an integer from 1024 to 16777216", _integer(1024, 1 << 24), default=0),
-            class_code=read("CLASS_CODE", "8 characters or more", _longer_than(7), default=None),
-            secret=read("SECRET", "32 characters or more", _longer_than(31), default=None),
-            allow_one_wall=read("ALLOW_ONE_WALL", "yes or no", _word, default=False),
-            allow_open_data=read("ALLOW_OPEN_DATA", "yes or no", _word, default=False),
-            cookie_secure=read("COOKIE_SECURE", "yes or no", _word, default=hosted),
-            source_kib=read("SOURCE_KIB", "an integer from 1 to 256", _integer(1, 256), default=256),
-            session_hours=read("SESSION_HOURS", "a number from 0.1 to 720", _number(0.1, 720.0), default=12.0),
-            drain_seconds=read("DRAIN_SECONDS", "a number from 0 to 600", _number(0.0, 600.0), default=20.0),
-            connections=read("CONNECTIONS", "an integer from 16 to 65536", _integer(16, 65536), default=8192),
-            connections_each=read("CONNECTIONS_EACH", "an integer from 8 to 65536", _integer(8, 65536), default=2048),
-            slowest_reader=read("SLOWEST_READER", "an integer from 1 to 1000000", _integer(1, 10**6), default=1024),
-        )
-        read.refuse_unknown()
-        return settings
-
-
-class _Reader:
-    """Reads one variable after the other and remembers which."""
-
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-        self._known: set[str] = set()
-
-    def __call__(self, name: str, form: str, parse: Callable[[str], Value], *, default: Value) -> Value:
-        variable = PREFIX + name
-        self._known.add(variable)
-        text = self._environment.get(variable, "").strip()
-        if not text:
-            return default
+        environment = os.environ if environment is None else environment
+        names = {PREFIX + one.name.upper(): one.name for one in fields(cls)}
+        given = {name: text for variable, name in names.items() if (text := environment.get(variable, "").strip())}
         try:
-            return parse(text)
-        except (ValueError, KeyError) as cause:
-            shown = "(not shown)" if name in {"SECRET", "CLASS_CODE", "DATABASE_URL"} else repr(text)
-            raise SettingsError(f"{variable} is {shown}; expected: {form}") from cause
+            settings = TypeAdapter(cls).validate_python(given)
+        except ValidationError as fault:
+            name = str(fault.errors()[0]["loc"][0])
+            raise SettingsError(_wrong(name, given[name])) from None  # pydantic's words would show a secret
+        for variable in environment:
+            if variable.startswith(PREFIX) and variable not in names:
+                raise SettingsError(f"{variable} is no setting; expected: one of {', '.join(sorted(names))}")
+        hosted = {"host": "0.0.0.0", "cookie_secure": True} if environment.get(SPACE_MARK) else {}
+        found: dict[str, Any] = {"data": default_data(), "slots": _cores(), **hosted}
+        return replace(settings, **{name: value for name, value in found.items() if name not in given})
 
-    def present(self, variable: str) -> bool:
-        return bool(self._environment.get(variable))
 
-    def refuse_unknown(self) -> None:
-        for variable in self._environment:
-            if variable.startswith(PREFIX) and variable not in self._known:
-                names = ", ".join(sorted(self._known))
-                raise SettingsError(f"{variable} is no setting; expected: one of {names}")
+def _wrong(name: str, text: str) -> str:
+    """Return what is to be said of the value of a variable; the expected form is read off the field."""
+    shown = "(not shown)" if name in {"secret", "class_code", "database_url"} else repr(text)
+    match TypeAdapter(Settings).json_schema()["properties"][name]:
+        case {"description": form}:
+            pass
+        case {"type": "boolean"}:
+            form = "yes or no"
+        case {"enum": words}:
+            form = " or ".join(words)
+        case {"type": kind, "minimum": low, "maximum": high}:
+            form = f"{'an integer' if kind == 'integer' else 'a number'} from {low} to {high}"
+        case {"anyOf": [{"minLength": length}, _]}:
+            form = f"{length} characters or more"
+    return f"{PREFIX}{name.upper()} is {shown}; expected: {form}"
 
 
 def default_data(disk: Path = SPACE_DATA) -> Path:
@@ -151,47 +134,3 @@ def default_data(disk: Path = SPACE_DATA) -> Path:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _url(text: str) -> str:
-    if not text.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
-        raise ValueError(text)
-    return text
-
-
-def _hosts(text: str) -> tuple[str, ...]:
-    names = tuple(name.strip().lower() for name in text.split(","))
-    if not all(HOST_NAME.fullmatch(name) for name in names):
-        raise ValueError(text)
-    return names
-
-
-def _integer(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not low <= int(text) <= high:
-            raise ValueError(text)
-        return int(text)
-
-    return parse
-
-
-def _number(low: float, high: float) -> Callable[[str], float]:
-    def parse(text: str) -> float:
-        if not low <= float(text) <= high:
-            raise ValueError(text)
-        return float(text)
-
-    return parse
-
-
-def _longer_than(length: int) -> Callable[[str], str | None]:
-    def parse(text: str) -> str | None:
-        if len(text) <= length:
-            raise ValueError(text)
-        return text
-
-    return parse
-
-
-def _word(text: str) -> bool:
-    return WORDS[text.lower()]

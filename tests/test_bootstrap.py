@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,12 @@ import pytest
 from grader import bootstrap
 from grader.box.inline import InlineBox
 from grader.exercise.catalog import Catalog
+from grader.jobs.supervisor import WorkerSupervisor
 from grader.judge.report import Status
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, State, SubmissionId, User, Watch
+from tests.jobs.classroom import hand_in, until
 
 
 @pytest.fixture
@@ -72,3 +77,29 @@ def test_a_second_start_finds_everything(settings: Settings) -> None:
 
     assert (found.state, found.seed, second.class_code) == (State.QUEUED, seed, "green-tree")
     assert bootstrap.rules_of(settings).secret == bootstrap.rules_of(settings).secret
+
+
+def test_a_grading_process_logs_as_the_pages_do(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """In bounded entries of the chosen form, each with the submission that it is about."""
+    settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, log_format="json")
+    database = bootstrap.opened(settings)
+    crew = WorkerSupervisor(database, partial(bootstrap.start_grading, settings), 1)
+    lines: list[str] = []
+
+    def told() -> bool:
+        lines.extend(capfd.readouterr().err.splitlines())
+        return any("no longer there" in line for line in lines)
+
+    try:
+        crew.wait()
+        crew.start({"cpu": 1})
+        hand_in(database, crew, "one", exercise="no_exercise")
+        until(told, "a failed try is logged")
+    finally:
+        crew.drain(0.0)
+        database.close()
+    entry = next(entry for entry in map(json.loads, lines) if "no longer there" in entry["message"])
+
+    assert (entry["submission"], entry["level"], entry["logger"]) == ("one", "WARNING", "grader.jobs.worker")
+    assert "GraderFault" in entry["trace"]
+    assert entry["process"] != os.getpid()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import traceback
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -57,6 +58,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_CONNECTIONS": "4096",
             "ATTENTION_GYM_CONNECTIONS_EACH": "500",
             "ATTENTION_GYM_SLOWEST_READER": "256",
+            "ATTENTION_GYM_LOG_FORMAT": "json",
         }
     )
 
@@ -79,6 +81,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         connections=4096,
         connections_each=500,
         slowest_reader=256,
+        log_format="json",
     )
 
 
@@ -89,8 +92,11 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         ("PORT", "70000", "ATTENTION_GYM_PORT is '70000'; expected: an integer from 1 to 65535"),
         ("ALLOWED_HOSTS", "http://gym", "ATTENTION_GYM_ALLOWED_HOSTS is 'http://gym'; expected: names such as"),
         ("SLOTS", "0", "ATTENTION_GYM_SLOTS is '0'; expected: an integer from 1 to 256"),
+        ("SLOTS", "2.5", "ATTENTION_GYM_SLOTS is '2.5'; expected: an integer from 1 to 256"),
+        ("MEMORY_MIB", "1", "ATTENTION_GYM_MEMORY_MIB is '1'; expected: an integer from 1024 to 16777216"),
         ("SESSION_HOURS", "nan", "ATTENTION_GYM_SESSION_HOURS is 'nan'; expected: a number from 0.1 to 720"),
         ("COOKIE_SECURE", "maybe", "ATTENTION_GYM_COOKIE_SECURE is 'maybe'; expected: yes or no"),
+        ("LOG_FORMAT", "xml", "ATTENTION_GYM_LOG_FORMAT is 'xml'; expected: text or json"),
         ("CLASS_CODE", "tree-42", "ATTENTION_GYM_CLASS_CODE is (not shown); expected: 8 characters or more"),
         ("SECRET", "short", "ATTENTION_GYM_SECRET is (not shown); expected: 32 characters or more"),
         ("DATABASE_URL", "mysql://a:b@c", "ATTENTION_GYM_DATABASE_URL is (not shown); expected: sqlite:///… or"),
@@ -102,6 +108,17 @@ def test_a_wrong_value_is_named_with_the_expected_form(name: str, value: str, me
         Settings.from_environment({f"ATTENTION_GYM_{name}": value})
 
     assert str(fault.value).startswith(message)
+    assert len(str(fault.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["SECRET", "CLASS_CODE", "DATABASE_URL"])
+def test_a_wrong_secret_is_in_no_trace(name: str) -> None:
+    """Nor in what the error came from, which a log would write as well."""
+    hush = "\N{SNOWMAN}" * 3
+    with pytest.raises(SettingsError) as fault:
+        Settings.from_environment({f"ATTENTION_GYM_{name}": hush})
+
+    assert hush not in "".join(traceback.format_exception(fault.value))
 
 
 def test_a_misspelt_variable_is_not_passed_over() -> None:

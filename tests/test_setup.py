@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 import shutil
 import subprocess
@@ -18,11 +19,18 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from grader.exercise.catalog import ROOT
+from grader.pages.parts import ASSETS
 
 PIN = re.compile(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)")
 ALIASES = {  # imported under another name than installed
     "argon2": "argon2-cffi",
     "confusable_homoglyphs": "confusable-homoglyphs",
+    "pynvml": "nvidia-ml-py",
+}
+UPLOT = {  # `npm pack uplot@1.6.32`, in dist/
+    "uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+    "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+    "uPlot.LICENSE": "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
 }
 OURS = {"grader", "reference", "exercises", "tests", "benchmarks"}
 TARGETS = ("setup", "run", "test", "check", "bench", "lock")
@@ -121,12 +129,20 @@ def test_the_lock_says_which_command_wrote_it(name: str) -> None:
 
 
 def test_a_space_installs_from_requirements_alone() -> None:
-    """A hosting Space hands that one file to pip, so it names no other, and nothing that only CUDA needs."""
+    """A hosting Space hands that one file to pip, so it names no other, and none of CUDA's gigabytes."""
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     names = [line.partition("==")[0] for line in lines if not line.startswith("#")]
 
-    assert [name for name in names if name.startswith(("-", "nvidia", "cuda", "triton"))] == []
+    # nvidia-ml-py is 60 kB of Python, without a library.
+    assert [name for name in names if name.startswith(("-", "nvidia", "cuda", "triton"))] == ["nvidia-ml-py"]
     assert set(locked("requirements.txt").items()) <= set(locked("constraints.txt").items())
+
+
+def test_what_the_browser_loads_of_others_is_pinned() -> None:
+    """The files of uPlot 1.6.32 are those of the package on npm, with their licence beside them."""
+    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in ASSETS.glob("uPlot*")}
+
+    assert found == UPLOT
 
 
 def test_the_build_backend_is_pinned() -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from grader.errors import Killed, record
+from grader.errors import Killed, logged_for, record
 from grader.jobs.live import Live, LiveTracker
 from grader.jobs.queue import Cancelled, Claim, Grade, Jobs, Preempted, VersionsOf
 from grader.jobs.run_lock import RunLock
@@ -118,7 +118,8 @@ class Worker:
             self.token = secrets.token_hex(8)
             claim = self.jobs.take(self.queue, self.token, alone=alone)
             if claim is not None:
-                self._work(claim)
+                with logged_for(claim.id):
+                    self._work(claim)
         return claim is not None or alone
 
     def _work(self, claim: Claim) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 
 import torch
@@ -84,7 +85,7 @@ def _elsewhere(evidence: Evidence, plan: Plan, place: Place, *, run: Runner, ref
     """Run the submission and the reference in a place, side by side, and compare both with the verdict's truth."""
     there = replace(_cast(plan, place.dtype), device=place.device)
     with ThreadPoolExecutor(1) as beside:
-        running = beside.submit(run, place.box, there)
+        running = beside.submit(copy_context().run, run, place.box, there)
         rounded = reference(place, there)
         done = running.result()
     seen = Evidence(there, done.observations, evidence.expected, rounded, evidence.free)

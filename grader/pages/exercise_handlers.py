@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 
-from grader.errors import GraderFault, NotAllowed, record
+from grader.errors import GraderFault, NotAllowed, logged_for, record
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages import catalogue, lists, run_status
 from grader.pages.identity import Identity
@@ -109,7 +109,8 @@ class ExerciseHandlers:
         """
         user = self.identity.user(request)
         if user is not None and isinstance(submission, str) and submission:
-            self._quietly_cancel(user, SubmissionId(submission))
+            with logged_for(submission):
+                self._quietly_cancel(user, SubmissionId(submission))
 
     def changed(self, user: User, exercise: str, best: Mapping[str, float]) -> list[Part]:
         """Return what a new verdict changes: title, attempts, board; `best` holds their best scores by exercise."""

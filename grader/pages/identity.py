@@ -14,11 +14,11 @@ from grader.pages.request_limits import Who
 from grader.pages.wording import clean
 from grader.service import Service
 from grader.service.authorize import Action, Roster, may
+from grader.service.rate_limits import MARK_SECONDS
 from grader.store.records import User
 
 PLAIN_NAME = "attention_gym"
 MARK_NAME = "attention_gym_browser"
-MARK_SECONDS = 180 * 24 * 3600
 FACE_SECONDS = 30.0
 MOST_FACES = 10_000
 

@@ -19,7 +19,8 @@ BROKEN = (
     "Your instructor can look for incident {}."
 )
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
+SCRIPTS = ("uPlot.iife.min.js", "gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
+STYLES = ("uPlot.min.css", "gym.css")
 FORMULAS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},
     {"left": "$", "right": "$", "display": False},
@@ -81,8 +82,9 @@ def head(box_name: str) -> str:
     """Return the markup that brings our stylesheet, our scripts and the footer's words into a page's head."""
     version = max(int(path.stat().st_mtime) for path in ASSETS.iterdir())
     scripts = "".join(f'<script src="/gym/{name}?{version}"></script>' for name in SCRIPTS)
+    styles = "".join(f'<link rel="stylesheet" href="/gym/{name}?{version}">' for name in STYLES)
     box = f'<meta name="gym-box" content="{html.escape(box_name)}">'
-    return f'<link rel="stylesheet" href="/gym/gym.css?{version}">{box}{scripts}'
+    return f"{styles}{box}{scripts}"
 
 
 def theme() -> gr.themes.Base:

@@ -92,8 +92,7 @@ def curve_view(curve: Curve) -> View:
 
 
 def _axis(name: str, scale: Scale) -> View:
-    ticks: View = [[scale.share(value), text] for value, text in scale.ticks()]
-    return {"name": name, "log": scale.log, "least": scale.least, "most": scale.most, "ticks": ticks}
+    return {"name": name, "log": scale.log, "least": scale.least, "most": scale.most}
 
 
 def _series(series: Series) -> View:

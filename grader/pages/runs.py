@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from fastapi import APIRouter, Request
-from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse, format_sse_event
 
-from grader.errors import GraderFault, NotAllowed, record
+from grader.errors import GraderFault, NotAllowed, logged_for, record
 from grader.pages import run_status
 from grader.pages.exercise_handlers import ExerciseHandlers, Part
 from grader.pages.render import report_view
@@ -46,18 +46,18 @@ class Runs:
         """The service behind the page."""
         return self.handlers.service
 
-    async def follow(self, request: Request, submission: str) -> StreamingResponse:
+    async def follow(self, request: Request, submission: str) -> EventSourceResponse:
         """Send each part of the page under its name whenever it changes, and `end` after the last."""
-        lines = self._lines(request, SubmissionId(submission))
-        return StreamingResponse(lines, media_type="text/event-stream", headers=HEADERS)
+        return EventSourceResponse(self._lines(request, SubmissionId(submission)), headers=HEADERS)
 
-    async def _lines(self, request: Request, id: SubmissionId) -> AsyncIterator[str]:
+    async def _lines(self, request: Request, id: SubmissionId) -> AsyncIterator[bytes]:
         try:
             async for name, view in self._parts(request, id):
-                yield f"event: {name}\ndata: {pack(view)}\n\n"
-            yield "event: end\ndata:\n\n"
+                yield format_sse_event(event=name, data_str=pack(view))
+            yield format_sse_event(event="end", data_str="")
         except GraderFault as fault:  # without an end, so that the browser asks again in a moment
-            record(LOG, f"the stream of {id} broke off", fault)
+            with logged_for(id):
+                record(LOG, "a stream broke off", fault)
 
     async def _parts(self, request: Request, id: SubmissionId) -> AsyncIterator[Part]:
         try:

@@ -16,9 +16,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from grader.bootstrap import build
+from grader.log import set_up_log
 from grader.pages.application import create_app
 from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout, raise_limit
-from grader.pages.log import set_up_log
 from grader.settings import Settings
 
 # With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
@@ -35,7 +35,7 @@ NOT_STARTED = 3  # the exit status that uvicorn's own command has
 def serve(settings: Settings) -> None:
     """Serve the pages until the process is told to stop."""
     os.umask(0o077)  # whatever any library writes is for us alone
-    set_up_log()
+    set_up_log(settings.log_format)
     service = build(settings)
     app = create_app(service, settings)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")

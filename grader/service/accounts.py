@@ -61,7 +61,7 @@ class Accounts:
         self._hasher = hasher or PasswordHasher(PASSES, MEMORY_KIB, LANES)
         self._clock = clock
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
-        self._marks = BrowserTokens.of(secret)
+        self._marks = BrowserTokens(secret, clock)
         self._sign_ins = SignIns(self._marks, clock)
         self._arrivals = SignupLimits(clock)
         self._taken = Taken()

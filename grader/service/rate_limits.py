@@ -16,18 +16,20 @@ to, the chance of a hit is one in fifty million.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import logging
 import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from itsdangerous import BadSignature, TimestampSigner
+
 from grader.errors import NotAllowed
 from grader.service.limits import Buckets, household
 
 LOG = logging.getLogger(__name__)
 MARK_BYTES = 12
+MARK_SECONDS = 180 * 24 * 3600
 FAILED_HERE = "sign-ins failed at your address"
 GUESSING = (
     "many wrong class codes came from %r: somebody may be guessing. A right one is taken all the same. "
@@ -39,27 +41,32 @@ GUESSING = (
 class BrowserTokens:
     """Makes and reads the marks of browsers; nothing is stored."""
 
-    key: bytes = field(repr=False)
-
-    @classmethod
-    def of(cls, secret: bytes) -> BrowserTokens:
-        """Return the marks of an installation with that secret."""
-        return cls(hmac.digest(secret, b"marks of browsers", hashlib.sha256))
+    secret: bytes = field(repr=False)
+    clock: Callable[[], float]
 
     def make(self, name: str) -> str:
         """Return a fresh mark for a browser that has just been signed in under a folded name."""
-        number = secrets.token_urlsafe(MARK_BYTES)
-        return f"{number}.{self._seal(name, number)}"
+        return self._signer(name).sign(secrets.token_urlsafe(MARK_BYTES)).decode()
 
     def number(self, name: str, mark: str | None) -> str | None:
-        """Return the number of a mark, None unless it was made for that name."""
-        number, _, seal = (mark or "").partition(".")
-        right = hmac.compare_digest(seal.encode(errors="replace"), self._seal(name, number).encode())
-        return number if right else None
+        """Return the number of a mark, None unless it was made for that name in the last half year."""
+        try:
+            signed = (mark or "").encode(errors="replace")
+            return self._signer(name).unsign(signed, max_age=MARK_SECONDS).decode()
+        except BadSignature:
+            return None
 
-    def _seal(self, name: str, number: str) -> str:
-        text = f"{number}:{name}".encode(errors="surrogatepass")
-        return hmac.digest(self.key, text, hashlib.sha256).hex()
+    def _signer(self, name: str) -> _Signer:
+        return _Signer(self, salt=b"mark of a browser of " + name.encode(errors="surrogatepass"))
+
+
+class _Signer(TimestampSigner):
+    def __init__(self, tokens: BrowserTokens, salt: bytes) -> None:
+        super().__init__(tokens.secret, salt, key_derivation="hmac", digest_method=hashlib.sha256)
+        self._clock = tokens.clock
+
+    def get_timestamp(self) -> int:
+        return int(self._clock())
 
 
 class SignIns:

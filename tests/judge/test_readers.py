@@ -76,6 +76,7 @@ HANDLERS = {
     "cli/as_text": "READERS",
     "cli/plots": "titles of ours",
     "local": "the name of one's own file",
+    "log": "entries that are cut at 4000 characters",
     "jobs/worker_protocol": "reports",
     "exercise/steps": "our own references",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
@@ -90,7 +91,6 @@ HANDLERS = {
     "pages/exercise": "our own",
     "pages/gradebook": "READERS",
     "pages/guard": "headers of bounded length",
-    "pages/log": "entries that are cut at 4000 characters",
     "pages/origin": "headers of bounded length",
     "pages/rebuild": "requests of bounded length, see tests/hostile/web/every_field_of_a_request.py",
     "pages/routes": "paths and fields of bounded length",
@@ -100,7 +100,6 @@ HANDLERS = {
     "service/confusables": "READERS",
     "service/names": "READERS",
     "service/service": "ids of 24 characters",
-    "settings": "the operator's",
     "store/migrations": "reports",
 }
 # Their patterns are for names of torch's, asked once before the fork.

@@ -84,8 +84,6 @@ def test_a_curve_over_decades_is_logarithmic():
 
     assert view["y"]["log"]
     assert not view["x"]["log"]
-    assert view["y"]["ticks"] == [[0.0, "1,000"], [pytest.approx(1 / 3), "10,000"], [pytest.approx(2 / 3), "100,000"],
-                                  [1.0, "1e6"]]  # fmt: skip
 
 
 def test_a_curve_stands_on_zero_where_it_can():
@@ -97,19 +95,16 @@ def test_a_curve_stands_on_zero_where_it_can():
 
 
 @pytest.mark.parametrize(
-    ("values", "texts"),
+    ("values", "scale"),
     [
-        ([0.0, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
-        ([-3.0, 4.0], ["-2", "0", "2", "4"]),
-        ([1.0, 100.0], ["1", "10", "100"]),
-        ([5.0, 5.0], ["4.6", "4.8", "5", "5.2", "5.4"]),
-        ([], ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
-        ([1e-9, 1e9], ["1e-9", "1e-5", "0.1", "1,000", "1e7"]),
+        ([0.0, 1.0], Scale(0.0, 1.0)),
+        ([-3.0, 4.0], Scale(-3.0, 4.0)),
+        ([1.0, 19.0], Scale(1.0, 19.0)),
+        ([1.0, 100.0], Scale(1.0, 100.0, log=True)),
+        ([5.0, 5.0], Scale(4.5, 5.5)),
+        ([], Scale(0.0, 1.0)),
     ],
 )
-def test_axes_have_round_numbers(values, texts):
-    """At most half a dozen, whatever the numbers span."""
-    scale = Scale.of(values, around_zero=False)
-
-    assert [text for _, text in scale.ticks()] == texts
-    assert all(-1e-9 <= scale.share(value) <= 1 + 1e-9 for value, _ in scale.ticks())
+def test_an_axis_has_a_length(values, scale):
+    """Whatever the numbers span; over decades it is logarithmic."""
+    assert Scale.of(values, around_zero=False) == scale

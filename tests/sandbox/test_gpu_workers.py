@@ -198,8 +198,9 @@ def test_a_worker_that_does_not_get_ready_is_our_fault() -> None:
 
 
 def test_a_box_without_a_meter_says_nothing_of_device_memory() -> None:
-    """On the CPU there is none to measure."""
+    """On the CPU there is none to measure; without a driver nobody can say."""
     assert find_meter("cpu")(os.getpid()) is None
+    assert find_meter("cuda")(os.getpid()) is None
 
 
 @pytest.mark.skipif(there_is_a_gpu(), reason="there is a GPU here, which would be measured for minutes")

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from grader.errors import NotAllowed
 from grader.service import Service
-from grader.service.rate_limits import GUESSING
+from grader.service.rate_limits import GUESSING, MARK_SECONDS, BrowserTokens
 from grader.store.engine import Database
 from grader.store.records import Role, User
 from tests.service.conftest import Clock
@@ -126,6 +126,23 @@ def test_nobody_can_lock_another_person_out(service: Service, person: Person) ->
         service.sign_in("Ada", "correct horse", HOME, service.mark(eve))
 
     assert service.user_of(service.sign_in("Ada", "correct horse", HOME, service.mark(ada))) == ada
+
+
+def test_a_mark_is_worth_nothing_after_half_a_year(clock: Clock) -> None:
+    """Nor is one whose text was changed, or one that is no mark at all; none of them is an error."""
+    tokens = BrowserTokens(b"secret", clock)
+    mark = tokens.make("ada")
+    number, signed, seal = mark.split(".")
+    others = [f"{number}x.{signed}.{seal}", f"{number}.zzzz.{seal}", f"{number}.{signed}.{seal[:-2]}", number]
+    strange = [None, "", ".", "..", f"{mark}.", "\ud800.a.b", "9" * 5000 + ".9.9", f"{number}.{'_' * 5000}.{seal}"]
+
+    assert tokens.number("ada", mark) == number
+    assert {tokens.number("ada", other) for other in [*others, *strange]} == {None}
+    assert BrowserTokens(b"another", clock).number("ada", mark) is None
+    clock.now += MARK_SECONDS
+    assert tokens.number("ada", mark) == number
+    clock.now += 1
+    assert tokens.number("ada", mark) is None
 
 
 def test_a_browser_that_is_known_may_not_guess_for_ever(service: Service, person: Person) -> None:

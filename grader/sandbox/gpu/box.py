@@ -11,7 +11,6 @@ from grader.box.drivers import carried
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.errors import SandboxUnavailable
-from grader.sandbox.gpu import nvml
 from grader.sandbox.gpu.names import NAMES
 from grader.sandbox.gpu.pool import RESERVE_BYTES, Pool
 from grader.sandbox.gpu.watch import MemoryWatch, Meter
@@ -82,10 +81,9 @@ def find_meter(device: str) -> Meter:
     """Return what says how much of the device's memory a process has; one that knows nothing where nobody does."""
     if device != "cuda":
         return _nobody_knows
-    try:
-        return nvml.Gpu().used_by
-    except OSError:
-        return _nobody_knows
+    from grader.sandbox.gpu.nvml import memory_meter  # here: only a machine with a GPU needs it
+
+    return memory_meter() or _nobody_knows
 
 
 def _nobody_knows(_pid: int) -> int | None:

@@ -17,8 +17,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from grader.log import Sparing
 from grader.pages.connections import HeaderTimeout
-from grader.pages.log import Sparing
 from tests.pages.conftest import in_a_loop
 
 HEADS = [b"GET /nowhere", b"POST /nowhere", b"POST /sign-out", b"POST /sign-in", b"GET /health"]

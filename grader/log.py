@@ -1,20 +1,26 @@
 """The log of a server that strangers talk to: its lines are bounded in size and in number, and hold no controls.
 
 Whatever is logged at a request can be asked for a thousand times. What is left out is counted, and the count is logged.
+An entry names the submission that it is about, in the pages' process and in the grading processes alike.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import TextIO
+from contextvars import Context
+from datetime import UTC, datetime
+from typing import Literal, TextIO
 
+from grader.errors import SUBMISSION
 from grader.service.limits import Buckets
 
+Form = Literal["text", "json"]
 LONGEST = 4000  # characters of an entry, with its trace
 HEAD = 1000  # of these from the beginning, the others from the end, where a trace says what went wrong
 BURST = 64 << 10  # characters at once
@@ -36,21 +42,50 @@ class Short(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
         """Return the first line."""
-        return super().formatMessage(record).rstrip().replace("\n", "\\n")
+        about = f" [submission {SUBMISSION.get()}]" if SUBMISSION.get() else ""
+        return f"{super().formatMessage(record).rstrip()}{about}".replace("\n", "\\n")
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the whole entry; each line but the first is indented."""
-        entry = CONTROL.sub(lambda found: ascii(found[0])[1:-1], super().format(record)).replace("\n", "\n  ")
-        return entry if len(entry) <= LONGEST else f"{entry[:HEAD]} [...] {entry[HEAD - LONGEST :]}"
+        return _cut(CONTROL.sub(lambda found: ascii(found[0])[1:-1], super().format(record)).replace("\n", "\n  "))
+
+
+class JsonLines(logging.Formatter):
+    """Entries that are a line of JSON each, in ASCII: these fields and no others, whatever else a record carries."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the entry; a field that has nothing to say is left out."""
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "process": record.process,
+            "submission": SUBMISSION.get(),
+            "incident": getattr(record, "incident", ""),
+            "message": _cut(record.getMessage()),
+            "trace": _cut(self.formatException(record.exc_info)) if record.exc_info else "",
+        }
+        line = json.dumps({name: value for name, value in fields.items() if value})
+        return line.replace("\x7f", "\\u007f")  # the one control that JSON leaves as it is
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:HEAD]} [...] {text[HEAD - LONGEST :]}"
 
 
 class Sparing(logging.StreamHandler[TextIO]):
     """Writes entries as long as there are not too many, and then how many were left out."""
 
-    def __init__(self, stream: TextIO | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Write to `stream`, the error stream if left out."""
+    def __init__(
+        self,
+        stream: TextIO | None = None,
+        *,
+        form: Form = "text",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Write to `stream`, the error stream if left out, in lines for people or of JSON."""
         super().__init__(stream or sys.stderr)
-        self.setFormatter(Short())
+        self.setFormatter(JsonLines() if form == "json" else Short())
         self._budget = Buckets(BURST, SECONDS_EACH, clock=clock)
         self._left_out: Counter[str] = Counter()
 
@@ -63,15 +98,20 @@ class Sparing(logging.StreamHandler[TextIO]):
             if self._budget.take(whose, len(entry)) > 0:
                 self._left_out[whose] += 1
                 return
-            left_out = self._left_out.pop(whose, 0)
-            missing = f"({left_out} entries were left out here, as there were too many)\n"
-            self.stream.write(f"{missing if left_out else ''}{entry}\n")
+            if left_out := self._left_out.pop(whose, 0):
+                self.stream.write(f"{self._missing(whose, left_out)}\n")
+            self.stream.write(f"{entry}\n")
             self.flush()
         except Exception:  # noqa: BLE001 - as every handler of logging: what cannot be logged stops nobody
             self.handleError(record)
 
+    def _missing(self, whose: str, number: int) -> str:
+        said = "%d entries were left out here, as there were too many"
+        note = logging.LogRecord(whose, logging.WARNING, "", 0, said, (number,), None)
+        return Context().run(self.format, note)  # they were about other submissions
 
-def set_up_log() -> None:
+
+def set_up_log(form: Form) -> None:
     """Let everything that is logged in this process go through one handler that is bounded."""
-    logging.basicConfig(handlers=[Sparing()], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[Sparing(form=form)], level=logging.WARNING, force=True)
     logging.captureWarnings(True)
