@@ -15,6 +15,7 @@ from grader.exercise import mistakes
 from grader.exercise.mistakes import Mistake
 from grader.exercise.patchable import PatchableReference
 from grader.exercise.spec import CaseSpec, Spec, read_spec
+from grader.exercise.versions import exercise_version
 
 if TYPE_CHECKING:
     from grader.box.prebuilt import Prebuilt
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from grader.exercise.steps import Steps
 
 ROOT = Path(__file__).resolve().parents[2]
+MODULES = ("inputs.py", "mistakes.py")  # of an exercise, those that decide scores
 
 
 @dataclass(frozen=True)
@@ -56,9 +58,7 @@ class Exercise:
     @cached_property
     def version(self) -> str:
         """A hash over all that decides a score in the exercise's files; 12 hexadecimal digits."""
-        from grader.exercise.versions import exercise_version  # here: it reads exercises itself
-
-        return exercise_version(self)
+        return exercise_version(self.spec, (*(self.folder / name for name in MODULES), self.reference_path))
 
     @cached_property
     def declined(self) -> Mapping[str, str] | None:

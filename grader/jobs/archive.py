@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from sqlalchemy import select
 
-from grader.exercise import versions
+from grader.exercise import kept
 from grader.exercise.catalog import Catalog, Exercise
 from grader.store.engine import Database
 from grader.store.tables import GradingFilesRow
@@ -23,7 +23,7 @@ def keep(database: Database, catalog: Catalog) -> int:
         there = {(id, version) for id, version in session.execute(select(known.exercise, known.version))}
         new = [exercise for exercise in catalog.values() if (exercise.id, exercise.version) not in there]
         session.add_all(
-            known(exercise=one.id, version=one.version, created=time.time(), content=versions.pack(one)) for one in new
+            known(exercise=one.id, version=one.version, created=time.time(), content=kept.pack(one)) for one in new
         )
     return len(new)
 
@@ -42,4 +42,4 @@ def restored(database: Database, exercise: str, version: str) -> Iterator[Exerci
         yield None
         return
     with TemporaryDirectory(prefix="grading-files-") as folder:
-        yield versions.unpack(content, exercise, Path(folder))
+        yield kept.unpack(content, exercise, Path(folder))

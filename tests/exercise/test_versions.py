@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
-from grader.exercise.versions import exercise_version, pack, unpack
+from grader.exercise.kept import pack, unpack
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def changed(exercise: Exercise, file: str, old: str, new: str) -> str:
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
-    return exercise_version(read_exercise(exercise.folder, exercise.folder.parents[1]))
+    return read_exercise(exercise.folder, exercise.folder.parents[1]).version
 
 
 def test_what_was_packed_has_the_same_version(copy: Exercise) -> None:
