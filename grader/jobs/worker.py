@@ -214,9 +214,8 @@ class Worker:
             return report, report.to_json()
         except Exception as fault:  # noqa: BLE001 - whatever a writer of JSON trips over is no reason to lose a verdict
             incident = record(LOG, f"a report on {report.exercise} could not be written as JSON", fault)
-        bare = replace(
-            report.bare(), advice=(f"part of this report is missing because of a grader error ({incident})",)
-        )
+        note = f"part of this report is missing because of an error in the grader ({incident})"
+        bare = replace(report.bare(), advice=(note,))
         return bare, bare.to_json()
 
     def _excuse(self, claim: Claim, fault: Exception) -> None:
