@@ -26,7 +26,6 @@ from grader.store.gradings import Grading
 from grader.store.records import State
 
 LOG = logging.getLogger(__name__)
-QUICK_SECONDS = 1.0  # what a first try has before others go first; each further try has twice as long
 APOLOGY = (
     "Something of ours broke while this was being graded; your code is not to blame, and no attempt is used up. "
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
@@ -42,7 +41,7 @@ KILLED = (
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """What happens after a fault of ours.
+    """What happens after a fault of ours, and to a try that takes long.
 
     Attributes:
         pauses: seconds to wait before each further try; after the last one the submission is broken.
@@ -51,12 +50,14 @@ class Retries:
             is told as out of memory.
         rests: seconds that a worker pauses after its first, second, … failure in a row to reach the database; the
             last for all that follow.
+        quick_seconds: what a first try has before others go first; each further try has twice as long.
     """
 
     pauses: tuple[float, ...] = (1.0, 5.0)
     tries: int = 12
     kills: int = 1
     rests: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 15.0)
+    quick_seconds: float = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,7 +102,7 @@ class Worker:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
         if self.held is not None:
             claim, tracker = self.held
-            if self.clock() - claim.started > QUICK_SECONDS * 2.0 ** (claim.tries - 1):
+            if self.clock() - claim.started > self.retries.quick_seconds * 2.0 ** (claim.tries - 1):
                 tracker.cancel.cancel(Preempted(f"submission {claim.id} lets others go first"))
 
     def _rest(self, fault: Exception, stumbles: int) -> None:

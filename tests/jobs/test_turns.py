@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import update
 
 from grader.errors import Killed
-from grader.jobs import worker
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Tracker, virtual_deadline
 from grader.judge.report import Report
@@ -21,9 +20,10 @@ from tests.jobs.classroom import full_marks, hand_in, states, until
 Make = Callable[..., EmbeddedEngine]
 
 
-@pytest.fixture(autouse=True)
-def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "QUICK_SECONDS", 0.05)
+@pytest.fixture
+def quick_seconds() -> float:
+    """Give a first try so little time that a test need not wait for long."""
+    return 0.05
 
 
 def test_a_long_run_lets_newcomers_go_first(database: Database, engine: Make) -> None:

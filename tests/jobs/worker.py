@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Tracker
+from grader.jobs.worker import Retries
 from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs.classroom import full_marks, open_database
@@ -24,7 +25,8 @@ def work(folder: Path, begun: Connection, stop: Connection) -> None:
         time.sleep(GRADING_SECONDS)
         return full_marks(submission, tracker)
 
-    engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers")
+    patient = Retries(quick_seconds=60.0)  # no try gives way to others, however busy the machine is
+    engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers", retries=patient)
     engine.run({"cpu": 3})
     os.write(begun.fileno(), b"!")
     stop.poll(None)
