@@ -51,6 +51,7 @@
         groups.map((group) => (group.name ? h("optgroup", { label: group.name }, options(group.choices)) : options(group.choices))).flat()));
   };
 
+  const TEXTS = new Set(["text", "rich", "link"]); // kinds of columns that begin at the left; numbers end at the right
   const cell = (column, value) => {
     const kind = column.kind || "text";
     if (kind === "text") return h("td", {}, value);
@@ -90,7 +91,7 @@
   gym.table = (view, choose) => {
     const body = h("tbody");
     const heads = view.columns.map((column, index) =>
-      h("th", { scope: "col", "aria-sort": "none", class: column.kind && column.kind !== "link" ? "gym-number" : null },
+      h("th", { scope: "col", "aria-sort": "none", class: column.kind && !TEXTS.has(column.kind) ? "gym-number" : null },
         h("button", { type: "button", click: () => sort(index) }, column.name)));
     let rows = view.rows;
     let wanted = "";
