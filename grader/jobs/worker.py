@@ -160,16 +160,7 @@ class Worker:
     def _tell_killed(self, claim: Claim) -> None:
         """Store the verdict on what was killed alone as well."""
         LOG.warning("submission %s was killed %d times, the last time alone: out of memory", claim.id, claim.kills)
-        report = Report(
-            exercise=claim.exercise,
-            status=Status.MEMORY,
-            score=0.0,
-            seed=claim.seed,
-            device=claim.device,
-            seconds=self.clock() - claim.started,
-            reason=KILLED,
-        )
-        self._store(claim, report, State.DONE)
+        self._store(claim, self._blank(claim, Status.MEMORY, KILLED), State.DONE)
         self.live.moved(claim.id)
 
     def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
@@ -232,14 +223,10 @@ class Worker:
 
     def _give_up(self, claim: Claim, fault: Exception) -> None:
         incident = record(LOG, f"submission {claim.id} is broken", fault)
-        report = Report(
-            exercise=claim.exercise,
-            status=Status.UNGRADABLE,
-            score=0.0,
-            seed=claim.seed,
-            device=claim.device,
-            seconds=self.clock() - claim.started,
-            reason=APOLOGY.format(incident=incident),
-            incident=incident,
-        )
-        self._store(claim, report, State.BROKEN)
+        report = self._blank(claim, Status.UNGRADABLE, APOLOGY.format(incident=incident))
+        self._store(claim, replace(report, incident=incident), State.BROKEN)
+
+    def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
+        """Return a report without checks."""
+        seconds = self.clock() - claim.started
+        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, seconds, reason=reason)
