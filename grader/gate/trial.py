@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+import torch
+from torch import Tensor
+
 from grader.box.inline import observe_all
-from grader.box.observations import Observations
+from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Box, Limits
 from grader.checks.evidence import Evidence
@@ -16,7 +19,7 @@ from grader.examples import Example, read_examples
 from grader.exercise.catalog import Exercise
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.grade import causes, grade, observe_reference
-from grader.judge.pairs import Memory
+from grader.judge.recall import Memory
 from grader.judge.report import Diagnosis, Report, Status
 from grader.judge.sheet import Sheet, draw_up
 from grader.judge.source import read_source
@@ -46,7 +49,9 @@ class Trial:
     def with_mistakes(self) -> Trial:
         """Return this trial with every known mistake observed; a diagnosis then compares, and runs none of them."""
         plan, wrong = self.sheet.plan.untrained(), self.exercise.mistakes
-        return replace(self, known={one.name: observe_all(plan, self.exercise.reference(one)) for one in wrong})
+        alike = {_content(seen): seen for seen in self.truth.expected.calls.values()}
+        known = {one.name: _shared(observe_all(plan, self.exercise.reference(one)), alike) for one in wrong}
+        return replace(self, known=known)
 
     def grade(self, source: str | bytes) -> Report:
         """Return the report on `source`, as a student would get it."""
@@ -95,3 +100,21 @@ def open_trial(exercise: Exercise, seed: int, box: Box) -> Trial:
         truth=Evidence(sheet.plan, expected, expected, rounded, sheet.free),
         examples=read_examples(exercise.id, exercise.folder.parents[1] / "tests" / "submissions"),
     )
+
+
+def _shared(observed: Observations, alike: dict[Hashable, CallSeen]) -> Observations:
+    """Return what was observed with one object for all calls that gave the same, bit for bit.
+
+    Most mistakes change nothing in most calls, so that most comparisons of two are one that was made before.
+    """
+    calls = {name: alike.setdefault(_content(seen), seen) for name, seen in observed.calls.items()}
+    return replace(observed, calls=calls)
+
+
+def _content(seen: CallSeen) -> Hashable:
+    slots = ((key, s.presence, s.shape, s.dtype, s.what, _bytes(s.tensor)) for key, s in sorted(seen.slots.items()))
+    return seen.name, seen.raised, seen.modified, seen.largest, seen.trace, *slots
+
+
+def _bytes(tensor: Tensor | None) -> bytes | None:
+    return None if tensor is None else tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
