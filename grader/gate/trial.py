@@ -17,6 +17,7 @@ from grader.box.run import Box, Limits
 from grader.checks.evidence import Evidence
 from grader.examples import Example, read_examples
 from grader.exercise.catalog import Exercise
+from grader.exercise.spec import Dimension
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.grade import causes, grade, observe_reference
 from grader.judge.recall import Memory
@@ -61,7 +62,8 @@ class Trial:
         """Return the report on `example` without its pictures, and diagnosed only where its header names a mistake.
 
         All examples share the reference's observations and what searches find, and the search for mistakes that nobody
-        asks for is left out: that is most of what a report costs. An example is graded once, whoever asks.
+        asks for is left out: that is most of what a report costs. What must lose elsewhere than in learning trains no
+        model. An example is graded once, whoever asks.
         """
         if example.path not in self.graded:
             self.graded[example.path] = self._judge(example)
@@ -70,16 +72,18 @@ class Trial:
     def _judge(self, example: Example) -> Report:
         limits = Limits(**self.exercise.spec.limits.model_dump())
         source = read_source(example.path.read_bytes(), limit_bytes=limits.source_bytes)
-        outcome = attempt(self.sheet, source, partial(self.box.run, source=source, limits=limits), self._observed)
+        sheet = self.sheet if example.loses in (None, Dimension.LEARNING) else _untrained(self.sheet)
+        truth = partial(self._observed, sheet)
+        outcome = attempt(sheet, source, partial(self.box.run, source=source, limits=limits), truth)
         report = tell(Report(self.exercise.id, Status.REJECTED, 0.0, self.seed, "cpu", 0.0), outcome)
         return replace(report, diagnosis=self._diagnosis(report, outcome) if example.diagnosis else ())
 
     def _diagnosis(self, report: Report, outcome: Outcome) -> tuple[Diagnosis, ...]:
         return causes(self.exercise, outcome, report.lost, self.known, memory=self.memory)
 
-    def _observed(self, plan: Plan) -> tuple[Observations, Observations]:
+    def _observed(self, sheet: Sheet, plan: Plan) -> tuple[Observations, Observations]:
         """Return the reference's observations of the sheet's plan, or of the same plan in another dtype."""
-        if plan is self.sheet.plan:
+        if plan is sheet.plan:
             return self.truth.expected, self.truth.rounded
         return observe_reference(self.exercise, plan)
 
@@ -100,6 +104,12 @@ def open_trial(exercise: Exercise, seed: int, box: Box) -> Trial:
         truth=Evidence(sheet.plan, expected, expected, rounded, sheet.free),
         examples=read_examples(exercise.id, exercise.folder.parents[1] / "tests" / "submissions"),
     )
+
+
+def _untrained(sheet: Sheet) -> Sheet:
+    """Return the sheet without what is trained, of which the truth holds nothing anyway."""
+    items = tuple(item for item in sheet.items if not sheet.plan.contract(item.case.part).kind.trains)
+    return sheet if len(items) == len(sheet.items) else replace(sheet, items=items, plan=sheet.plan.untrained())
 
 
 def _shared(observed: Observations, alike: dict[Hashable, CallSeen]) -> Observations:
