@@ -16,6 +16,7 @@ from benchmarks.memory import memory
 from benchmarks.scale import scale
 from benchmarks.sign_ins import sign_ins
 from benchmarks.storm import storm
+from benchmarks.suite import suite
 from benchmarks.throughput import throughput
 from benchmarks.walls import walls
 
@@ -30,6 +31,7 @@ app.command()(gpu)
 app.command()(walls)
 app.command()(calls)
 app.command()(storm)
+app.command("tests")(suite)
 app.command()(memory)
 app.command()(located)
 app.command()(explained)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 import shutil
@@ -16,10 +17,6 @@ import pytest
 from grader.box.drivers import TRAVELLING
 
 _ROOT = Path(__file__).parents[1]
-_MODULES = {
-    ".".join(path.relative_to(_ROOT).with_suffix("").parts): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted((_ROOT / "grader").rglob("*.py"))
-}
 _EXERCISES = sorted(path.parent.name for path in (_ROOT / "exercises").glob("*/exercise.toml"))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.With, ast.AsyncWith, ast.Match)
@@ -43,6 +40,25 @@ _WRONG_IMPORTS = {
     "the library for GPUs": ("sandbox/doctor.py", "pynvml"),
     "the library for tests": ("local.py", "pytest"),
 }
+
+
+@functools.cache
+def _trees() -> dict[str, ast.Module]:
+    """Return every module, read; when a test asks and not before, since every worker collects every test."""
+    paths = sorted((_ROOT / "grader").rglob("*.py"))
+    names = [".".join(path.relative_to(_ROOT).with_suffix("").parts) for path in paths]
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in zip(names, paths, strict=True)}
+
+
+@functools.cache
+def _strings() -> dict[str, set[str]]:
+    """Return every string constant with the modules that have it."""
+    found: dict[str, set[str]] = {}
+    for module, tree in _trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.setdefault(node.value, set()).add(module)
+    return found
 
 
 def _part(module: str) -> str:
@@ -108,7 +124,7 @@ def _calls(tree: ast.Module, *names: str) -> list[int]:
 
 def test_code_is_executed_in_two_places_only() -> None:
     """The submission in the box; our own reference, with a step replaced, beside the exercises."""
-    places = {module for module, tree in _MODULES.items() if _calls(tree, "exec", "eval", "compile")}
+    places = {module for module, tree in _trees().items() if _calls(tree, "exec", "eval", "compile")}
 
     assert places <= {"grader.box.source", "grader.box.loading", "grader.exercise.mistakes", "grader.exercise.catalog"}
 
@@ -117,7 +133,7 @@ def test_the_environment_is_read_in_the_settings_only() -> None:
     """Whoever else wants a variable is handed a setting."""
     places = {
         module
-        for module, tree in _MODULES.items()
+        for module, tree in _trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb", "putenv")
     }
@@ -141,7 +157,7 @@ def test_functions_are_short() -> None:
     """At most 30 lines beside the docstring."""
     long = [
         f"{module}.{function.name}: {_length(function)} lines"
-        for module, tree in _MODULES.items()
+        for module, tree in _trees().items()
         for function in _functions(tree)
         if _length(function) > 30
     ]
@@ -159,7 +175,7 @@ def test_modules_are_short() -> None:
 def test_parameters_are_few() -> None:
     """At most four by position, `self` aside; the others by keyword."""
     crowded = []
-    for module, tree in _MODULES.items():
+    for module, tree in _trees().items():
         for function in _functions(tree):
             names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
             if len([name for name in names if name not in ("self", "cls")]) > 4:
@@ -187,7 +203,7 @@ def test_blocks_are_nested_three_deep_at_most() -> None:
     """What goes deeper deserves a function and a name."""
     deep = [
         f"{module}.{function.name}"
-        for module, tree in _MODULES.items()
+        for module, tree in _trees().items()
         for function in _functions(tree)
         if _depth(function) > 3
     ]
@@ -206,7 +222,7 @@ def _public(tree: ast.Module) -> Iterator[ast.AST]:
 def test_everything_public_is_described() -> None:
     """A first line that is one sentence with a full stop, in modules, classes and functions."""
     silent = []
-    for module, tree in _MODULES.items():
+    for module, tree in _trees().items():
         for node in (tree, *_public(tree)):
             assert isinstance(node, (ast.Module, ast.ClassDef, *_FUNCTIONS))
             first = (ast.get_docstring(node) or "").partition("\n\n")[0]
@@ -231,7 +247,7 @@ def _leaves(target: ast.expr) -> list[ast.expr]:
 def test_nothing_happens_at_import() -> None:
     """At module level there are imports, definitions and constants, and what only a type checker or `-m` runs."""
     busy = []
-    for module, tree in _MODULES.items():
+    for module, tree in _trees().items():
         for node in tree.body[1:] if ast.get_docstring(tree) else tree.body:
             guarded = isinstance(node, ast.If) and re.search(
                 "TYPE_CHECKING|__name__|sys.platform", ast.unparse(node.test)
@@ -244,7 +260,7 @@ def test_nothing_happens_at_import() -> None:
 
 def test_globals_are_never_reassigned() -> None:
     """State belongs to objects."""
-    assert [m for m, tree in _MODULES.items() if any(isinstance(node, ast.Global) for node in ast.walk(tree))] == []
+    assert [m for m, tree in _trees().items() if any(isinstance(node, ast.Global) for node in ast.walk(tree))] == []
 
 
 @pytest.mark.parametrize("exercise", [name for name in _EXERCISES if "_" in name])
@@ -253,13 +269,7 @@ def test_the_grader_knows_no_exercise_by_name(exercise: str) -> None:
 
     `causal_attention` is part of `multi_head_…`-like names nowhere in code, so whole words are looked for in strings.
     """
-    naming = [
-        module
-        for module, tree in _MODULES.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and node.value == exercise
-        if not _is_an_operation(module)
-    ]
+    naming = [module for module in _strings().get(exercise, ()) if not _is_an_operation(module)]
 
     assert naming == []
 
@@ -274,7 +284,7 @@ def test_every_error_is_in_the_tree() -> None:
     roots = {"Exception", "BaseException"}
     strays = [
         f"{module}.{node.name}"
-        for module, tree in _MODULES.items()
+        for module, tree in _trees().items()
         if _part(module) in {"box", "exercise", "checks", "judge", "store", "jobs", "service", "gate", "examples"}
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")

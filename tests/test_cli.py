@@ -133,6 +133,7 @@ def test_the_seed_and_the_sandbox_are_reported(reports: list[dict[str, Any]]) ->
     assert len({report["box"] for report in reports}) == 1
 
 
+@pytest.mark.usefixtures("warm")
 def test_text_shows_what_failed_first(ask: Ask) -> None:
     """A person reads the score, then the diagnosis, then the failed checks with their messages, then the others."""
     code, out, _ = ask("grade", "causal_attention", WRONG)

@@ -142,6 +142,7 @@ def test_points_are_written_for_other_programs(graded: Graded) -> None:
     assert sum(case.points for case in graded.cases["unloadable"]) == 0
 
 
+@pytest.mark.usefixtures("warm")
 def test_any_file_is_graded_by_the_name_of_its_exercise(desk: pytest.Pytester) -> None:
     """`--exercise` makes an answer of a file of any name; the seed can be chosen, and one check run alone."""
     path = put(desk, (CAUSAL / "right_plain.py").read_bytes(), name="test_mine.py")

@@ -167,7 +167,7 @@ def _uncaught(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
 
 
 def _unnamed(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
-    told = diagnose(trial.exercise, own, trial.known)
+    told = diagnose(trial.exercise, own, trial.known, memory=trial.memory)
     if [(one.mistake, one.certain) for one in told] == [(wrong.name, True)]:
         return
     named = explanations(trial.exercise, own, trial.known)

@@ -26,7 +26,8 @@ from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.judge.agreement import agree
 from grader.judge.effort import Effort
-from grader.judge.pairs import Lineup, Memory, Probe
+from grader.judge.pairs import Lineup, Probe
+from grader.judge.recall import Memory, begun, plan_key, recalled
 from grader.judge.report import Diagnosis
 
 _PAIRS = 100_000  # units of work; see `effort`
@@ -168,7 +169,7 @@ def _confirmed(
     exercise: Exercise, scene: _Scene, likely: Iterator[tuple[Mistake, ...]]
 ) -> tuple[tuple[Mistake, ...], ...]:
     """Return those of `likely` that explain everything that was seen."""
-    return tuple(wrong for wrong in likely if _explains(observe(scene.plan, exercise.reference(*wrong)), scene))
+    return tuple(wrong for wrong in likely if _explains(_run(exercise, wrong, scene), scene))
 
 
 def _wrong_calls(scene: _Scene) -> list[Call]:
@@ -257,11 +258,16 @@ def _was_seen(event: Event, scene: _Scene) -> bool:
 
 def _events(exercise: Exercise, wrong: Mistake, scene: _Scene) -> Iterator[Event]:
     if (before := scene.known.get(wrong.name)) is None:
-        yield from observe(scene.plan, exercise.reference(wrong))
+        yield from _run(exercise, (wrong,), scene)
         return
     # Calls first: nearly all mistakes differ in one of them, and few in what is seen of a construction.
     yield from (before.calls[call.name] for call in scene.plan.calls if call.name in before.calls)
     yield from (before.builds[build.name] for build in scene.plan.builds if build.name in before.builds)
+
+
+def _run(exercise: Exercise, wrong: tuple[Mistake, ...], scene: _Scene) -> Iterator[Event]:
+    key = ("whole", plan_key(scene.plan), *(one.name for one in wrong))
+    return begun(scene.memory, key, lambda: observe(scene.plan, exercise.reference(*wrong)))
 
 
 def _built_alike(one: BuildSeen, other: BuildSeen, scene: _Scene) -> bool:
@@ -282,7 +288,9 @@ def _traits(built: BuildSeen, scene: _Scene) -> tuple[bool, bool]:
 def _alike(call: Call, one: CallSeen, other: CallSeen, scene: _Scene) -> bool:
     """Return whether two calls agree; where nothing else is wrong, both have to hold too much, or neither."""
     slack = scene.slack.get(call.name, {})
-    return agree(call, one, other, slack) and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
+    memory = scene.memory if scene.known else None  # where nothing is known, each search brings something else
+    same = recalled(memory, ("same", one, other), lambda: agree(call, one, other, slack))
+    return same and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
 
 
 def _too_large(call: Call, seen: CallSeen) -> bool:

@@ -25,8 +25,8 @@ from grader.judge.diagnosis import diagnose, pairs_effort
 from grader.judge.effort import Effort
 from grader.judge.locating import locate
 from grader.judge.optional_parts import OptionalParts
-from grader.judge.pairs import Memory
 from grader.judge.preview import Preview
+from grader.judge.recall import Memory
 from grader.judge.report import DevicePanel, Diagnosis, Figures, Location, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source

@@ -7,11 +7,11 @@ copy of the reference whose steps are replaced and put back. Whatever agrees is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from torch import Tensor
 
@@ -22,10 +22,10 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.judge.effort import Effort, Operations
+from grader.judge.recall import Memory, plan_key, recalled
 
 _Run = TypeVar("_Run")
 Verdict = tuple[bool, bool]  # what was observed agrees with the submission; it differs from what is right
-Memory = dict[object, Any]  # what came of the mistakes on the probes of one exercise and seed, for the next search
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,10 +40,9 @@ class Probe:
     forward: bool
 
     @property
-    def key(self) -> object:
+    def key(self) -> Hashable:
         """What tells it from the other probes of the same exercise and seed."""
-        calls = tuple((call.name, call.dtype, bool(call.grad_outputs)) for call in self.plan.calls)
-        return calls, tuple((build.name, build.dtype) for build in self.plan.builds)
+        return plan_key(self.plan)
 
 
 class Lineup:
@@ -173,13 +172,7 @@ class _Search:
         return self._probe.compare(events())
 
     def _recall(self, how: str, wrong: tuple[Mistake, ...], run: Callable[[], _Run]) -> _Run:
-        if self._memory is None:
-            return run()
-        key = (self._probe.key, how, *(one.name for one in wrong))
-        if key not in self._memory:
-            self._memory[key] = run()
-        found: _Run = self._memory[key]
-        return found
+        return recalled(self._memory, (self._probe.key, how, *(one.name for one in wrong)), run)
 
 
 class _ProbeRunner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -14,13 +15,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.grade import observe_reference
 from grader.judge.sheet import draw_up, of_cases
+from grader.pack import check
 from grader.pack.check import read_pack
 from grader.pack.contents import read_cases, write_cases
 from grader.pack.manifest import Damaged
 from grader.pack.write import contents, write_folder, write_zip
+from tests.conftest import LentBox
 
 PACKED = ("softmax", "causal_attention", "copy_task")  # a function; dropout, decoded, and made cases; a training
 SEED = 3
@@ -41,15 +45,27 @@ PRINTING = "\nimport sys\nprint('executed by', sys._getframe(1).f_code.co_filena
 Pack = Callable[[str], Path]
 
 
+@pytest.fixture(scope="module")
+def packed(catalog: Catalog) -> Callable[[str], dict[str, bytes]]:
+    """Return a function that gives what a pack of an exercise holds, which is the same for all tests."""
+    return functools.cache(lambda name: contents(catalog[name], SEED))
+
+
 @pytest.fixture
-def pack(tmp_path: Path, catalog: Catalog) -> Pack:
+def pack(tmp_path: Path, packed: Callable[[str], dict[str, bytes]]) -> Pack:
     """Return a function that writes the pack of an exercise and gives its folder."""
 
     def write(name: str) -> Path:
-        write_folder(contents(catalog[name], SEED), tmp_path / name)
+        write_folder(packed(name), tmp_path / name)
         return tmp_path / name
 
     return write
+
+
+@pytest.fixture
+def warm_pack(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have packs grade in the box that all tests share; what they grade in elsewhere is tested by running pytest."""
+    monkeypatch.setattr(check, "PlainBox", lambda: LentBox(box))
 
 
 def _answer(folder: Path, example: str, more: str = "") -> None:
@@ -110,6 +126,7 @@ def test_a_wrong_answer_fails_where_it_is_wrong(pack: Pack, catalog: Catalog) ->
     assert "Traceback" not in done.stdout
 
 
+@pytest.mark.usefixtures("warm_pack")
 def test_the_starter_earns_nothing_and_is_told_where_to_begin(pack: Pack) -> None:
     """Nothing passes, and the first message says where the code goes."""
     folder = pack("softmax")
@@ -121,6 +138,7 @@ def test_the_starter_earns_nothing_and_is_told_where_to_begin(pack: Pack) -> Non
     assert "NotImplementedError: write your softmax here" in kept.verdict(report, kept.lines[0])[1]
 
 
+@pytest.mark.usefixtures("warm_pack")
 def test_a_file_that_cannot_be_loaded_fails_every_line(pack: Pack) -> None:
     """Each with the reason."""
     folder = pack("softmax")
@@ -133,6 +151,7 @@ def test_a_file_that_cannot_be_loaded_fails_every_line(pack: Pack) -> None:
     assert "line 1" in report.reason
 
 
+@pytest.mark.usefixtures("warm_pack")
 def test_what_insists_on_float32_is_judged_in_float32(pack: Pack) -> None:
     """The pack holds what rounding alone does to the reference."""
     folder = pack("softmax")
@@ -142,6 +161,7 @@ def test_what_insists_on_float32_is_judged_in_float32(pack: Pack) -> None:
     assert (report.score, report.dtype) == (100.0, "float32")
 
 
+@pytest.mark.usefixtures("warm_pack")
 def test_forbidden_operations_are_trapped(pack: Pack) -> None:
     """As in the sandbox."""
     folder = pack("softmax")

@@ -11,6 +11,7 @@ import statistics
 import struct
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,29 @@ _SECRET = {"GRADER_SECRET": "the seed of all seeds"}
 
 
 def main() -> None:
-    """Show the corpus in the modes that are asked for; of the product itself one, since there is no way back."""
+    """Show the corpus in the modes that are asked for."""
     modes = json.loads(sys.argv[1])
-    before = arena.state()
-    print(json.dumps([_bare(mode["walls"]) if mode["walls"] is not None else _tier(mode, before) for mode in modes]))
+    print(json.dumps([_bare(mode["walls"]) if mode["walls"] is not None else _apart(mode) for mode in modes]))
+
+
+def _apart(mode: dict[str, Any]) -> dict[str, object]:
+    """Run the corpus in the product in a process of its own: there is no way back from the place that a mode names."""
+    reading, writing = os.pipe()
+    if not (child := os.fork()):
+        try:
+            with open(writing, "w", encoding="utf-8") as out:
+                json.dump(_tier(mode), out)
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 - nothing may get back into the parent's code
+            traceback.print_exc()
+            os._exit(1)
+    os.close(writing)
+    with open(reading, encoding="utf-8") as told:
+        text = told.read()
+    if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        sys.exit(code)
+    story: dict[str, object] = json.loads(text)
+    return story
 
 
 def _bare(walls: list[str]) -> dict[str, object]:
@@ -51,8 +71,9 @@ def _bare(walls: list[str]) -> dict[str, object]:
         return {"box": sandbox.name, "user": os.geteuid(), **show.story()}
 
 
-def _tier(mode: dict[str, Any], before: str) -> dict[str, object]:
+def _tier(mode: dict[str, Any]) -> dict[str, object]:
     """Run the corpus in the product as it is, in the place that the mode names."""
+    before = arena.state()
     _move_to(mode["place"], as_root=mode["root"])
     with Sandbox() as sandbox:
         show = _Show(sandbox, honest_every=mode["honest_every"])

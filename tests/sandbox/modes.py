@@ -71,16 +71,27 @@ def story(name: str) -> dict[str, Any]:
     Raises:
         NotHere: the machine does not let us.
     """
+    if reason := _hindrance(name):
+        raise NotHere(reason)
+    together = tuple(other for other in MODES if _stage(other) == _stage(name) and not _hindrance(other))
+    return _stories(together)[together.index(name)]
+
+
+def _stage(name: str) -> tuple[bool, bool]:
+    """Return what modes have in common that share a stage, which spares the time to build it and to import torch."""
+    return name in TIERS, name not in TIERS and MODES[name].root
+
+
+def _hindrance(name: str) -> str:
+    """Return why a mode cannot be shown on this machine; empty if it can."""
     mode = MODES[name]
     if mode.root and os.geteuid() != 0:
-        raise NotHere("only root can show what root's service is worth")
+        return "only root can show what root's service is worth"
     if mode.place == "docker" and os.uname().machine != "x86_64":
-        raise NotHere("Docker's profile is written down for x86_64 only")
+        return "Docker's profile is written down for x86_64 only"
     if name == "tier A, ordinary user" and any(p.exists() and p.read_text().strip() == v for p, v in _KEPT.items()):
-        raise NotHere("this system keeps user namespaces from ordinary users")
-    together = tuple(other for other in MODES if MODES[other].walls is not None and not MODES[other].root)
-    names = together if name in together else (name,)  # one stage for many zygotes spares the time to build it
-    return _stories(names)[names.index(name)]
+        return "this system keeps user namespaces from ordinary users"
+    return ""
 
 
 @functools.cache
@@ -110,7 +121,7 @@ def main() -> None:
         before, after = text.partition(_BEGIN)[0], text.partition(_END)[2]
         PAGE.write_text(f"{before}{_BEGIN}{page()}{_END}{after}", encoding="utf-8")
     elif len(sys.argv) > 1:
-        print(json.dumps(story(sys.argv[1]), indent=1))
+        print(json.dumps(_stories((sys.argv[1],))[0], indent=1))
     else:
         print("\n".join([*_counts(), "", *_matrix()]))
 

@@ -76,13 +76,13 @@ def _served_by(sandbox: Sandbox, limits: Limits = _PATIENT) -> int:
     return child
 
 
-def test_each_child_in_stock_serves_one_run(own: Sandbox) -> None:
+def test_each_child_in_stock_serves_one_run(sandbox: Sandbox) -> None:
     """Runs are served by children that were behind their walls before, each by another one."""
-    own.run(plan(), HONEST, _PATIENT)
+    sandbox.run(plan(), HONEST, _PATIENT)
     served = set()
     for _ in range(2 * _STOCK):
-        before = _stock(own)
-        served.add(child := _served_by(own))
+        before = _stock(sandbox)
+        served.add(child := _served_by(sandbox))
         assert child in before
     assert len(served) == 2 * _STOCK
 
@@ -98,25 +98,25 @@ def test_nothing_shows_that_a_child_was_in_stock(own: Sandbox) -> None:
     assert stocked.output == forked.output
 
 
-def test_a_run_with_other_limits_gets_a_child_of_its_own(own: Sandbox) -> None:
+def test_a_run_with_other_limits_gets_a_child_of_its_own(sandbox: Sandbox) -> None:
     """Nobody runs under the limits of the one before, neither more nor less."""
-    own.run(plan(), HONEST, _PATIENT)
-    before = _stock(own)
-    assert _served_by(own, replace(_PATIENT, memory_bytes=256 << 20)) not in before
+    sandbox.run(plan(), HONEST, _PATIENT)
+    before = _stock(sandbox)
+    assert _served_by(sandbox, replace(_PATIENT, memory_bytes=256 << 20)) not in before
     hoard = "print(len(bytearray(160 << 20)))"
-    assert own.run(plan(), hoard, replace(_PATIENT, memory_bytes=256 << 20)).output == f"{160 << 20}\n"
-    _stock(own)
-    run = own.run(plan(), hoard, _PATIENT)
+    assert sandbox.run(plan(), hoard, replace(_PATIENT, memory_bytes=256 << 20)).output == f"{160 << 20}\n"
+    _stock(sandbox)
+    run = sandbox.run(plan(), hoard, _PATIENT)
     assert verdict(run) == "error MemoryError"
 
 
-def test_a_stock_that_was_killed_costs_nobody_anything(own: Sandbox) -> None:
+def test_a_stock_that_was_killed_costs_nobody_anything(sandbox: Sandbox) -> None:
     """Whatever ends a waiting child, at whatever moment, the next run is right, and ready children come back."""
-    own.run(plan(), HONEST, _PATIENT)
-    for child in _stock(own):
+    sandbox.run(plan(), HONEST, _PATIENT)
+    for child in _stock(sandbox):
         os.kill(child, signal.SIGKILL)
-    assert verdict(own.run(plan(), HONEST, _PATIENT)) == "right"
-    _stock(own)
+    assert verdict(sandbox.run(plan(), HONEST, _PATIENT)) == "right"
+    _stock(sandbox)
 
 
 def test_a_stock_dies_with_its_zygote(own: Sandbox) -> None:
@@ -132,11 +132,11 @@ def test_a_stock_dies_with_its_zygote(own: Sandbox) -> None:
         assert time.monotonic() < deadline, alive
 
 
-def test_getting_ready_is_not_counted_as_the_students(own: Sandbox) -> None:
+def test_getting_ready_is_not_counted_as_the_students(sandbox: Sandbox) -> None:
     """A run that computes nothing has used less processor time than its child, which rehearsed before."""
-    own.run(plan(), HONEST, _PATIENT)
-    child = _stock(own)[-1]
+    sandbox.run(plan(), HONEST, _PATIENT)
+    child = _stock(sandbox)[-1]
     ticks = sum(map(int, Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:13]))
-    run = own.run(plan(), "import os\nos._exit(0)", _PATIENT)
+    run = sandbox.run(plan(), "import os\nos._exit(0)", _PATIENT)
     assert run.ending is Ending.CRASHED
     assert run.cpu_seconds < 0.05 + ticks / os.sysconf("SC_CLK_TCK")
