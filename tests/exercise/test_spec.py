@@ -123,24 +123,6 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         read_exercise(tmp_path / "exercises" / "nothing", tmp_path)
 
 
-def test_the_version_changes_with_every_file_that_decides_a_grade(tmp_path: Path) -> None:
-    """The exercise's folder and its reference; nothing else."""
-    folder, reference = tmp_path / "exercises" / "one", tmp_path / "reference"
-    folder.mkdir(parents=True)
-    reference.mkdir()
-    (folder / "exercise.toml").write_text(_GOOD, encoding="utf-8")
-    (reference / "one.py").write_text("def f(x): return x\n", encoding="utf-8")
-    first = Catalog.load(tmp_path)["one"].version
-
-    assert Catalog.load(tmp_path)["one"].version == first
-
-    seen = {first}
-    for path in (folder / "inputs.py", reference / "one.py", folder / "exercise.toml"):
-        path.write_text((path.read_text(encoding="utf-8") if path.exists() else "") + "\n# changed\n", encoding="utf-8")
-        seen.add(Catalog.load(tmp_path)["one"].version)
-    assert len(seen) == 4
-
-
 def test_a_case_maker_that_is_missing_is_named(write: Callable[[str], Path], tmp_path: Path) -> None:
     """The text says which function of which file a case asks for."""
     folder = tmp_path / "exercises" / "one"

@@ -236,10 +236,10 @@ def infinite_weights(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
 
 @mistake(replaces="weigh", dimension="numerics")
 def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide by the root of a key's width after the softmax.
+    """You divide by the square root of the key width after the softmax.
 
-    Then your weights no longer add up to one, and they are as sharp as without any scaling. The division belongs to
-    the scores, before they become weights.
+    Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the scores, before the
+    softmax.
     """
     scores = queries @ keys.transpose(-2, -1)
     return torch.softmax(scores.masked_fill(_above(scores, 1), float("-inf")), dim=-1) / math.sqrt(keys.shape[-1])
