@@ -271,7 +271,7 @@ def test_the_guides_example_is_an_exercise(tmp_path: Path) -> None:
     """Its files, put together as it says, pass the gate but for what the guide leaves to the author."""
     toml, declined = _blocks(_GUIDE, "toml")
     reference, mistakes, inputs = (_IMPORTS + block for block in _blocks(_GUIDE, "python"))
-    folder, examples = tmp_path / "exercises" / "toy", tmp_path / "tests" / "submissions" / "toy"
+    folder, examples = tmp_path / "exercises" / "toy", tmp_path / "exercises" / "toy" / "examples"
     for place in (folder, examples, tmp_path / "reference"):
         place.mkdir(parents=True)
     answer = "def plain_weights(query, key):\n    return (query @ key.mT).softmax({})\n"

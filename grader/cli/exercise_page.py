@@ -44,7 +44,7 @@ class _Row:
 
     @classmethod
     def of(cls, exercise: Exercise) -> _Row:
-        right = [example.loses is None for example in read_examples(exercise.id)]
+        right = [example.loses is None for example in read_examples(exercise.folder)]
         return cls(exercise, len(exercise.mistakes), right.count(True), right.count(False))
 
     def __str__(self) -> str:

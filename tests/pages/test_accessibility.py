@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from grader.exercise.catalog import ROOT
 from grader.store.records import Role
 from tests.pages.conftest import wait_for
 
@@ -58,7 +59,7 @@ def fetch(folder: Path) -> Path:
     return next(folder.glob("*.tgz"))
 
 
-WRONG = Path(__file__).parents[1] / "submissions" / "multi_head_attention" / "wrong_added_mask.py"
+WRONG = ROOT / "exercises" / "multi_head_attention" / "examples" / "wrong_added_mask.py"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -11,7 +11,7 @@ from tests.pages.conftest import CODE, PASSWORD
 
 EXERCISE = "/exercise?ex=causal_attention"
 ROOT = Path(__file__).parents[2]
-SUBMISSIONS, REFERENCES = ROOT / "tests" / "submissions", ROOT / "reference"
+EXERCISES, REFERENCES = ROOT / "exercises", ROOT / "reference"
 SLOW = "import time\n\ntime.sleep(6)\n"
 SOLUTION = """import torch
 from torch import nn
@@ -93,7 +93,7 @@ def test_a_wrong_solution_is_told_its_mistake(open_page, person):
 def test_heads_and_differences_can_be_looked_at(open_page, person, site):
     """Each head has a button, the difference to what is expected too, and keys read the cell of what is shown."""
     who = person()
-    wrong = (SUBMISSIONS / "multi_head_attention" / "wrong_added_mask.py").read_text(encoding="utf-8")
+    wrong = (EXERCISES / "multi_head_attention" / "examples" / "wrong_added_mask.py").read_text(encoding="utf-8")
     page = ready(open_page("/exercise?ex=multi_head_attention", who))
     write(page, wrong)
     page.keyboard.press("Control+Enter")
