@@ -229,6 +229,7 @@ def test_the_guide_lists_every_check() -> None:
 def test_the_guide_names_every_field() -> None:
     """Whatever an `exercise.toml` may hold is in the guide; `constructor` of a case is `construct` in the file."""
     models = [kind for kind in vars(spec).values() if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    models += [check.options for check in CHECKS.values()]
     named = {info.alias or name for kind in models for name, info in kind.model_fields.items()}
 
     assert named - set(re.findall(r"[\w]+", _read(_GUIDE))) == set()

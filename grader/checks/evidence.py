@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,6 +17,8 @@ from grader.box.plan import Argument, Build, Call, Plan, TensorSpec
 from grader.checks.compare import named
 from grader.checks.explain import explain
 from grader.checks.finding import Finding, failed, skipped
+from grader.checks.options import Options
+from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Dimension
 
@@ -25,25 +27,41 @@ from grader.exercise.spec import CheckSpec, Dimension
 FLOORS: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
 _GRADIENT_FLOOR = 1e-3
 Known = Callable[[], Iterator[Load]]
+Given = TypeVar("Given", bound=Options)
 ROUNDING_MARGIN = 8.0  # a right answer may round this many times worse than the reference does
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """One check on one case: a line of the report."""
+    """One check on one case: a line of the report. `spec` and `options` are what the exercise says of the check."""
 
     spec: CheckSpec
+    check: Check
+    options: Options
     case: Case
     name: str
     points: float
 
+    def given(self, model: type[Given]) -> Given:
+        """Return the options, which are of the kind that the check declares."""
+        assert isinstance(self.options, model)
+        return self.options
+
+    def has(self, trait: Trait) -> bool:
+        """Return whether the check has a trait."""
+        return trait in self.check.traits
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a check wants run: calls, and constructions to be tried beside those that the calls need."""
+    """What a check wants run: calls, and constructions to be tried beside those that the calls need.
+
+    `initial_of` names the weights whose values right after the constructor are looked at.
+    """
 
     calls: tuple[Call, ...] = ()
     builds: tuple[Build, ...] = ()
+    initial_of: tuple[str, ...] = ()
 
 
 class Check(Protocol):
@@ -52,11 +70,15 @@ class Check(Protocol):
     Attributes:
         title: its name in the report, unless the exercise gives another.
         needs: kinds that must have passed on the same case; else this one is skipped.
+        options: what an exercise may say of it.
+        traits: what others may ask about it.
     """
 
     dimension: ClassVar[Dimension]
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
+    options: ClassVar[type[Options]] = Options
+    traits: ClassVar[frozenset[Trait]] = frozenset()
 
     def work(self, item: Item) -> Work:
         """Return what must be run for it."""

@@ -17,9 +17,11 @@ from torch import Tensor
 
 from grader.box.models import PAD
 from grader.box.plan import Call, TensorSpec
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.checks.options import Options
 from grader.checks.rerun import Claims, Rerun, rerun
+from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
@@ -87,12 +89,31 @@ def losses(item: Item, evidence: Evidence) -> list[float]:
     return [loss for call in seen if call is not None for loss in call.losses()]
 
 
-class Loss:
+class LossOptions(Options):
+    """`at_most`, what the loss must come down to."""
+
+    at_most: float
+
+
+class Reached(Options):
+    """`at_least`, what the trained model must reach: a share or a score."""
+
+    at_least: float
+
+
+def bound_of(item: Item) -> float:
+    """Return what a loss must come down to."""
+    return item.given(LossOptions).at_most
+
+
+class Loss(Check):
     """The training loss comes down: the mean of the last steps is `at_most` so much."""
 
     dimension: ClassVar = Dimension.LEARNING
     title: ClassVar[str] = "training loss"
     needs: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar = LossOptions
+    traits: ClassVar = frozenset({Trait.BOUNDS_LOSS})
 
     def work(self, item: Item) -> Work:
         """Train, then ask: the losses are held against the weights that are left."""
@@ -110,20 +131,21 @@ class Loss:
             if (doubt := _doubt(found)) is not None:
                 return doubt
             last = max(last, _mean(found.losses))
-        if last <= item.spec.at_most:
+        if last <= bound_of(item):
             return PASSED
         return failed(
-            f"after {len(seen)} steps the loss must be {item.spec.at_most:g} or less; it went from {seen[0]:.3g} to "
+            f"after {len(seen)} steps the loss must be {bound_of(item):g} or less; it went from {seen[0]:.3g} to "
             f"{last:.3g}"
         )
 
 
-class Accuracy:
+class Accuracy(Check):
     """Of the tokens that the trained model must say about sequences it has not seen, a share of `at_least` is right."""
 
     dimension: ClassVar = Dimension.LEARNING
     title: ClassVar[str] = "accuracy on unseen sequences"
     needs: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar = Reached
 
     def work(self, item: Item) -> Work:
         """Train, then ask."""
@@ -138,12 +160,11 @@ class Accuracy:
             if (doubt := _doubt(found)) is not None:
                 return doubt
             right &= _right(found.answers, item)
-        share = float(right.double().mean())
-        if share >= item.spec.at_least:
+        share, wanted = float(right.double().mean()), item.given(Reached).at_least
+        if share >= wanted:
             return PASSED
         return failed(
-            f"the trained model must predict {item.spec.at_least:.0%} of the unseen tokens correctly; it predicts "
-            f"{share:.1%}"
+            f"the trained model must predict {wanted:.0%} of the unseen tokens correctly; it predicts {share:.1%}"
         )
 
 
@@ -187,7 +208,7 @@ def _problem(item: Item, evidence: Evidence, calls: tuple[Call, ...]) -> Finding
     return None
 
 
-class Bleu:
+class Bleu(Check):
     """What the trained model says about sentences it has not seen reaches a BLEU of `at_least`, of 100.
 
     Counted are the sentences that are no longer than those it was trained on.
@@ -196,6 +217,7 @@ class Bleu:
     dimension: ClassVar = Dimension.LEARNING
     title: ClassVar[str] = "BLEU on unseen sentences"
     needs: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar = Reached
 
     def work(self, item: Item) -> Work:
         """Train, then ask."""
@@ -211,9 +233,10 @@ class Bleu:
             if (doubt := _doubt(found)) is not None:
                 return doubt
             score = min(score, bleu(item, found.answers))
-        if score >= item.spec.at_least:
+        wanted = item.given(Reached).at_least
+        if score >= wanted:
             return PASSED
-        return failed(f"the trained translator must reach a BLEU of {item.spec.at_least:g}; it reaches {score:.1f}")
+        return failed(f"the trained translator must reach a BLEU of {wanted:g}; it reaches {score:.1f}")
 
 
 def bleu(item: Item, answers: Tensor | None) -> float:

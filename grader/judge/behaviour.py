@@ -12,6 +12,7 @@ from torch import Tensor
 
 from grader.box.observations import CallSeen
 from grader.box.plan import Call
+from grader.checks.traits import Trait
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace, first_change
 from grader.judge.text import clean
@@ -112,17 +113,19 @@ def _told_still(again: Retrace, call: Call) -> Location:
 
 def _failed_in_training(again: Retrace) -> Call | None:
     """Return the smallest call in training mode on which a check failed, evaluation mode being right."""
-    failed = {(line.item.case.name, line.item.spec.check) for line in again.outcome.judged if not line.passed}
+    items = [line.item for line in again.outcome.judged if not line.passed]
+    dropping = {item.case.name for item in items if item.has(Trait.CHANGES_IN_TRAINING)}
+    steady = {item.case.name for item in items if item.has(Trait.SAME_IN_TRAINING)}
     for call in again.counted():
         case = call.name.partition("/")[0]
         seen = again.evidence.observed.calls.get(call.name)
         if not call.training or seen is None or seen.raised:
             continue
-        if {(case, "dropout"), (case, "dropout_gradient")} & failed and _may_change(again, call):
+        if case in dropping and _may_change(again, call):
             return call
         base = again.evidence.observed.calls.get(f"{case}/base")
-        steady = base is not None and not again.is_wrong(again.evidence.plan.call(f"{case}/base"), base)
-        if (case, "steady") in failed and steady and not _may_change(again, call) and again.is_wrong(call, seen):
+        right = base is not None and not again.is_wrong(again.evidence.plan.call(f"{case}/base"), base)
+        if case in steady and right and not _may_change(again, call) and again.is_wrong(call, seen):
             return call
     return None
 

@@ -133,12 +133,10 @@ def _set(
     subtle = all(_is_right(calls[name], evidence.observed, right, slack) for name in plain)
     plan = evidence.plan.only(frozenset(calls if subtle else plain))
     refused = tuple(build for build in evidence.plan.builds if build.must_raise) if subtle else ()
-    initial_of = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
+    initial_of = frozenset(evidence.plan.initial_of if subtle else ())
     plan = replace(plan, builds=(*plan.builds, *refused))
     cancel = cancel or CancelToken()
-    return _Scene(
-        plan, evidence.observed, right, subtle, known, frozenset(initial_of), cancel, None, slack, pairs_effort()
-    )
+    return _Scene(plan, evidence.observed, right, subtle, known, initial_of, cancel, None, slack, pairs_effort())
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:

@@ -11,7 +11,8 @@ from torch import Tensor
 from grader.box.models import PAD
 from grader.box.observations import LOSSES
 from grader.checks.evidence import Evidence, Item
-from grader.checks.learning import answering_call, right_tokens, tensor, training_calls
+from grader.checks.learning import answering_call, bound_of, right_tokens, tensor, training_calls
+from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.judge.report import Curve, Heatmap, Pane, Series
 
@@ -67,7 +68,7 @@ def _losses(items: Sequence[Item], trained: Sequence[Item], evidence: Evidence) 
     )
     if not series:
         return None
-    bounds = [item.spec.at_most for item in items if item.spec.check == "loss"]
+    bounds = [bound_of(item) for item in items if item.has(Trait.BOUNDS_LOSS)]
     bound = bounds[0] if len(set(bounds)) == 1 and len(trained) == 1 else None
     return Curve("Training loss", "step", "loss", series, bound=bound, note=_speeds(trained, evidence))
 
