@@ -294,6 +294,13 @@ def test_every_error_is_in_the_tree() -> None:
     assert strays == []
 
 
+def test_one_module_takes_keys_apart() -> None:
+    """`case/variant` and `output:context` are put together and taken apart in `grader/box/keys.py` alone."""
+    marks = ("/base", "output:", "input:", "weight:")
+
+    assert {module for mark in marks for module in _strings().get(mark, ())} == {"grader.box.keys"}
+
+
 def test_tests_are_sentences() -> None:
     """Each test has a name of several words and a docstring that ends in a full stop; none uses mocks."""
     loose = []

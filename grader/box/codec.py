@@ -17,6 +17,7 @@ from safetensors.torch import load as load_tensors
 from torch import Tensor
 
 from grader.box import traps
+from grader.box.keys import CallName, SlotKey
 from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kind, Pick, Plan, TensorSpec, Weight
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
@@ -175,10 +176,12 @@ def _call_out(call: Call, keep: Any) -> Json:
 
 def _call_in(data: Json, find: Any) -> Call:
     return Call(
-        name=data["name"],
+        name=CallName(data["name"]),
         build=data["build"],
         arguments={name: find(value) for name, value in data["arguments"].items()},
-        outputs=tuple(TensorSpec(key, tuple(axes), tuple(shape), dtype) for key, axes, shape, dtype in data["outputs"]),
+        outputs=tuple(
+            TensorSpec(SlotKey(key), tuple(axes), tuple(shape), dtype) for key, axes, shape, dtype in data["outputs"]
+        ),
         grad_outputs=tuple(find(gradient) for gradient in data["grad_outputs"]),
         wants=tuple(data["wants"]),
         dtype=data["dtype"],

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from grader.box.keys import call_name, is_output
 from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised, Seen
 from grader.box.observe import Load
 from grader.box.plan import Argument, Build, Call, Plan, TensorSpec
@@ -129,7 +130,7 @@ class Evidence:
 
     def call(self, item: Item, variant: str) -> Call:
         """Return the planned call `variant` of the item's case."""
-        return self._calls[f"{item.case.name}/{variant}"]
+        return self._calls[call_name(item.case.name, variant)]
 
     def problem(self, call: Call) -> Finding | None:
         """Return why `call` cannot be judged at all: it raised, was never reached, or gave wrong shapes."""
@@ -200,7 +201,7 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
     """Return the plain call of a case, in evaluation mode; with `backward`, gradients are sent back too."""
     build = case.build
     return Call(
-        name=f"{case.name}/base",
+        name=call_name(case.name),
         build=build.name if build else None,
         arguments=case.arguments,
         outputs=case.outputs,
@@ -215,7 +216,7 @@ def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] 
     """Return a further call of a case, without gradients; `arguments` replaces some of its arguments."""
     build = case.build
     return Call(
-        name=f"{case.name}/{variant}",
+        name=call_name(case.name, variant),
         build=build.name if build else None,
         arguments={**case.arguments, **(arguments or {})},
         outputs=case.outputs,
@@ -256,9 +257,9 @@ def scales(seen: CallSeen) -> dict[str, float]:
     comes out as rounding noise of the others, and noise has no scale of its own.
     """
     own = {key: scale_of(slot.tensor) for key, slot in seen.slots.items() if slot.tensor is not None}
-    gradients = [size for key, size in own.items() if not key.startswith("output:")]
+    gradients = [size for key, size in own.items() if not is_output(key)]
     floor = _GRADIENT_FLOOR * max(gradients, default=0.0)
-    found = {key: size if key.startswith("output:") else max(size, floor) for key, size in own.items()}
+    found = {key: size if is_output(key) else max(size, floor) for key, size in own.items()}
     return {key: found.get(key) or 1.0 for key in seen.slots}
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from grader.box.keys import input_key
 from grader.box.observations import Presence, Seen
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference
@@ -110,7 +111,7 @@ class DropoutGradient(Check):
         told = plain.abs() > 1e-6 * scale_of(plain)  # what was drawn for the others cannot be read off
         expected = grad_outputs * torch.where(told, evidence.output(call, slot) / plain, 0.0)
         for name in item.given(Inputs).of:
-            if text := _misled(name, seen.slots[f"input:{name}"], expected, told=told, slot=slot):
+            if text := _misled(name, seen.slots[input_key(name)], expected, told=told, slot=slot):
                 return failed(text)
         return PASSED
 
@@ -141,7 +142,7 @@ class NoParameters(Check):
 def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: TensorSpec) -> str:
     """Return how a gradient is not what dropout should have made of it; empty if it is."""
     if seen.tensor is None or not bool(torch.isfinite(seen.tensor).all()):
-        return _blocked(TensorSpec(f"input:{name}", (), ()), seen)
+        return _blocked(TensorSpec(input_key(name), (), ()), seen)
     found = torch.where(told, seen.tensor.double(), 0.0)
     bound = _READ_OFF * scale_of(expected)
     text = difference(f"gradient of {name}", found, expected, bound=bound, slot=slot)

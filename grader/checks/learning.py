@@ -15,6 +15,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from grader.box.keys import call_name, output_key
 from grader.box.models import PAD
 from grader.box.plan import Call, TensorSpec
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call
@@ -35,7 +36,7 @@ def training_calls(case: Case) -> tuple[Call, ...]:
     return tuple(
         replace(
             base_call(case),
-            name=f"{case.name}/steps {1 + steps * chunk} to {steps * (chunk + 1)}",
+            name=call_name(case.name, f"steps {1 + steps * chunk} to {steps * (chunk + 1)}"),
             arguments={
                 "source": source[chunk],
                 "target": target[chunk],
@@ -51,17 +52,19 @@ def training_calls(case: Case) -> tuple[Call, ...]:
 def answering_call(case: Case) -> Call:
     """Return the call that asks the trained model about sequences it has not seen."""
     arguments = {"source": tensor(case, "held_source")}
-    return replace(base_call(case), name=f"{case.name}/answers", arguments=arguments, outputs=case.outputs[2:])
+    return replace(base_call(case), name=call_name(case.name, "answers"), arguments=arguments, outputs=case.outputs[2:])
 
 
 def weights_call(case: Case) -> Call:
     """Return the call that reads the weights which the training has left."""
     outputs = []
     for weight in case.weights:
-        outputs.append(TensorSpec(f"output:{weight.name}", (), tuple(weight.matrix.shape)))
+        outputs.append(TensorSpec(output_key(weight.name), (), tuple(weight.matrix.shape)))
         if weight.bias is not None:
-            outputs.append(TensorSpec(f"output:{weight.name}.bias", (), tuple(weight.bias.shape)))
-    called = replace(base_call(case), name=f"{case.name}/trained weights", arguments={}, outputs=tuple(outputs))
+            outputs.append(TensorSpec(output_key(f"{weight.name}.bias"), (), tuple(weight.bias.shape)))
+    called = replace(
+        base_call(case), name=call_name(case.name, "trained weights"), arguments={}, outputs=tuple(outputs)
+    )
     return replace(called, reads_weights=True)
 
 

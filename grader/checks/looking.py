@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from grader.box.drivers.names import NAMES
+from grader.box.keys import call_name, output_key
 from grader.box.kinds import LEFT
 from grader.box.plan import TensorSpec
 from grader.checks.compare import named
@@ -44,8 +45,10 @@ class Untouched(Check):
 
     def work(self, item: Item) -> Work:
         """Look once, into a model in training mode."""
-        outputs = tuple(TensorSpec(f"output:{name}", (), (), "int64") for name in LEFT)
-        call = replace(base_call(item.case), name=f"{item.case.name}/untouched", training=True, outputs=outputs)
+        outputs = tuple(TensorSpec(output_key(name), (), (), "int64") for name in LEFT)
+        call = replace(
+            base_call(item.case), name=call_name(item.case.name, "untouched"), training=True, outputs=outputs
+        )
         return Work((call,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:

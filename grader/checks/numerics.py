@@ -9,6 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Argument, Call
 from grader.checks.compare import difference
 from grader.checks.draws import even_axis, shared_axis
@@ -70,8 +71,8 @@ class Values(Check):
 
 def unsteady(evidence: Evidence) -> str:
     """Return that two equal calls differ, which explains more than any number that is wrong; empty where none do."""
-    for again in (call for call in evidence.plan.calls if call.name.endswith("/again")):
-        first = evidence.plan.call(again.name.removesuffix("again") + "base")
+    for again in (call for call in evidence.plan.calls if variant_of(call.name) == "again"):
+        first = evidence.plan.call(call_name(case_of(again.name)))
         if evidence.problem(first) is not None or evidence.problem(again) is not None:
             continue
         for slot in first.outputs:
@@ -227,7 +228,7 @@ def _usable(kept: Tensor, exact: float) -> Tensor:
 def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
     """Return the case's call in training mode: a module is switched to it, a function is told by its `training`."""
     arguments = {**case.arguments, **({"training": True} if "training" in case.arguments else {})}
-    name = f"{case.name}/train{seed}"
+    name = call_name(case.name, f"train{seed}")
     return replace(base_call(case, backward=backward), name=name, arguments=arguments, training=True, seed=seed)
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import torch
 
+from grader.box.keys import call_name
 from grader.checks.compare import where
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
@@ -26,7 +27,7 @@ class Half(Check):
         """Call once, with everything in float16."""
         halved = _halved(item.case)
         build = halved.build
-        call = replace(base_call(halved), name=f"{item.case.name}/half")
+        call = replace(base_call(halved), name=call_name(item.case.name, "half"))
         return Work((call,), (build,) if build is not None else ())
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:

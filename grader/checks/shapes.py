@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from grader.box.keys import call_name
 from grader.box.plan import Build
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, wanted_dtype
 from grader.checks.explain import explain
@@ -56,7 +57,7 @@ class Refusal(Check):
     def work(self, item: Item) -> Work:
         """Try the construction, and a call where the refusal may come that late."""
         build = _refused(item)
-        call = replace(base_call(item.case), name=f"{item.case.name}/refused", build=build.name)
+        call = replace(base_call(item.case), name=call_name(item.case.name, "refused"), build=build.name)
         return Work((call,) if item.given(RefusalOptions).late else (), (build,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
@@ -67,7 +68,7 @@ class Refusal(Check):
             return skipped("because the run ended before this check")
         if not any(built.raised is None for built in evidence.observed.builds.values()):
             return skipped("because your constructor raises for every configuration")
-        called = evidence.observed.calls.get(f"{item.case.name}/refused")
+        called = evidence.observed.calls.get(call_name(item.case.name, "refused"))
         raised = seen.raised or (called.raised if called else None)
         given = ", ".join(f"{name}={value!r}" for name, value in item.case.construct.items())
         wanted = f"with {given} your {'module' if options.late else 'constructor'} must raise"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from grader.box.keys import call_name
 from grader.box.observations import CallSeen
 from grader.checks.evidence import Evidence, Item
 from grader.checks.memory import limit_of
@@ -64,7 +65,7 @@ def memory(judged: Sequence[Judged], evidence: Evidence, grown_bytes: int) -> Cu
 
 
 def _name(item: Item) -> str:
-    return f"{item.case.name}/base"
+    return call_name(item.case.name)
 
 
 def _size(item: Item, axis: str) -> int:

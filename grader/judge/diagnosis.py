@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.box.cancel import CancelToken
+from grader.box.keys import case_of
 from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
@@ -175,7 +176,7 @@ def _wrong_calls(scene: _Scene) -> list[Call]:
     wrong: dict[str, Call] = {}
     for call in sorted(scene.plan.calls, key=_cost):
         if call.name in scene.observed.calls and not _is_right(call, scene.observed, scene.right, scene.slack):
-            wrong.setdefault(call.name.partition("/")[0], call)
+            wrong.setdefault(case_of(call.name), call)
     return list(wrong.values())[:_PROBES]
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.box.keys import case_of
 from grader.box.plan import Call, TensorSpec
 from grader.checks.evidence import FLOORS, Evidence
 from grader.checks.masking import CLEAR, MOVED, STILL, InfluenceOptions, influence
@@ -185,7 +186,7 @@ def _influence(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
     item = line.item
     if not item.has(Trait.SHOWS_INFLUENCE) or (options := item.given(InfluenceOptions)).axis == "batch":
         return None
-    if any(evidence.problem(c) for c in evidence.plan.calls if c.name.startswith(f"{item.case.name}/")):
+    if any(evidence.problem(c) for c in evidence.plan.calls if case_of(c.name) == item.case.name):
         return None
     call = evidence.call(item, "base")
     slot, (seen, expected, scale) = call.output(options.output), influence(item, evidence)

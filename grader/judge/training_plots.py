@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from grader.box.keys import output_key
 from grader.box.models import PAD
 from grader.box.observations import LOSSES
 from grader.checks.evidence import Evidence, Item
@@ -17,7 +18,7 @@ from grader.exercise.inputs import Case
 from grader.judge.report import Curve, Heatmap, Pane, Series
 
 _MOST_HEADS = 7  # matrices of one picture beside the last one
-_SECONDS = "output:seconds"
+_SECONDS = output_key("seconds")
 
 
 def curves(items: Sequence[Item], evidence: Evidence) -> tuple[Curve, ...]:
