@@ -15,10 +15,11 @@ A step is a name in the reference module, `scale`, or a method of a class there,
 mistake executes the reference's source afresh and puts the function in the step's place, so mistakes that replace
 different steps compose.
 
-What many exercises share is in `grader/exercise/families/`. An exercise takes it over with a plain line, or borrows it
-for a step that has another name there:
+What many exercises share is in `grader/exercise/families/`. An exercise takes a family in one line, takes one mistake
+under another name, or borrows one for a step that has another name there:
 
-    no_scaling = scores.no_scaling
+    from_weights = take(weights, except_=("first_sequence_for_all",))
+    scaled_by_d_k = scores.scaled_by_the_width_itself
     keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
 """
 
@@ -93,6 +94,32 @@ def borrow(step: Step, *, replaces: str | None = None, dimension: str | None = N
     return borrowed  # type: ignore[return-value]  # called as `step` is
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an exercise takes of a family: `only` these, or else all that fit but the `left` ones."""
+
+    family: str
+    only: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def take(family: ModuleType, *, only: tuple[str, ...] = (), except_: tuple[str, ...] = ()) -> Taken:
+    """Take the mistakes of a family that fit and are not declined, each under its own name, or `only` the named ones.
+
+    What is left out by `except_` is offered all the same where it fits, and then tried alone; see `offers`.
+
+    Raises:
+        AuthorError: both are given, or one names what is no mistake of the family.
+    """
+    known = {found.name for found in collect(family)}
+    name = family.__name__.rpartition(".")[2]
+    if only and except_:
+        raise AuthorError(f"`take({name}, …)` must have `only` or `except_`, and not both")
+    if odd := [one for one in (*only, *except_) if one not in known]:
+        raise AuthorError(f"`take({name}, …)` names {', '.join(odd)}, which the family does not hold")
+    return Taken(name, only, except_)
+
+
 def _dimension(name: str) -> Dimension:
     if name not in list(Dimension):
         raise AuthorError(f"`dimension` of a mistake is {name!r}; it must be one of {', '.join(Dimension)}")
@@ -107,8 +134,13 @@ def _unwrap(text: str) -> str:
 
 def collect(module: ModuleType) -> tuple[Mistake, ...]:
     """Return the mistakes that `module` holds, in the order of the file, each under the name that it has there."""
-    marked = ((name, getattr(value, _MARK, None)) for name, value in vars(module).items())
-    return tuple(replace(found, name=name) for name, found in marked if isinstance(found, Mistake))
+    return tuple(found for name, value in vars(module).items() if (found := marked(name, value)) is not None)
+
+
+def marked(name: str, value: object) -> Mistake | None:
+    """Return the mistake that a module holds as `name`, None where it is none."""
+    found = getattr(value, _MARK, None)
+    return replace(found, name=name) if isinstance(found, Mistake) else None
 
 
 def apply(reference: CodeType, mistakes: tuple[Mistake, ...]) -> dict[str, Any]:

@@ -14,8 +14,9 @@ from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog, Exercise
-from grader.exercise.mistakes import Mistake, load
-from grader.exercise.offers import fitting, offered, read_declined, shared
+from grader.exercise.families import scores
+from grader.exercise.mistakes import Mistake, load, take
+from grader.exercise.offers import fitting, offered, own_of, read_declined, shared
 from grader.judge.sheet import draw_up
 
 _DECLINED = read_declined(ROOT / "exercises" / "declined.toml")
@@ -106,11 +107,59 @@ def test_a_name_that_is_taken_gets_its_family_in_front() -> None:
     exec("def scale(scores, d_k): ...\ndef normalise(x, dim): ...", module.__dict__)
     own = Mistake("no_scaling", "scale", shared()["scores.no_scaling"].dimension, print, "Another title.", "…")
 
-    found = {wrong.name: wrong.replaces for wrong in offered(module, (own,), {"scores.multiplied_by_the_root"})}
+    found = {
+        wrong.name: wrong.replaces for wrong in offered(fitting(module), (own,), {"scores.multiplied_by_the_root"})
+    }
 
     assert set(found.values()) == {"scale"}
     assert "scores_no_scaling" in found
     assert "multiplied_by_the_root" not in found
+
+
+def _small() -> tuple[ModuleType, dict[str, Mistake]]:
+    """Return an empty `mistakes.py`, and what fits a reference that only scales."""
+    reference = ModuleType("small")
+    exec("def scale(scores, d_k): ...", reference.__dict__)
+    return ModuleType("mistakes"), fitting(reference)
+
+
+def test_a_family_is_taken_in_one_line() -> None:
+    """All that fit and are not declined are the exercise's own; what is excepted is offered."""
+    module, fits = _small()
+    module.from_scores = take(scores, except_=("no_scaling",))  # type: ignore[attr-defined]  # a module made here
+    declined = {"scores.multiplied_by_the_root"}
+
+    own = tuple(own_of(module, fits, declined))
+    rest = offered(fits, own, declined)
+
+    assert {f"scores.{wrong.name}" for wrong in own} == fits.keys() - declined - {"scores.no_scaling"}
+    assert [(wrong.name, wrong.offered) for wrong in rest] == [("no_scaling", True)]
+    assert {wrong.offered for wrong in own} == {False}
+
+
+def test_some_of_a_family_are_taken_in_the_order_given() -> None:
+    """They stand where the line stands, between the exercise's own."""
+    module, fits = _small()
+    module.first = scores.multiplied_by_the_root  # type: ignore[attr-defined]  # a module made here
+    module.some = take(scores, only=("scaled_by_the_length", "no_scaling"))  # type: ignore[attr-defined]  # likewise
+    module.last = scores.scaled_by_the_width_itself  # type: ignore[attr-defined]  # likewise
+
+    names = [wrong.name for wrong in own_of(module, fits, ())]
+
+    assert names == ["first", "scaled_by_the_length", "no_scaling", "last"]
+
+
+def test_a_name_that_takes_nothing_is_told() -> None:
+    """A misspelt name, an exception without effect, and both lists at once are refused."""
+    module, fits = _small()
+    module.from_scores = take(scores, except_=("queries_meet_queries",))  # type: ignore[attr-defined]  # made here
+
+    with pytest.raises(AuthorError, match="excepts queries_meet_queries, which would not be taken"):
+        tuple(own_of(module, fits, ()))
+    with pytest.raises(AuthorError, match=r"`take\(scores, …\)` names no_scalling, which the family does not hold"):
+        take(scores, only=("no_scalling",))
+    with pytest.raises(AuthorError, match="not both"):
+        take(scores, only=("no_scaling",), except_=("scaled_by_the_length",))
 
 
 @pytest.mark.parametrize(
