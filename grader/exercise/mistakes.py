@@ -15,10 +15,10 @@ A step is a name in the reference module, `scale`, or a method of a class there,
 mistake executes the reference's source afresh and puts the function in the step's place, so mistakes that replace
 different steps compose.
 
-What many exercises share is in `grader/exercise/families/`. An exercise takes a family in one line, takes one mistake
-under another name, or borrows one for a step that has another name there:
+What many exercises share is in `grader/exercise/families/`. An exercise takes what is `common` in a family in one line,
+takes one mistake under another name, or borrows one for a step that has another name there:
 
-    from_weights = take(weights, except_=("first_sequence_for_all",))
+    from_weights = take(weights, except_=("hard_maximum",), also=("powers_of_two",))
     scaled_by_d_k = scores.scaled_by_the_width_itself
     keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
 """
@@ -48,6 +48,7 @@ class Mistake:
         replaces: the step of the reference that `step` stands in for.
         dimension: where it must cost points.
         title, message: what the student is told.
+        common: shared, and taken by an exercise that takes its family.
         offered: the exercise has it because it fits (see `offers`). It is tried alone, and never as one of two: pairs
             would take the square of the time.
     """
@@ -58,15 +59,20 @@ class Mistake:
     step: Callable[..., Any]
     title: str
     message: str
+    common: bool = False
     offered: bool = False
 
 
-def mistake(*, replaces: str, dimension: str) -> Callable[[Step], Step]:
-    """Mark a function as a known mistake that stands in for the reference's step `replaces`."""
+def mistake(*, replaces: str, dimension: str, common: bool = False) -> Callable[[Step], Step]:
+    """Mark a function as a known mistake that stands in for the reference's step `replaces`.
+
+    A shared one that often comes together with others is `common`: see `take`.
+    """
 
     def mark(step: Step) -> Step:
         title, _, message = inspect.cleandoc(step.__doc__ or "").partition("\n")
-        made = Mistake(step.__name__, replaces, _dimension(dimension), step, title.strip(), _unwrap(message))
+        where, told = _dimension(dimension), _unwrap(message)
+        made = Mistake(step.__name__, replaces, where, step, title.strip(), told, common)
         setattr(step, _MARK, made)
         return step
 
@@ -96,28 +102,19 @@ def borrow(step: Step, *, replaces: str | None = None, dimension: str | None = N
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an exercise takes of a family: `only` these, or else all that fit but the `left` ones."""
+    """What an exercise takes of a family: what is common there, but for `left`, and with `added`."""
 
     family: str
-    only: tuple[str, ...]
     left: tuple[str, ...]
+    added: tuple[str, ...]
 
 
-def take(family: ModuleType, *, only: tuple[str, ...] = (), except_: tuple[str, ...] = ()) -> Taken:
-    """Take the mistakes of a family that fit and are not declined, each under its own name, or `only` the named ones.
+def take(family: ModuleType, *, except_: tuple[str, ...] = (), also: tuple[str, ...] = ()) -> Taken:
+    """Take the common mistakes of a family that fit, are not declined and not held otherwise, under their own names.
 
-    What is left out by `except_` is offered all the same where it fits, and then tried alone; see `offers`.
-
-    Raises:
-        AuthorError: both are given, or one names what is no mistake of the family.
+    All else that fits is offered, and then tried alone; see `offers`.
     """
-    known = {found.name for found in collect(family)}
-    name = family.__name__.rpartition(".")[2]
-    if only and except_:
-        raise AuthorError(f"`take({name}, …)` must have `only` or `except_`, and not both")
-    if odd := [one for one in (*only, *except_) if one not in known]:
-        raise AuthorError(f"`take({name}, …)` names {', '.join(odd)}, which the family does not hold")
-    return Taken(name, only, except_)
+    return Taken(family.__name__.rpartition(".")[2], except_, also)
 
 
 def _dimension(name: str) -> Dimension:

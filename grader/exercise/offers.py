@@ -8,7 +8,7 @@ the gate proves all others.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -45,25 +45,30 @@ def own_of(module: ModuleType, fits: Mapping[str, Mistake], declined: Collection
     """Yield what `mistakes.py` holds, in the order of the file; what it takes of a family, in the family's order.
 
     Raises:
-        AuthorError: it excepts what it would not take anyway.
+        AuthorError: `take` excepts what would not be taken, or adds what would or what does not fit.
     """
+    held = _told(collect(module))
+    free = {id: wrong for id, wrong in fits.items() if id not in declined and not _told((wrong,)) <= held}
     for name, value in vars(module).items():
         if isinstance(value, Taken):
-            yield from _taken(value, fits, declined)
+            yield from _taken(value, free)
         elif (found := marked(name, value)) is not None:
             yield found
 
 
-def _taken(what: Taken, fits: Mapping[str, Mistake], declined: Collection[str]) -> Iterator[Mistake]:
-    if what.only:
-        yield from (shared()[f"{what.family}.{name}"] for name in what.only)
-        return
-    members = {
-        wrong.name: wrong for id, wrong in fits.items() if id.startswith(f"{what.family}.") and id not in declined
-    }
-    if idle := [name for name in what.left if name not in members]:
-        raise AuthorError(f"`take({what.family}, …)` excepts {', '.join(idle)}, which would not be taken; leave it out")
-    yield from (wrong for name, wrong in members.items() if name not in what.left)
+def _taken(what: Taken, free: Mapping[str, Mistake]) -> Iterator[Mistake]:
+    """Yield the mistakes of a family that are taken, of those that fit and are `free` to be taken."""
+    members = {wrong.name: wrong for id, wrong in free.items() if id.startswith(f"{what.family}.")}
+    for option, names, common in (("except_", what.left, True), ("also", what.added, False)):
+        if idle := [name for name in names if name not in members or members[name].common is not common]:
+            raise AuthorError(f"`{option}` of `take({what.family}, …)` names {', '.join(idle)}, which changes nothing")
+    changed = (*what.left, *what.added)
+    yield from (wrong for name, wrong in members.items() if wrong.common is not (name in changed))
+
+
+def _told(mistakes: Iterable[Mistake]) -> set[tuple[str, str]]:
+    """Return what students are told of mistakes, by which the same one is known under another name."""
+    return {(wrong.title, wrong.message) for wrong in mistakes}
 
 
 def offered(fits: Mapping[str, Mistake], own: Sequence[Mistake], declined: Collection[str]) -> tuple[Mistake, ...]:
@@ -71,7 +76,7 @@ def offered(fits: Mapping[str, Mistake], own: Sequence[Mistake], declined: Colle
 
     A mistake has its own name here, with its family in front where that name is taken.
     """
-    told = {(wrong.title, wrong.message) for wrong in own}
+    told = _told(own)
     taken = {wrong.name for wrong in own}
     chosen: list[Mistake] = []
     for id, wrong in fits.items():

@@ -124,42 +124,48 @@ def _small() -> tuple[ModuleType, dict[str, Mistake]]:
 
 
 def test_a_family_is_taken_in_one_line() -> None:
-    """All that fit and are not declined are the exercise's own; what is excepted is offered."""
+    """What is common, fits and is not declined is the exercise's own, but for what is excepted; all else is offered."""
     module, fits = _small()
-    module.from_scores = take(scores, except_=("no_scaling",))  # type: ignore[attr-defined]  # a module made here
+    common = {id for id, wrong in fits.items() if wrong.common}
+    rare = min(fits.keys() - common).removeprefix("scores.")
+    module.from_scores = take(scores, except_=("no_scaling",), also=(rare,))  # type: ignore[attr-defined]  # made here
     declined = {"scores.multiplied_by_the_root"}
 
     own = tuple(own_of(module, fits, declined))
     rest = offered(fits, own, declined)
 
-    assert {f"scores.{wrong.name}" for wrong in own} == fits.keys() - declined - {"scores.no_scaling"}
-    assert [(wrong.name, wrong.offered) for wrong in rest] == [("no_scaling", True)]
+    assert {f"scores.{wrong.name}" for wrong in own} == common - declined - {"scores.no_scaling"} | {f"scores.{rare}"}
+    assert {f"scores.{wrong.name}" for wrong in rest} == fits.keys() - declined - {f"scores.{w.name}" for w in own}
     assert {wrong.offered for wrong in own} == {False}
 
 
-def test_some_of_a_family_are_taken_in_the_order_given() -> None:
-    """They stand where the line stands, between the exercise's own."""
+def test_what_is_taken_stands_where_its_line_stands() -> None:
+    """Between the exercise's own, in the family's order; what has another name here is not taken twice."""
     module, fits = _small()
     module.first = scores.multiplied_by_the_root  # type: ignore[attr-defined]  # a module made here
-    module.some = take(scores, only=("scaled_by_the_length", "no_scaling"))  # type: ignore[attr-defined]  # likewise
+    module.from_scores = take(scores)  # type: ignore[attr-defined]  # likewise
     module.last = scores.scaled_by_the_width_itself  # type: ignore[attr-defined]  # likewise
 
     names = [wrong.name for wrong in own_of(module, fits, ())]
+    taken = [wrong.name for wrong in fits.values() if wrong.common]
 
-    assert names == ["first", "scaled_by_the_length", "no_scaling", "last"]
+    assert names[0] == "first"
+    assert names[-1] == "last"
+    assert names[1:-1] == [n for n in taken if n not in ("multiplied_by_the_root", "scaled_by_the_width_itself")]
 
 
-def test_a_name_that_takes_nothing_is_told() -> None:
-    """A misspelt name, an exception without effect, and both lists at once are refused."""
+@pytest.mark.parametrize("option", ["except_", "also"])
+@pytest.mark.parametrize("name", ["no_scalling", "queries_meet_queries", "declined", "already"])
+def test_a_name_without_effect_is_told(option: str, name: str) -> None:
+    """A misspelt name, one that does not fit, one that is declined, and what the other option is for."""
     module, fits = _small()
-    module.from_scores = take(scores, except_=("queries_meet_queries",))  # type: ignore[attr-defined]  # made here
+    common, rare = (next(w.name for w in fits.values() if w.common is one) for one in (True, False))
+    wanted, other = (common, rare) if option == "except_" else (rare, common)
+    given = {"declined": wanted, "already": other}.get(name, name)
+    module.from_scores = take(scores, **{option: (given,)})  # type: ignore[attr-defined]  # a module made here
 
-    with pytest.raises(AuthorError, match="excepts queries_meet_queries, which would not be taken"):
-        tuple(own_of(module, fits, ()))
-    with pytest.raises(AuthorError, match=r"`take\(scores, …\)` names no_scalling, which the family does not hold"):
-        take(scores, only=("no_scalling",))
-    with pytest.raises(AuthorError, match="not both"):
-        take(scores, only=("no_scaling",), except_=("scaled_by_the_length",))
+    with pytest.raises(AuthorError, match=rf"`{option}` of `take\(scores, …\)` names {given}, which changes nothing"):
+        tuple(own_of(module, fits, {f"scores.{given}"} if name == "declined" else ()))
 
 
 @pytest.mark.parametrize(
