@@ -56,7 +56,7 @@ def signs_left_out(time: int) -> Tensor:
 
 @mistake(replaces="distances", dimension="numerics")
 def position_for_distance(time: int) -> Tensor:
-    """Your bias depends on the position of the key, not on its distance from the query.
+    """Your bias depends on the position of the key, not on its distance to the query.
 
     All rows of your bias are equal. Subtract the position of the query.
     """
