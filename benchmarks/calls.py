@@ -1,6 +1,6 @@
 """Which system calls honest code makes behind the walls, with which arguments, over every example.
 
-Attaches strace to a running zygote, runs each right and wrong answer of `tests/submissions/` through the sandbox, and
+Attaches strace to a running zygote, runs each answer of `exercises/*/examples/` through the sandbox, and
 compares what the children asked for with the list in `grader/sandbox/lockdown/calls.py`. `--write` keeps the
 record in `tests/sandbox/honest_calls.json`, from which the tests take what the filter must let through.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 import typer
 
 from grader.box.run import Limits
-from grader.examples import SUBMISSIONS, read_examples
+from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.sheet import draw_up
 from grader.sandbox.lockdown.calls import COMPUTE
@@ -69,15 +69,15 @@ def calls(every: int = 1, *, write: bool = False) -> None:
 
 def _record(trace: str, every: int) -> int:
     """Run every so-many-th example of each exercise with strace at the zygote; return how many ran."""
-    catalog, runs = Catalog.load(), 0
+    runs = 0
     with Sandbox() as sandbox:
         zygote = innermost(sandbox._zygote._process.pid)
         tracer = subprocess.Popen(["strace", "-f", "-qq", "-e", "raw=all", "-o", trace, "-p", str(zygote)])
         while not _is_traced(zygote):
             time.sleep(0.01)
-        for folder in sorted(SUBMISSIONS.iterdir()):
-            plan = draw_up(catalog[folder.name], seed=20_260).plan
-            for example in read_examples(folder.name)[::every]:
+        for exercise in Catalog.load().values():
+            plan = draw_up(exercise, seed=20_260).plan
+            for example in read_examples(exercise.folder)[::every]:
                 sandbox.run(plan, example.path.read_text(encoding="utf-8"), _LIMITS)
                 runs += 1
     tracer.wait()

@@ -1,6 +1,6 @@
 """What wrong examples are told about the cause: a known mistake, the place where they begin to differ, or neither.
 
-Goes over the wrong answers in `tests/submissions/`, graded in the sandbox as a student's would be, and says how many
+Goes over the wrong answers in `exercises/*/examples/`, graded in the sandbox as a student's would be, and says how many
 get a diagnosis, how many a location, and which get neither, each with its failed checks. Times are processor time
 of the search alone: of what is done after the verdict, in this process.
 """
@@ -122,7 +122,8 @@ def _sample(catalog: Catalog, every: int) -> dict[str, list[Example]]:
     """Return by exercise one of so many wrong examples, counted through all exercises."""
     trained = {name for name, exercise in catalog.items() if exercise.spec.entry.kind.trains}
     names = [name for name in catalog if name not in trained]
-    wrong = [(name, one) for name in names for one in read_examples(name) if one.loses is not None][::every]
+    examples = [(name, one) for name in names for one in read_examples(catalog[name].folder)]
+    wrong = [(name, one) for name, one in examples if one.loses is not None][::every]
     return {name: [one for owner, one in wrong if owner == name] for name in names}
 
 

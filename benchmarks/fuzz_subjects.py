@@ -60,7 +60,7 @@ def record(catalog: Catalog, *, trained: bool = True) -> list[Subject]:
 
 def _subjects(exercise: Exercise, kind: Kind) -> Iterator[Subject]:
     sheet = _short(exercise, kind)
-    wrong = [example.path for example in read_examples(exercise.id) if example.loses is not None]
+    wrong = [example.path for example in read_examples(exercise.folder) if example.loses is not None]
     answers = [exercise.reference_path, *wrong[:: max(1, len(wrong) // WRONG)][:WRONG]]
     sources = [
         path.read_text(encoding="utf-8") for path in answers[: 1 if kind.trains else None]

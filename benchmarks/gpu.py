@@ -101,7 +101,7 @@ def _panels(box: DeviceBox, sandbox: Box, count: int, answers: int) -> None:
     typer.echo(f"\npanels of {len(allowed)} exercises: the worst error, as a share of its bound (1: at the bound)")
     typer.echo(f"{'exercise':<34}{'verdict':>10}{'CPU f32':>10}{box.device + ' f32':>10}{'right answers within':>24}")
     for exercise in allowed:
-        right = [example.path for example in read_examples(exercise.id) if example.loses is None][:answers]
+        right = [example.path for example in read_examples(exercise.folder) if example.loses is None][:answers]
         own = _panels_of(exercise, exercise.reference_path, box, sandbox)
         others = [_panels_of(exercise, path, box, sandbox)[-1:] for path in right]
         within = sum(bool(panels) and panels[0].within for panels in others)

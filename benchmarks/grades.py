@@ -1,6 +1,6 @@
 """How long one grade of each exercise takes through the sandbox, for a right answer and for wrong ones.
 
-The right answer is the reference. The wrong ones are the examples in `tests/submissions/`: there the report also looks
+The right answer is the reference. The wrong ones are among `exercises/*/examples/`: there the report also looks
 for a known mistake, and for two, which a right answer is spared.
 """
 
@@ -47,7 +47,7 @@ def _right(exercise: Exercise, box: Box, rounds: int) -> Sequence[float]:
 
 
 def _wrong(exercise: Exercise) -> list[bytes]:
-    examples = [example.path.read_bytes() for example in read_examples(exercise.id) if example.loses is not None]
+    examples = [example.path.read_bytes() for example in read_examples(exercise.folder) if example.loses is not None]
     return examples[:: max(1, len(examples) // _WRONG)][:_WRONG]
 
 

@@ -165,7 +165,7 @@ def _verify(exercise: Exercise, wrong: Written) -> str:
 
 
 def _tell(exercise: Exercise) -> Iterator[str]:
-    for example in read_examples(exercise.id):
+    for example in read_examples(exercise.folder):
         if example.loses is None or example.diagnosis:
             continue
         text = read_source(example.path.read_bytes(), limit_bytes=Limits().source_bytes)

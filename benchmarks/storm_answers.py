@@ -71,7 +71,7 @@ def draw(honest: list[Answer], students: int, bad: int) -> list[Answer]:
 
 
 def _of(exercise: Exercise, box: Sandbox) -> Iterator[Answer]:
-    wrong = [example.path for example in read_examples(exercise.id) if example.loses is not None]
+    wrong = [example.path for example in read_examples(exercise.folder) if example.loses is not None]
     chosen = [
         answer for path in wrong[:: max(1, len(wrong) // WRONG)] for answer in _alone(exercise, "wrong", path, box)
     ]

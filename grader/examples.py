@@ -1,4 +1,4 @@
-"""Examples: right and wrong answers that are kept beside the tests, each with its verdict in the first lines.
+"""Examples: right and wrong answers in `exercises/<id>/examples/`, each with its verdict in the first lines.
 
     # verdict: loses numerics
     # diagnosis: no_scaling
@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import AuthorError, Rejected
-from grader.exercise.catalog import ROOT
 from grader.exercise.spec import Dimension
 from grader.judge.notebook import python_of
 
-SUBMISSIONS = ROOT / "tests" / "submissions"
+FOLDER = "examples"
 SUFFIXES = frozenset({".py", ".ipynb"})
 
 
@@ -33,13 +32,13 @@ class Example:
     diagnosis: tuple[str, ...]
 
 
-def read_examples(exercise: str, folder: Path = SUBMISSIONS) -> list[Example]:
-    """Return the examples of an exercise, in the order of their names; none where it has no folder yet.
+def read_examples(exercise: Path) -> list[Example]:
+    """Return the examples in the folder of an exercise, in the order of their names; none where none are written yet.
 
     Raises:
         AuthorError: an example does not say what its verdict must be.
     """
-    found = (path for path in (folder / exercise).glob("*") if path.suffix in SUFFIXES)
+    found = (path for path in (exercise / FOLDER).glob("*") if path.suffix in SUFFIXES)
     return [_read_example(path) for path in sorted(found)]
 
 

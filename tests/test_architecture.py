@@ -294,11 +294,18 @@ def test_every_error_is_in_the_tree() -> None:
     assert strays == []
 
 
+def test_one_module_takes_keys_apart() -> None:
+    """`case/variant` and `output:context` are put together and taken apart in `grader/box/keys.py` alone."""
+    marks = ("/base", "output:", "input:", "weight:")
+
+    assert {module for mark in marks for module in _strings().get(mark, ())} == {"grader.box.keys"}
+
+
 def test_tests_are_sentences() -> None:
     """Each test has a name of several words and a docstring that ends in a full stop; none uses mocks."""
     loose = []
     for path in sorted((_ROOT / "tests").rglob("*.py")):
-        if {"submissions", "hostile"} & set(path.parts):
+        if "hostile" in path.parts:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         loose += [f"{path.name} imports {name}" for name in _imports(tree) if name.startswith("unittest")]
@@ -311,12 +318,12 @@ def test_tests_are_sentences() -> None:
 
 
 def test_every_exercise_has_its_files_and_its_examples() -> None:
-    """A folder, a reference, and a folder of examples, all under one name."""
+    """A folder with its examples, and a reference, under one name."""
     for name in _EXERCISES:
         folder = _ROOT / "exercises" / name
         there = {path.name for path in folder.iterdir() if path.is_file()}
         assert {"exercise.toml", "statement.md", "starter.py", "mistakes.py"} <= there, name
-        assert (_ROOT / "tests" / "submissions" / name).is_dir(), name
+        assert (folder / "examples").is_dir(), name
     references = {path.stem for path in (_ROOT / "reference").glob("*.py")} - {"__init__"}
     assert references == set(_EXERCISES)
 

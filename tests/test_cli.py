@@ -22,7 +22,7 @@ from grader.exercise.catalog import ROOT
 from grader.judge.report import Diagnosis, Property, Report, Status
 from grader.sandbox.plain import PlainBox
 
-EXAMPLES = ROOT / "tests" / "submissions" / "causal_attention"
+EXAMPLES = ROOT / "exercises" / "causal_attention" / "examples"
 RIGHT, WRONG = EXAMPLES / "right_plain.py", EXAMPLES / "wrong_diagonal_two.py"
 LOUD = EXAMPLES / "right_loud.py"
 KEYS = {
@@ -301,7 +301,7 @@ def test_a_new_exercise_fails_the_gate_in_sentences(tmp_path: Path) -> None:
     assert complaints == [
         "  - `mistakes.py` holds 1 of at least 8 known mistakes; write the others",
         "  - there are no hints; write at least one",
-        "  - `tests/submissions/bare_scores/` has no example that must earn full marks; "
+        "  - `exercises/bare_scores/examples/` has no example that must earn full marks; "
         "write one that differs from the reference",
-        "  - `tests/submissions/bare_scores/` has no example that must lose points; write one",
+        "  - `exercises/bare_scores/examples/` has no example that must lose points; write one",
     ]

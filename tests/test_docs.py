@@ -229,6 +229,7 @@ def test_the_guide_lists_every_check() -> None:
 def test_the_guide_names_every_field() -> None:
     """Whatever an `exercise.toml` may hold is in the guide; `constructor` of a case is `construct` in the file."""
     models = [kind for kind in vars(spec).values() if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    models += [check.options for check in CHECKS.values()]
     named = {info.alias or name for kind in models for name, info in kind.model_fields.items()}
 
     assert named - set(re.findall(r"[\w]+", _read(_GUIDE))) == set()
@@ -271,7 +272,7 @@ def test_the_guides_example_is_an_exercise(tmp_path: Path) -> None:
     """Its files, put together as it says, pass the gate but for what the guide leaves to the author."""
     toml, declined = _blocks(_GUIDE, "toml")
     reference, mistakes, inputs = (_IMPORTS + block for block in _blocks(_GUIDE, "python"))
-    folder, examples = tmp_path / "exercises" / "toy", tmp_path / "tests" / "submissions" / "toy"
+    folder, examples = tmp_path / "exercises" / "toy", tmp_path / "exercises" / "toy" / "examples"
     for place in (folder, examples, tmp_path / "reference"):
         place.mkdir(parents=True)
     answer = "def plain_weights(query, key):\n    return (query @ key.mT).softmax({})\n"

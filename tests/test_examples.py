@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from grader.errors import AuthorError
-from grader.examples import SUBMISSIONS, Example, read_examples
-from grader.exercise.catalog import Catalog
+from grader.examples import Example, read_examples
+from grader.exercise.catalog import ROOT, Catalog
 from grader.gate.trial import Trial
 from grader.judge.report import Report, Status
 
 _EXAMPLES = {
     f"{folder.name}/{example.path.stem}": (folder.name, example)
-    for folder in sorted(SUBMISSIONS.iterdir())
-    for example in read_examples(folder.name)
+    for folder in sorted((ROOT / "exercises").iterdir())
+    for example in read_examples(folder)
 }
 
 
@@ -53,18 +53,18 @@ def test_an_example_gets_its_verdict(exercise: str, example: Example, trial_of: 
 
 def test_every_exercise_has_examples_of_both_kinds(catalog: Catalog) -> None:
     """A right one shows what must be accepted, a wrong one what must be caught."""
-    for name in catalog:
-        kinds = {example.loses is None for example in read_examples(name)}
+    for name, exercise in catalog.items():
+        kinds = {example.loses is None for example in read_examples(exercise.folder)}
         assert kinds == {True, False}, name
 
 
 def test_an_example_without_a_verdict_is_an_authors_error(tmp_path: Path) -> None:
     """The first line of an example says what it must get."""
-    (tmp_path / "softmax").mkdir()
-    (tmp_path / "softmax" / "odd.py").write_text("# verdict: fine, I think\n", encoding="utf-8")
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "odd.py").write_text("# verdict: fine, I think\n", encoding="utf-8")
 
     with pytest.raises(AuthorError, match="must begin with `# verdict: full marks`"):
-        read_examples("softmax", tmp_path)
+        read_examples(tmp_path)
 
 
 def test_an_example_may_be_a_notebook(tmp_path: Path) -> None:
@@ -73,13 +73,13 @@ def test_an_example_may_be_a_notebook(tmp_path: Path) -> None:
         {"cell_type": "markdown", "source": ["# Softmax"]},
         {"cell_type": "code", "source": ["# verdict: loses numerics\n", "# diagnosis: no_scaling\n", "import torch"]},
     ]
-    (tmp_path / "softmax").mkdir()
-    (tmp_path / "softmax" / "wrong_notebook.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "wrong_notebook.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
 
-    (example,) = read_examples("softmax", tmp_path)
+    (example,) = read_examples(tmp_path)
 
     assert (example.loses, example.diagnosis) == ("numerics", ("no_scaling",))
 
-    (tmp_path / "softmax" / "broken.ipynb").write_text("{", encoding="utf-8")
+    (tmp_path / "examples" / "broken.ipynb").write_text("{", encoding="utf-8")
     with pytest.raises(AuthorError, match=r"broken\.ipynb"):
-        read_examples("softmax", tmp_path)
+        read_examples(tmp_path)

@@ -37,14 +37,14 @@ def test_an_exercise_passes_the_gate(name: str, catalog: Catalog, trial_of: Call
 def broken(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
     """Return a function that changes one file of a copied exercise and gives the gate's complaints."""
     folder, reference = tmp_path / "exercises" / _ID, tmp_path / "reference"
-    shutil.copytree(ROOT / "exercises" / _ID, folder)
+    shutil.copytree(ROOT / "exercises" / _ID, folder, ignore=shutil.ignore_patterns("examples"))
     reference.mkdir()
     shutil.copy(ROOT / "reference" / f"{_ID}.py", reference)
     # Under a name of its own it has two examples only, so that what is said is about the exercise alone.
     renamed = folder.rename(folder.with_name("on_trial"))
     (reference / f"{_ID}.py").rename(reference / "on_trial.py")
-    examples = tmp_path / "tests" / "submissions" / "on_trial"
-    examples.mkdir(parents=True)
+    examples = renamed / "examples"
+    examples.mkdir()
     (examples / "right.py").write_text(f"# verdict: full marks\n{_REFERENCE}", encoding="utf-8")
     (examples / "wrong.py").write_text("# verdict: loses shapes\npass\n", encoding="utf-8")
 
@@ -164,13 +164,13 @@ def test_checks_that_trivial_answers_pass_are_told(broken: Callable[..., tuple[s
 
 def test_examples_of_one_kind_only_are_told(broken: Callable[..., tuple[str, ...]], tmp_path: Path) -> None:
     """An author shows what must be accepted and what must be caught; a missing kind is asked for by its folder."""
-    for path in (tmp_path / "tests").rglob("*.py"):
+    for path in (tmp_path / "exercises" / "on_trial" / "examples").iterdir():
         path.unlink()
 
     first, second = broken("statement.md", _plus("\n"))
 
-    assert first.startswith("`tests/submissions/on_trial/` has no example that must earn full marks")
-    assert second.startswith("`tests/submissions/on_trial/` has no example that must lose points")
+    assert first.startswith("`exercises/on_trial/examples/` has no example that must earn full marks")
+    assert second.startswith("`exercises/on_trial/examples/` has no example that must lose points")
 
 
 def test_the_catalogue_is_in_its_order(catalog: Catalog) -> None:

@@ -13,7 +13,7 @@ from grader.cli.plots import save
 from grader.exercise.catalog import ROOT
 from grader.judge.report import Bar, Curve, Figures, Heatmap, Pane, Series
 
-EXAMPLES = ROOT / "tests" / "submissions" / "causal_attention"
+EXAMPLES = ROOT / "exercises" / "causal_attention" / "examples"
 WRONG = EXAMPLES / "wrong_diagonal_two.py"
 CELLS = ((1.0, 0.0), (math.nan, -0.5))
 

@@ -16,8 +16,7 @@ from grader.judge.sheet import draw_up
 
 pytest_plugins = ["pytester"]
 
-EXAMPLES = ROOT / "tests" / "submissions"
-CAUSAL = EXAMPLES / "causal_attention"
+CAUSAL = ROOT / "exercises" / "causal_attention" / "examples"
 NAMES = [item.name for item in draw_up(read_exercise(ROOT / "exercises" / "causal_attention"), 0).items if item.points]
 BLOCKED = """
 import sys
@@ -186,7 +185,7 @@ def test_wrong_use_is_told_in_a_line(desk: pytest.Pytester, arguments: tuple[str
 def test_neither_service_nor_store_nor_pages_are_needed(tmp_path: Path) -> None:
     """With Gradio, SQLAlchemy and our own service out of reach, a file is graded all the same."""
     file = tmp_path / "softmax.py"
-    file.write_bytes((EXAMPLES / "softmax" / "right_two_lines.py").read_bytes())
+    file.write_bytes((ROOT / "exercises" / "softmax" / "examples" / "right_two_lines.py").read_bytes())
     command = [sys.executable, "-c", BLOCKED, "-q", "-p", "grader.pytest_plugin", str(file)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
 

@@ -157,7 +157,7 @@ def _source(exercise: str, name: str) -> str:
     """Return the text of an example without the lines that say its verdict."""
     path = next(
         example.path
-        for example in read_examples(exercise)
+        for example in read_examples(ROOT / "exercises" / exercise)
         if example.path.suffix == ".py" and (example.path.stem == name if name else example.loses is None)
     )
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import torch
 from torch import Tensor
 
 from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
-LOW = -20_000.0
-STRENGTH = 100.0
-
-
-def low_logits(case: Case, generator: torch.Generator) -> Case:
-    """Add `LOW` to every logit of head 0, twice that in head 1, and so on, through one coordinate of queries and keys.
-
-    No weight changes by that, but a hidden score that was filled with -10,000 is now the largest of its row, and an
-    exponential without a shift, or with one for all heads, is zero. A fill of -1e9 still gets no weight.
-    """
-    query, key = _tensor(case, "query"), _tensor(case, "key")
-    level = LOW * (1 + torch.arange(query.shape[1], dtype=query.dtype))[:, None]  # (heads, 1)
-    query[..., 0] = STRENGTH
-    key[..., 0] = level * math.sqrt(query.shape[-1]) / STRENGTH
-    return replace(case, arguments={**case.arguments, "query": query, "key": key})
+low_logits = cases.low_logits_by_head
 
 
 def _tensor(case: Case, name: str) -> Tensor:

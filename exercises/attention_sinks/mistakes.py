@@ -8,57 +8,15 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import gradients, masks, scores, weights
-from grader.exercise.mistakes import mistake
+from grader.exercise.mistakes import mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
-scaled_by_the_length = scores.scaled_by_the_length
-scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
-scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
-queries_meet_queries = scores.queries_meet_queries
-keys_meet_keys = scores.keys_meet_keys
-keys_ask_queries = scores.keys_ask_queries
+from_scores = take(scores, except_=("halved",), also=("scaled_by_the_fourth_root",))
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_the_first_axis = weights.softmax_over_the_first_axis
-softmax_over_heads = weights.softmax_over_heads
-no_softmax = weights.no_softmax
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-log_softmax_for_softmax = weights.log_softmax_for_softmax
-hard_maximum = weights.hard_maximum
-overflowing_softmax = weights.overflowing_softmax
-shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
-weights_transposed = weights.weights_transposed
-mean_of_the_values = weights.mean_of_the_values
-every_head_the_first = weights.every_head_the_first
-weights_averaged_over_heads = weights.weights_averaged_over_heads
-first_sequence_for_all = weights.first_sequence_for_all
-time_before_batch = weights.time_before_batch
+from_weights = take(weights, except_=("scores_clamped",), also=("hard_maximum", "mean_of_the_values"))
 
-mask_ignored = masks.mask_ignored
-mask_inverted = masks.mask_inverted
-mask_added = masks.mask_added
-hidden_scores_are_zero = masks.hidden_scores_are_zero
-hidden_scores_are_minus_one = masks.hidden_scores_are_minus_one
-hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
-hidden_scores_are_minus_twenty = masks.hidden_scores_are_minus_twenty
-hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
-zero_times_infinity = masks.zero_times_infinity
-mask_transposed = masks.mask_transposed
-masks_the_first_head_only = masks.masks_the_first_head_only
+from_masks = take(masks, except_=("mask_inverted_with_a_large_number",))
 
-weights_cut_off = gradients.weights_cut_off
-values_cut_off = gradients.values_cut_off
-keys_cut_off = gradients.keys_cut_off
-queries_cut_off = gradients.queries_cut_off
-everything_cut_off = gradients.everything_cut_off
-sum_cut_off = gradients.sum_cut_off
+from_gradients = take(gradients)
 
 
 @mistake(replaces="not_ahead", dimension="masking")

@@ -9,60 +9,32 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import causal, dropouts, gradients, heads, projections, scores, weights
-from grader.exercise.mistakes import borrow, mistake
+from grader.exercise.mistakes import borrow, mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_length = scores.scaled_by_the_length
-scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
-scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
-queries_meet_queries = scores.queries_meet_queries
-keys_meet_keys = scores.keys_meet_keys
+from_scores = take(scores)
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_the_first_axis = weights.softmax_over_the_first_axis
-softmax_over_heads = weights.softmax_over_heads
-overflowing_softmax = weights.overflowing_softmax
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+from_weights = take(
+    weights,
+    except_=(
+        "no_softmax",
+        "sigmoid_for_softmax",
+        "log_softmax_for_softmax",
+        "scores_clamped",
+        "first_sequence_for_all",
+    ),
+)
 weights_transposed = borrow(weights.weights_transposed, dimension="masking")
-every_head_the_first = weights.every_head_the_first
-weights_averaged_over_heads = weights.weights_averaged_over_heads
 
-no_mask = causal.no_mask
-sees_one_ahead = causal.sees_one_ahead
-hides_itself = causal.hides_itself
-hides_the_past = causal.hides_the_past
-sees_itself_only = causal.sees_itself_only
-fills_with_zero = causal.fills_with_zero
-fills_with_minus_ten = causal.fills_with_minus_ten
-fills_with_minus_twenty = causal.fills_with_minus_twenty
-fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
-a_number_added_to_the_future = causal.a_number_added_to_the_future
+from_causal = take(causal)
 zeros_taken_for_hidden = borrow(causal.zeros_taken_for_hidden, dimension="numerics")
-adds_the_mask = causal.adds_the_mask
-masks_the_first_head_only = causal.masks_the_first_head_only
-masks_the_first_sequence_only = causal.masks_the_first_sequence_only
 masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="CausalSelfAttention.weigh")
 scaled_after_the_softmax = borrow(causal.scaled_after_the_softmax, replaces="CausalSelfAttention.weigh")
 
-drops_in_eval = dropouts.drops_in_eval
-never_drops = dropouts.never_drops
-drops_without_rescaling = dropouts.drops_without_rescaling
-keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
-scales_in_eval = dropouts.scales_in_eval
+from_dropouts = take(dropouts)
 drops_the_output = borrow(dropouts.drops_the_output, replaces="CausalSelfAttention.gather")
 drops_the_values = borrow(dropouts.drops_the_values, replaces="CausalSelfAttention.gather")
 
-splits_without_transpose = heads.splits_without_transpose
-deals_features_out = heads.deals_features_out
-mixes_batch_and_heads = heads.mixes_batch_and_heads
-merges_without_transpose = heads.merges_without_transpose
-merges_features_before_heads = heads.merges_features_before_heads
+from_heads = take(heads)
 no_output_projection = borrow(heads.no_output_projection, replaces="CausalSelfAttention.leave")
 output_bias_ignored = borrow(heads.output_bias_ignored, replaces="CausalSelfAttention.leave")
 layer_norm_slipped_in = borrow(heads.layer_norm_slipped_in, replaces="CausalSelfAttention.leave")
@@ -74,11 +46,7 @@ mixes_the_keys = borrow(projections.mixes_the_keys, replaces="CausalSelfAttentio
 biases_ignored = borrow(projections.biases_ignored, replaces="CausalSelfAttention.project")
 normalised_input = borrow(projections.normalised_input, replaces="CausalSelfAttention.project")
 
-weights_cut_off = gradients.weights_cut_off
-values_cut_off = gradients.values_cut_off
-keys_cut_off = gradients.keys_cut_off
-queries_cut_off = gradients.queries_cut_off
-sum_cut_off = gradients.sum_cut_off
+from_gradients = take(gradients, except_=("everything_cut_off",))
 input_cut_off = borrow(gradients.input_cut_off, replaces="CausalSelfAttention.project")
 
 

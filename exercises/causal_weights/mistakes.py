@@ -8,48 +8,17 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import causal, gradients, scores, weights
-from grader.exercise.mistakes import mistake
+from grader.exercise.mistakes import mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-divided_by_eight = scores.divided_by_eight
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
-scaled_by_the_length = scores.scaled_by_the_length
+from_scores = take(scores, also=("divided_by_eight", "scaled_by_the_fourth_root"))
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_the_first_axis = weights.softmax_over_the_first_axis
-softmax_over_all_pairs = weights.softmax_over_all_pairs
-no_softmax = weights.no_softmax
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-log_softmax_for_softmax = weights.log_softmax_for_softmax
-overflowing_softmax = weights.overflowing_softmax
-not_a_number_made_zero = weights.not_a_number_made_zero
-scores_clamped = weights.scores_clamped
-shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+from_weights = take(weights, also=("softmax_over_all_pairs", "not_a_number_made_zero"))
 
-no_mask = causal.no_mask
-sees_one_ahead = causal.sees_one_ahead
-hides_itself = causal.hides_itself
-hides_the_past = causal.hides_the_past
-shows_only_the_future = causal.shows_only_the_future
-sees_itself_only = causal.sees_itself_only
-fills_with_zero = causal.fills_with_zero
-fills_with_minus_one = causal.fills_with_minus_one
-fills_with_minus_ten = causal.fills_with_minus_ten
-fills_with_minus_twenty = causal.fills_with_minus_twenty
-fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
-adds_the_mask = causal.adds_the_mask
-a_number_added_to_the_future = causal.a_number_added_to_the_future
-zeros_taken_for_hidden = causal.zeros_taken_for_hidden
-axes_too_many = causal.axes_too_many
-an_axis_too_many = causal.an_axis_too_many
-adds_ones_to_the_future = causal.adds_ones_to_the_future
+from_causal = take(
+    causal,
+    except_=("masks_the_first_sequence_only",),
+    also=("fills_with_minus_one", "zeros_taken_for_hidden", "an_axis_too_many", "adds_ones_to_the_future"),
+)
 
 sum_cut_off = gradients.sum_cut_off
 

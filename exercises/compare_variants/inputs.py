@@ -19,13 +19,13 @@ from grader.exercise.inputs import Case
 
 outscored = cases.outscored
 
-LOW = -20_000.0
-STRENGTH = 100.0
 TABLES = ("model.source", "model.target")
 CALM = (
     0.6  # embeddings begin smaller than usual: unscaled products of large ones choose a place before they have learned
 )
 SHORTEST, LONGEST = 3, 8  # words of a sentence that is trained on; held-out ones may be as long as the case's `time`
+
+low_logits = cases.low_logits
 
 
 def sentences(case: Case, generator: torch.Generator) -> Case:
@@ -114,17 +114,6 @@ def _own_weights(case: Case, sizes: dict[str, Any]) -> tuple[Weight, ...]:
         )
         for name, shape in shapes.items()
     )
-
-
-def low_logits(case: Case, generator: torch.Generator) -> Case:
-    """Add `LOW` to every logit, through one coordinate that all queries and all keys have in common.
-
-    No weight changes by that, but a hidden score that was filled with -10,000 is now the largest of its row.
-    """
-    query, key = _tensor(case, "query"), _tensor(case, "key")
-    query[..., 0] = STRENGTH
-    key[..., 0] = LOW * math.sqrt(query.shape[-1]) / STRENGTH
-    return replace(case, arguments={**case.arguments, "query": query, "key": key})
 
 
 def _size(case: Case, name: str) -> int:

@@ -6,17 +6,19 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import gradients, masks, scores, weights
-from grader.exercise.mistakes import mistake
+from grader.exercise.mistakes import mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
+from_scores = take(
+    scores,
+    except_=(
+        "scaled_by_the_number_of_queries",
+        "scaled_by_the_width_of_all_heads",
+        "queries_meet_queries",
+        "keys_ask_queries",
+    ),
+)
 scaled_by_d_k = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
 scaled_by_the_number_of_keys = scores.scaled_by_the_length
-scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
-keys_meet_keys = scores.keys_meet_keys
 
 softmax_over_queries = weights.softmax_over_queries
 softmax_over_heads = weights.softmax_over_heads
@@ -27,17 +29,16 @@ sigmoid_for_softmax = weights.sigmoid_for_softmax
 mean_of_the_values = weights.mean_of_the_values
 every_head_the_first = weights.every_head_the_first
 
-mask_ignored = masks.mask_ignored
-mask_inverted = masks.mask_inverted
-mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
-masks_the_first_head_only = masks.masks_the_first_head_only
-hidden_scores_are_huge = masks.hidden_scores_are_huge
-mask_added = masks.mask_added
-hidden_scores_are_zero = masks.hidden_scores_are_zero
-hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
-hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
-zero_times_infinity = masks.zero_times_infinity
-first_mask_for_all = masks.first_mask_for_all
+from_masks = take(
+    masks,
+    except_=(
+        "hidden_scores_are_minus_one",
+        "hidden_scores_are_minus_twenty",
+        "every_mask_transposed",
+        "mask_transposed",
+    ),
+    also=("hidden_scores_are_huge",),
+)
 
 weights_cut_off = gradients.weights_cut_off
 values_cut_off = gradients.values_cut_off

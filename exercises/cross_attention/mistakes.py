@@ -9,34 +9,23 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import gradients, scores, weights
-from grader.exercise.mistakes import mistake
+from grader.exercise.mistakes import mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
+from_scores = take(
+    scores,
+    except_=("queries_meet_queries", "keys_meet_keys", "keys_ask_queries"),
+    also=("scaled_by_the_fourth_root", "distances_for_products", "cosines_for_products"),
+)
 scaled_by_a_length = scores.scaled_by_the_length
 scaled_by_the_number_of_questions = scores.scaled_by_the_number_of_queries
-distances_for_products = scores.distances_for_products
-cosines_for_products = scores.cosines_for_products
 
 softmax_without_shift = weights.overflowing_softmax
-scores_clamped = weights.scores_clamped
-shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
-softmax_over_all_pairs = weights.softmax_over_all_pairs
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-log_softmax_for_softmax = weights.log_softmax_for_softmax
-softmax_of_the_softmax = weights.softmax_of_the_softmax
-powers_of_two = weights.powers_of_two
-no_softmax = weights.no_softmax
+from_weights = take(
+    weights,
+    except_=("weights_transposed",),
+    also=("softmax_over_all_pairs", "softmax_of_the_softmax", "powers_of_two", "mean_of_the_values"),
+)
 
-mean_of_the_values = weights.mean_of_the_values
-adds_a_batch_axis = weights.adds_a_batch_axis
 detached_weights = gradients.weights_cut_off
 detached_values = gradients.values_cut_off
 detached_queries = gradients.queries_cut_off

@@ -13,9 +13,10 @@ from grader.exercise.inputs import Case
 
 outscored = cases.outscored
 
-LOW = -20_000.0
 STRENGTH = 100.0
 STEP = 900.0  # from token to token; past the range of the exponential in float64, which ends at 709
+
+low_logits = cases.low_logits
 
 
 def rising_logits(case: Case, generator: torch.Generator) -> Case:
@@ -30,18 +31,6 @@ def rising_logits(case: Case, generator: torch.Generator) -> Case:
     query[..., 0] = STRENGTH
     steps = torch.arange(time, dtype=query.dtype) * STEP * math.sqrt(dim) / STRENGTH
     key[..., 0] += direction[:, None] * steps
-    return replace(case, arguments={**case.arguments, "query": query, "key": key})
-
-
-def low_logits(case: Case, generator: torch.Generator) -> Case:
-    """Add `LOW` to every logit, through one coordinate that all queries and all keys have in common.
-
-    No weight changes by that, but a hidden score that was filled with -10,000 is now the largest of its row, and a peak
-    that begins at zero leaves only exponentials that are zero. A fill of -1e9 still gets no weight.
-    """
-    query, key = _tensor(case, "query"), _tensor(case, "key")
-    query[..., 0] = STRENGTH
-    key[..., 0] = LOW * math.sqrt(query.shape[-1]) / STRENGTH
     return replace(case, arguments={**case.arguments, "query": query, "key": key})
 
 

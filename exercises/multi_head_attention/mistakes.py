@@ -10,72 +10,31 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from grader.exercise.families import dropouts, gradients, heads, masks, scores, weights
-from grader.exercise.mistakes import borrow, mistake
+from grader.exercise.mistakes import borrow, mistake, take
 
 Projections = tuple[Tensor, Tensor, Tensor]
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_length = scores.scaled_by_the_length
-scaled_by_the_number_of_queries = scores.scaled_by_the_number_of_queries
-scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
-scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
-keys_ask_queries = scores.keys_ask_queries
-queries_meet_queries = scores.queries_meet_queries
+from_scores = take(scores, except_=("keys_meet_keys",))
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_the_first_axis = weights.softmax_over_the_first_axis
-softmax_over_heads = weights.softmax_over_heads
-no_softmax = weights.no_softmax
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-overflowing_softmax = weights.overflowing_softmax
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
-weights_transposed = weights.weights_transposed
-every_head_the_first = weights.every_head_the_first
-weights_averaged_over_heads = weights.weights_averaged_over_heads
+from_weights = take(weights, except_=("log_softmax_for_softmax", "scores_clamped", "first_sequence_for_all"))
 
-mask_ignored = masks.mask_ignored
-mask_inverted = masks.mask_inverted
-mask_added = masks.mask_added
-hidden_scores_are_zero = masks.hidden_scores_are_zero
-hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
-hidden_scores_are_minus_twenty = masks.hidden_scores_are_minus_twenty
-hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
-a_number_added_where_hidden = masks.a_number_added_where_hidden
+from_masks = take(
+    masks,
+    except_=("hidden_scores_are_minus_one", "mask_transposed"),
+    also=("a_number_added_where_hidden", "an_axis_too_many"),
+)
 zeros_taken_for_hidden = borrow(masks.zeros_taken_for_hidden, dimension="numerics")
-an_axis_too_many = masks.an_axis_too_many
-mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
-zero_times_infinity = masks.zero_times_infinity
-first_mask_for_all = masks.first_mask_for_all
-masks_the_first_head_only = masks.masks_the_first_head_only
 
-drops_in_eval = dropouts.drops_in_eval
-never_drops = dropouts.never_drops
-drops_without_rescaling = dropouts.drops_without_rescaling
-keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
-scales_in_eval = dropouts.scales_in_eval
+from_dropouts = take(dropouts)
 drops_the_output = borrow(dropouts.drops_the_output, replaces="MultiHeadAttention.gather")
 drops_the_values = borrow(dropouts.drops_the_values, replaces="MultiHeadAttention.gather")
 
-splits_without_transpose = heads.splits_without_transpose
-deals_features_out = heads.deals_features_out
-mixes_batch_and_heads = heads.mixes_batch_and_heads
-merges_without_transpose = heads.merges_without_transpose
-merges_features_before_heads = heads.merges_features_before_heads
+from_heads = take(heads)
 no_output_projection = borrow(heads.no_output_projection, replaces="MultiHeadAttention.leave")
 output_bias_ignored = borrow(heads.output_bias_ignored, replaces="MultiHeadAttention.leave")
 layer_norm_slipped_in = borrow(heads.layer_norm_slipped_in, replaces="MultiHeadAttention.leave")
 
-weights_cut_off = gradients.weights_cut_off
-values_cut_off = gradients.values_cut_off
-keys_cut_off = gradients.keys_cut_off
-queries_cut_off = gradients.queries_cut_off
-sum_cut_off = gradients.sum_cut_off
+from_gradients = take(gradients, except_=("everything_cut_off",))
 
 
 @mistake(replaces="MultiHeadAttention.project", dimension="shapes")

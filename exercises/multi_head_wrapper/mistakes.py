@@ -10,42 +10,21 @@ import torch
 from torch import Tensor, nn
 
 from grader.exercise.families import gradients, projections, scores, weights
-from grader.exercise.mistakes import borrow, mistake
+from grader.exercise.mistakes import borrow, mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
-scaled_by_the_length = scores.scaled_by_the_length
-queries_meet_queries = scores.queries_meet_queries
-keys_ask_queries = scores.keys_ask_queries
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_all_pairs = weights.softmax_over_all_pairs
-no_softmax = weights.no_softmax
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-log_softmax_for_softmax = weights.log_softmax_for_softmax
-overflowing_softmax = weights.overflowing_softmax
-scores_clamped = weights.scores_clamped
-weights_transposed = weights.weights_transposed
-mean_of_the_values = weights.mean_of_the_values
-adds_a_batch_axis = weights.adds_a_batch_axis
-averages_over_time = weights.averages_over_time
+from_scores = take(scores, except_=("keys_meet_keys",), also=("scaled_by_the_fourth_root",))
+from_weights = take(
+    weights,
+    except_=("shifted_by_the_largest_of_all", "epsilon_in_the_denominator"),
+    also=("softmax_over_all_pairs", "mean_of_the_values", "averages_over_time"),
+)
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project", dimension="shapes")
 keys_and_values_swapped = borrow(
     projections.keys_and_values_swapped, replaces="SelfAttention.project", dimension="shapes"
 )
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project")
 input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project")
-everything_cut_off = gradients.everything_cut_off
-weights_cut_off = gradients.weights_cut_off
-values_cut_off = gradients.values_cut_off
-keys_cut_off = gradients.keys_cut_off
-queries_cut_off = gradients.queries_cut_off
-sum_cut_off = gradients.sum_cut_off
+from_gradients = take(gradients)
 
 
 @mistake(replaces="SelfAttention.weigh", dimension="numerics")

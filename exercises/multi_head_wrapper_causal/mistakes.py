@@ -10,30 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from grader.exercise.families import causal, dropouts, gradients, projections, scores, weights
-from grader.exercise.mistakes import borrow, mistake
+from grader.exercise.mistakes import borrow, mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_length = scores.scaled_by_the_length
+from_scores = take(scores, except_=("keys_meet_keys",))
 scaled_by_the_input_width = borrow(projections.scaled_by_the_input_width, replaces="CausalAttention.project")
-queries_meet_queries = scores.queries_meet_queries
-keys_ask_queries = scores.keys_ask_queries
-no_mask = causal.no_mask
-sees_one_ahead = causal.sees_one_ahead
-hides_itself = causal.hides_itself
-hides_the_past = causal.hides_the_past
-shows_only_the_future = causal.shows_only_the_future
-fills_with_zero = causal.fills_with_zero
-fills_with_minus_ten = causal.fills_with_minus_ten
-fills_with_minus_ten_thousand = causal.fills_with_minus_ten_thousand
-a_number_added_to_the_future = causal.a_number_added_to_the_future
+from_causal = take(causal, except_=("sees_itself_only", "fills_with_minus_twenty", "axes_too_many", "adds_the_mask"))
 zeros_taken_for_hidden = borrow(causal.zeros_taken_for_hidden, dimension="numerics")
-masks_the_first_sequence_only = causal.masks_the_first_sequence_only
 masks_after_the_softmax = borrow(causal.masks_after_the_softmax, replaces="CausalAttention.weigh")
 scaled_after_the_softmax = borrow(causal.scaled_after_the_softmax, replaces="CausalAttention.weigh")
 softmax_over_queries = weights.softmax_over_queries
@@ -43,10 +25,7 @@ weights_transposed = borrow(weights.weights_transposed, dimension="masking")
 time_before_batch = weights.time_before_batch
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="CausalAttention.project")
 biases_ignored = borrow(projections.biases_ignored, replaces="CausalAttention.project")
-drops_in_eval = dropouts.drops_in_eval
-never_drops = dropouts.never_drops
-drops_without_rescaling = dropouts.drops_without_rescaling
-keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
+from_dropouts = take(dropouts, except_=("scales_in_eval",))
 drops_the_output = borrow(dropouts.drops_the_output, replaces="CausalAttention.gather")
 drops_the_values = borrow(dropouts.drops_the_values, replaces="CausalAttention.gather")
 weights_cut_off = gradients.weights_cut_off

@@ -9,18 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from grader.exercise.families import gradients, weights
-from grader.exercise.mistakes import mistake
+from grader.exercise.mistakes import mistake, take
 
 softmax_over_the_batch = weights.softmax_over_the_first_axis
-no_softmax = weights.no_softmax
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-scores_over_their_sum = weights.scores_over_their_sum
-overflowing_softmax = weights.overflowing_softmax
-shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+from_weights = take(weights, also=("scores_over_their_sum",))
 sum_cut_off = gradients.sum_cut_off
-log_softmax_for_softmax = weights.log_softmax_for_softmax
-scores_clamped = weights.scores_clamped
 
 
 @mistake(replaces="check", dimension="shapes")

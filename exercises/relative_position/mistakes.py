@@ -9,39 +9,16 @@ import torch
 from torch import Tensor, nn
 
 from grader.exercise.families import gradients, heads, projections, scores, weights
-from grader.exercise.mistakes import borrow, mistake
+from grader.exercise.mistakes import borrow, mistake, take
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_length = scores.scaled_by_the_length
-scaled_by_the_number_of_heads = scores.scaled_by_the_number_of_heads
-scaled_by_the_width_of_all_heads = scores.scaled_by_the_width_of_all_heads
-queries_meet_queries = scores.queries_meet_queries
-keys_meet_keys = scores.keys_meet_keys
-keys_ask_queries = scores.keys_ask_queries
+from_scores = take(scores)
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_the_first_axis = weights.softmax_over_the_first_axis
-softmax_over_heads = weights.softmax_over_heads
-no_softmax = weights.no_softmax
-overflowing_softmax = weights.overflowing_softmax
-shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
-hides_the_future = weights.hides_the_future
-weights_transposed = weights.weights_transposed
-every_head_the_first = weights.every_head_the_first
-weights_averaged_over_heads = weights.weights_averaged_over_heads
+from_weights = take(
+    weights, except_=("sigmoid_for_softmax", "log_softmax_for_softmax", "scores_clamped", "first_sequence_for_all")
+)
 
-splits_without_transpose = heads.splits_without_transpose
-deals_features_out = heads.deals_features_out
+from_heads = take(heads)
 mixes_batch_and_heads = borrow(heads.mixes_batch_and_heads, dimension="numerics")
-merges_without_transpose = heads.merges_without_transpose
-merges_features_before_heads = heads.merges_features_before_heads
 no_output_projection = borrow(heads.no_output_projection, replaces="RelativeSelfAttention.leave")
 output_bias_ignored = borrow(heads.output_bias_ignored, replaces="RelativeSelfAttention.leave")
 layer_norm_slipped_in = borrow(heads.layer_norm_slipped_in, replaces="RelativeSelfAttention.leave")
@@ -51,11 +28,7 @@ one_projection_for_all = borrow(projections.one_projection_for_all, replaces="Re
 biases_ignored = borrow(projections.biases_ignored, replaces="RelativeSelfAttention.project")
 normalised_input = borrow(projections.normalised_input, replaces="RelativeSelfAttention.project")
 
-weights_cut_off = gradients.weights_cut_off
-values_cut_off = gradients.values_cut_off
-keys_cut_off = gradients.keys_cut_off
-queries_cut_off = gradients.queries_cut_off
-sum_cut_off = gradients.sum_cut_off
+from_gradients = take(gradients, except_=("everything_cut_off",))
 input_cut_off = borrow(gradients.input_cut_off, replaces="RelativeSelfAttention.project")
 
 
@@ -83,7 +56,7 @@ def signs_left_out(time: int) -> Tensor:
 
 @mistake(replaces="distances", dimension="numerics")
 def position_for_distance(time: int) -> Tensor:
-    """Your bias depends on the position of the key, not on its distance from the query.
+    """Your bias depends on the position of the key, not on its distance to the query.
 
     All rows of your bias are equal. Subtract the position of the query.
     """

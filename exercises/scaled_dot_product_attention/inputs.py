@@ -14,7 +14,6 @@ from grader.exercise.inputs import Case
 outscored = cases.outscored
 
 LOW = -150_000.0
-STRENGTH = 100.0
 COMMON = 1_000.0  # what all values have in common, beside drawn numbers around one
 FAINT = 60.0  # below the others of its row; e^-60 and its inverse both exist in float32
 
@@ -26,12 +25,8 @@ def low_logits(case: Case, generator: torch.Generator) -> Case:
     filled with -1e9 still gets no weight. The batch rows change their padding masks: another case has the same ones in
     the same shape, and code that kept those must show it.
     """
-    query, key = _tensor(case, "query"), _tensor(case, "key")
-    query[..., 0] = STRENGTH
-    key[..., 0] = LOW * math.sqrt(query.shape[-1]) / STRENGTH
-    return replace(
-        case, arguments={**case.arguments, "query": query, "key": key, "mask": _tensor(case, "mask").flip(0)}
-    )
+    case = cases.lowered(case, LOW)
+    return replace(case, arguments={**case.arguments, "mask": _tensor(case, "mask").flip(0)})
 
 
 def common_values(case: Case, generator: torch.Generator) -> Case:

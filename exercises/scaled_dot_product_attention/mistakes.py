@@ -8,53 +8,23 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import gradients, masks, scores, weights
-from grader.exercise.mistakes import mistake
+from grader.exercise.mistakes import mistake, take
 
-no_scaling = scores.no_scaling
-halved = scores.halved
-divided_by_eight = scores.divided_by_eight
+from_scores = take(scores, also=("divided_by_eight", "scaled_by_the_fourth_root"))
 keys_reshaped = scores.keys_reshaped
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
 scaled_by_d_k = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_fourth_root = scores.scaled_by_the_fourth_root
 scaled_by_the_number_of_keys = scores.scaled_by_the_length
-scaled_by_the_number_of_queries = scores.scaled_by_the_number_of_queries
 distances_for_products = scores.distances_for_products
 cosines_for_products = scores.cosines_for_products
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_the_first_axis = weights.softmax_over_the_first_axis
-softmax_over_all_pairs = weights.softmax_over_all_pairs
+from_weights = take(
+    weights,
+    except_=("hides_the_future",),
+    also=("softmax_over_all_pairs", "softmax_of_the_softmax", "powers_of_two", "not_a_number_made_zero"),
+)
 softmax_without_shift = weights.overflowing_softmax
-not_a_number_made_zero = weights.not_a_number_made_zero
-scores_clamped = weights.scores_clamped
-shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-log_softmax_for_softmax = weights.log_softmax_for_softmax
-softmax_of_the_softmax = weights.softmax_of_the_softmax
-powers_of_two = weights.powers_of_two
-no_softmax = weights.no_softmax
 
-mask_ignored = masks.mask_ignored
-mask_inverted = masks.mask_inverted
-mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
-mask_transposed = masks.mask_transposed
-mask_added = masks.mask_added
-a_number_added_where_hidden = masks.a_number_added_where_hidden
-zeros_taken_for_hidden = masks.zeros_taken_for_hidden
-an_axis_too_many = masks.an_axis_too_many
-every_mask_transposed = masks.every_mask_transposed
-first_mask_for_all = masks.first_mask_for_all
-hidden_scores_are_zero = masks.hidden_scores_are_zero
-hidden_scores_are_minus_one = masks.hidden_scores_are_minus_one
-hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
-hidden_scores_are_minus_twenty = masks.hidden_scores_are_minus_twenty
-hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
-zero_times_infinity = masks.zero_times_infinity
+from_masks = take(masks, also=("a_number_added_where_hidden", "zeros_taken_for_hidden", "an_axis_too_many"))
 
 mean_of_the_values = weights.mean_of_the_values
 detached_weights = gradients.weights_cut_off

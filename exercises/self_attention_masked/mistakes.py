@@ -9,54 +9,21 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import gradients, masks, projections, scores, weights
-from grader.exercise.mistakes import borrow, mistake
+from grader.exercise.mistakes import borrow, mistake, take
 
 Pair = tuple[Tensor, Tensor]
 
-no_scaling = scores.no_scaling
-scaled_by_half_the_width = scores.scaled_by_half_the_width
-scaled_by_twice_the_width = scores.scaled_by_twice_the_width
-scaled_by_the_rounded_root = scores.scaled_by_the_rounded_root
-halved = scores.halved
-divided_by_eight = scores.divided_by_eight
-keys_reshaped = scores.keys_reshaped
-scaled_by_the_width_itself = scores.scaled_by_the_width_itself
-multiplied_by_the_root = scores.multiplied_by_the_root
-scaled_by_the_length = scores.scaled_by_the_length
-queries_meet_queries = scores.queries_meet_queries
-keys_meet_keys = scores.keys_meet_keys
-keys_ask_queries = scores.keys_ask_queries
+from_scores = take(scores, also=("divided_by_eight", "keys_reshaped"))
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_the_first_axis = weights.softmax_over_the_first_axis
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-overflowing_softmax = weights.overflowing_softmax
-not_a_number_made_zero = weights.not_a_number_made_zero
-scores_clamped = weights.scores_clamped
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
+from_weights = take(
+    weights,
+    except_=("no_softmax", "log_softmax_for_softmax", "shifted_by_the_largest_of_all", "hides_the_future"),
+    also=("not_a_number_made_zero", "adds_the_values"),
+)
 
-mask_ignored = masks.mask_ignored
-mask_inverted = masks.mask_inverted
-mask_inverted_with_a_large_number = masks.mask_inverted_with_a_large_number
-mask_added = masks.mask_added
-a_number_added_where_hidden = masks.a_number_added_where_hidden
+from_masks = take(masks, also=("a_number_added_where_hidden", "an_axis_too_many"))
 zeros_taken_for_hidden = borrow(masks.zeros_taken_for_hidden, dimension="numerics")
-an_axis_too_many = masks.an_axis_too_many
-every_mask_transposed = masks.every_mask_transposed
-mask_transposed = masks.mask_transposed
-padding_on_the_query_axis = masks.padding_on_the_query_axis
-first_mask_for_all = masks.first_mask_for_all
-hidden_scores_are_zero = masks.hidden_scores_are_zero
-hidden_scores_are_minus_one = masks.hidden_scores_are_minus_one
-hidden_scores_are_minus_ten = masks.hidden_scores_are_minus_ten
-hidden_scores_are_minus_twenty = masks.hidden_scores_are_minus_twenty
-hidden_scores_are_minus_ten_thousand = masks.hidden_scores_are_minus_ten_thousand
-zero_times_infinity = masks.zero_times_infinity
 
-weights_transposed = weights.weights_transposed
-adds_the_values = weights.adds_the_values
-first_sequence_for_all = weights.first_sequence_for_all
-time_before_batch = weights.time_before_batch
 
 biases_ignored = borrow(projections.biases_ignored, replaces="SelfAttention.project")
 keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
@@ -64,10 +31,7 @@ one_projection_for_all = borrow(projections.one_projection_for_all, replaces="Se
 mixes_the_keys = borrow(projections.mixes_the_keys, replaces="SelfAttention.project")
 mixes_the_inputs = borrow(projections.mixes_the_inputs, replaces="SelfAttention.project", dimension="numerics")
 
-weights_cut_off = gradients.weights_cut_off
-values_cut_off = gradients.values_cut_off
-keys_cut_off = gradients.keys_cut_off
-queries_cut_off = gradients.queries_cut_off
+from_gradients = take(gradients, except_=("everything_cut_off", "sum_cut_off"))
 input_cut_off = borrow(gradients.input_cut_off, replaces="SelfAttention.project")
 
 

@@ -8,36 +8,24 @@ import torch
 from torch import Tensor
 
 from grader.exercise.families import gradients, scores, weights
-from grader.exercise.mistakes import mistake
+from grader.exercise.mistakes import mistake, take
 
 Pair = tuple[Tensor, Tensor]
 
 distances_for_products = scores.distances_for_products
 
-softmax_over_queries = weights.softmax_over_queries
-softmax_over_all_pairs = weights.softmax_over_all_pairs
-no_softmax = weights.no_softmax
-sigmoid_for_softmax = weights.sigmoid_for_softmax
-log_softmax_for_softmax = weights.log_softmax_for_softmax
-softmax_of_the_softmax = weights.softmax_of_the_softmax
-scores_over_their_sum = weights.scores_over_their_sum
-overflowing_softmax = weights.overflowing_softmax
-not_a_number_made_zero = weights.not_a_number_made_zero
-scores_clamped = weights.scores_clamped
-shifted_by_the_largest_of_all = weights.shifted_by_the_largest_of_all
-epsilon_in_the_denominator = weights.epsilon_in_the_denominator
-hides_the_future = weights.hides_the_future
+from_weights = take(
+    weights,
+    also=(
+        "softmax_over_all_pairs",
+        "softmax_of_the_softmax",
+        "scores_over_their_sum",
+        "not_a_number_made_zero",
+        "averages_over_time",
+    ),
+)
 
-weights_transposed = weights.weights_transposed
-adds_a_batch_axis = weights.adds_a_batch_axis
-averages_over_time = weights.averages_over_time
-
-weights_cut_off = gradients.weights_cut_off
-values_cut_off = gradients.values_cut_off
-keys_cut_off = gradients.keys_cut_off
-queries_cut_off = gradients.queries_cut_off
-everything_cut_off = gradients.everything_cut_off
-sum_cut_off = gradients.sum_cut_off
+from_gradients = take(gradients)
 
 
 @mistake(replaces="scores_of", dimension="numerics")

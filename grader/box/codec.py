@@ -1,15 +1,18 @@
 """How a job, a plan and a source text, travels into the sandbox: one safetensors blob, no pickle.
 
-Tensors are stored under running numbers. The manifest is JSON under the metadata key `job`; where a value is a
-tensor it holds `{"tensor": "<number>"}`, where it is a function `{"function": "<name>"}`.
+Tensors are stored under running numbers. The manifest is JSON under the metadata key `job`: a dataclass of the plan is
+the list of its fields, a tensor `{"tensor": "<number>"}`, a function `{"function": "<name>"}`. What is read follows
+from the types of the fields, so a field that is added to a plan needs no line here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, get_args, get_origin, get_type_hints
 
 from safetensors import TensorSpec as StoredTensor
 from safetensors import serialize
@@ -17,9 +20,10 @@ from safetensors.torch import load as load_tensors
 from torch import Tensor
 
 from grader.box import traps
-from grader.box.plan import Argument, Build, Call, Entry, Function, Holding, Kind, Pick, Plan, TensorSpec, Weight
+from grader.box.plan import Function, Plan
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
+Read = Callable[[Json, Mapping[str, Tensor]], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +44,19 @@ def encode_job(plan: Plan, source: str, modules: Mapping[str, str] | None = None
     traps.check(plan.forbidden)
     tensors: dict[str, Tensor] = {}
 
-    def keep(value: Argument) -> Json:
+    def write(value: Any) -> Json:
         if isinstance(value, Function):
             return {"function": value.name}
-        if not isinstance(value, Tensor):
-            return value
-        tensors[str(len(tensors))] = value.detach().contiguous()
-        return {"tensor": str(len(tensors) - 1)}
+        if isinstance(value, Tensor):
+            tensors[str(len(tensors))] = value.detach().contiguous()
+            return {"tensor": str(len(tensors) - 1)}
+        if isinstance(value, Mapping):
+            return dict(value)
+        return [getattr(value, name) for name in value.__dataclass_fields__]
 
-    manifest = {
-        "source": source,
-        "modules": dict(modules or {}),
-        "entry": _entry_out(plan.entry),
-        "builds": [_build_out(build, keep) for build in plan.builds],
-        "calls": [_call_out(call, keep) for call in plan.calls],
-        "forbidden": plan.forbidden,
-        "device": plan.device,
-        "parts": {name: _entry_out(entry) for name, entry in plan.parts.items()},
-        "initial_of": plan.initial_of,
-    }
+    manifest = json.dumps({"plan": plan, "source": source, "modules": modules or {}}, default=write)
     specs = {name: _spec(tensor) for name, tensor in tensors.items()}
-    return bytes(serialize(specs, metadata={"job": json.dumps(manifest)}))
+    return bytes(serialize(specs, metadata={"job": manifest}))
 
 
 def _spec(tensor: Tensor) -> StoredTensor:
@@ -79,114 +75,37 @@ def open_job(blob: bytes) -> Job:
     """Return all that is in a job."""
     header_size = int.from_bytes(blob[:8], "little")
     manifest = json.loads(json.loads(blob[8 : 8 + header_size])["__metadata__"]["job"])
-    tensors = load_tensors(blob)
-
-    def find(value: Json) -> Argument:
-        if not isinstance(value, dict):
-            return value  # type: ignore[no-any-return]  # a scalar, as it was written
-        return tensors[value["tensor"]] if "tensor" in value else Function(value["function"])
-
-    plan = Plan(
-        entry=_entry_in(manifest["entry"]),
-        builds=tuple(_build_in(build, find) for build in manifest["builds"]),
-        calls=tuple(_call_in(call, find) for call in manifest["calls"]),
-        forbidden=tuple(manifest["forbidden"]),
-        device=manifest["device"],
-        parts={name: _entry_in(entry) for name, entry in manifest["parts"].items()},
-        initial_of=tuple(manifest["initial_of"]),
-    )
+    plan: Plan = _reader(Plan)(manifest["plan"], load_tensors(blob))
     return Job(plan, manifest["source"], manifest["modules"])
 
 
-def _entry_out(entry: Entry) -> Json:
-    return {
-        "name": entry.name,
-        "kind": entry.kind.value,
-        "arguments": entry.arguments,
-        "constructor": entry.constructor,
-        "defaults": dict(entry.defaults),
-    }
+@cache
+def _reader(kind: Any) -> Read:
+    """Return what reads a value of a type that a plan has."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is tuple:  # always of one type and of any length
+        item = _reader(inner[0])
+        return lambda data, tensors: tuple([item(one, tensors) for one in data])
+    if origin is Mapping:
+        value = _reader(inner[1])
+        return lambda data, tensors: {name: value(one, tensors) for name, one in data.items()}
+    if kind is Tensor or Tensor in inner:
+        return _argument
+    if is_dataclass(kind):
+        return _instance(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return lambda data, tensors: kind(data)
+    return lambda data, tensors: data
 
 
-def _entry_in(data: Json) -> Entry:
-    return Entry(
-        data["name"], Kind(data["kind"]), tuple(data["arguments"]), tuple(data["constructor"]), data["defaults"]
-    )
+def _instance(kind: Any) -> Read:
+    hints = get_type_hints(kind)
+    readers = [_reader(hints[field.name]) for field in fields(kind)]
+    return lambda data, tensors: kind(*[read(one, tensors) for read, one in zip(readers, data, strict=True)])
 
 
-def _build_out(build: Build, keep: Any) -> Json:
-    return {
-        "name": build.name,
-        "arguments": dict(build.arguments),
-        "weights": [_weight_out(weight, keep) for weight in build.weights],
-        "dtype": build.dtype,
-        "must_raise": build.must_raise,
-        "part": build.part,
-        "pick": [build.pick.nth, build.pick.places],
-    }
-
-
-def _build_in(data: Json, find: Any) -> Build:
-    weights = tuple(_weight_in(weight, find) for weight in data["weights"])
-    pick = Pick(*data["pick"])
-    return Build(data["name"], data["arguments"], weights, data["dtype"], data["must_raise"], data["part"], pick)
-
-
-def _weight_out(weight: Weight, keep: Any) -> Json:
-    return {
-        "name": weight.name,
-        "matrix": keep(weight.matrix),
-        "bias": keep(weight.bias),
-        "heads": weight.heads,
-        "holding": weight.holding.value,
-        "either": weight.either,
-    }
-
-
-def _weight_in(data: Json, find: Any) -> Weight:
-    return Weight(
-        name=data["name"],
-        matrix=find(data["matrix"]),
-        bias=find(data["bias"]),
-        heads=data["heads"],
-        holding=Holding(data["holding"]),
-        either=data["either"],
-    )
-
-
-def _call_out(call: Call, keep: Any) -> Json:
-    return {
-        "name": call.name,
-        "build": call.build,
-        "arguments": {name: keep(value) for name, value in call.arguments.items()},
-        "outputs": [[slot.key, slot.axes, slot.shape, slot.dtype] for slot in call.outputs],
-        "grad_outputs": [keep(gradient) for gradient in call.grad_outputs],
-        "wants": call.wants,
-        "dtype": call.dtype,
-        "training": call.training,
-        "non_contiguous": call.non_contiguous,
-        "max_elements": call.max_elements,
-        "seed": call.seed,
-        "part": call.part,
-        "reads_weights": call.reads_weights,
-        "traced": call.traced,
-    }
-
-
-def _call_in(data: Json, find: Any) -> Call:
-    return Call(
-        name=data["name"],
-        build=data["build"],
-        arguments={name: find(value) for name, value in data["arguments"].items()},
-        outputs=tuple(TensorSpec(key, tuple(axes), tuple(shape), dtype) for key, axes, shape, dtype in data["outputs"]),
-        grad_outputs=tuple(find(gradient) for gradient in data["grad_outputs"]),
-        wants=tuple(data["wants"]),
-        dtype=data["dtype"],
-        training=data["training"],
-        non_contiguous=data["non_contiguous"],
-        max_elements=data["max_elements"],
-        seed=data["seed"],
-        part=data["part"],
-        reads_weights=data["reads_weights"],
-        traced=data["traced"],
-    )
+def _argument(data: Json, tensors: Mapping[str, Tensor]) -> Any:
+    """Return a tensor, a function, or a scalar as it was written."""
+    if not isinstance(data, dict):
+        return data
+    return tensors[data["tensor"]] if "tensor" in data else Function(data["function"])

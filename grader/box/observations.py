@@ -13,9 +13,10 @@ from enum import StrEnum
 
 from torch import Tensor
 
+from grader.box.keys import output_key
 from grader.errors import ForbiddenCall
 
-LOSSES = "output:losses"  # the slot in which a call that trains tells its losses
+LOSSES = output_key("losses")  # the slot in which a call that trains tells its losses
 
 
 class Stage(StrEnum):

@@ -21,6 +21,7 @@ from grader.box.entry import look_up
 from grader.box.faults import describe
 from grader.box.functions import FUNCTIONS
 from grader.box.inventory import Inventory
+from grader.box.keys import is_input
 from grader.box.measuring import Gauge
 from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
 from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
@@ -259,14 +260,13 @@ def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance:
     if build and instance and driver(plan.contract(call.part).kind).moves_weights:
         binding = find(instance.module, build.weights)
     for slot in plan.slots(call)[len(call.outputs) :]:
-        kind, _, name = slot.key.partition(":")
-        if kind == "input":
-            leaf = leaves[name]
+        if is_input(slot.key):
+            leaf = leaves[slot.name]
             assert isinstance(leaf, Tensor)
             found[slot.key] = see_gradient(leaf.grad, slot)
         else:
             assert binding is not None
-            found[slot.key] = see_gradient(binding.gradient(name, slot.shape), slot)
+            found[slot.key] = see_gradient(binding.gradient(slot.name, slot.shape), slot)
     return found
 
 

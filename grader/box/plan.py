@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+from grader.box.keys import CallName, SlotKey, input_key, name_in, weight_key
 from grader.box.kinds import Holding as Holding
 from grader.box.kinds import Kind as Kind
 from grader.box.kinds import Scalar as Scalar
@@ -109,7 +110,7 @@ class TensorSpec:
     `dtype` is set where it does not follow the call's: `bool` for a mask.
     """
 
-    key: str
+    key: SlotKey
     axes: tuple[str, ...]
     shape: tuple[int, ...]
     dtype: str = ""
@@ -117,7 +118,7 @@ class TensorSpec:
     @property
     def name(self) -> str:
         """The name in the contract: `context` of `output:context`."""
-        return self.key.partition(":")[2]
+        return name_in(self.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ class Call:
         traced: the results of the forward pass's operations are sent back as well, as far as `recorder` keeps them.
     """
 
-    name: str
+    name: CallName
     build: str | None
     arguments: Mapping[str, Argument]
     outputs: tuple[TensorSpec, ...]
@@ -207,7 +208,7 @@ class Plan:
         if not call.grad_outputs:
             return call.outputs
         build = self.build_of(call)
-        inputs = [_slot(f"input:{name}", call.arguments[name]) for name in call.wants]
+        inputs = [_slot(input_key(name), call.arguments[name]) for name in call.wants]
         weights = [slot for weight in (build.weights if build else ()) for slot in _weight_slots(weight)]
         return (*call.outputs, *inputs, *weights)
 
@@ -237,13 +238,13 @@ class Plan:
         )
 
 
-def _slot(key: str, value: Argument) -> TensorSpec:
+def _slot(key: SlotKey, value: Argument) -> TensorSpec:
     assert isinstance(value, Tensor), f"a gradient is wanted of `{key}`, which is no tensor"
     return TensorSpec(key, (), tuple(value.shape))
 
 
 def _weight_slots(weight: Weight) -> list[TensorSpec]:
-    slots = [_slot(f"weight:{weight.name}", weight.matrix)]
+    slots = [_slot(weight_key(weight.name), weight.matrix)]
     if weight.bias is not None:
-        slots.append(_slot(f"weight:{weight.name}.bias", weight.bias))
+        slots.append(_slot(weight_key(weight.name, "bias"), weight.bias))
     return slots

@@ -6,17 +6,20 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
+from grader.box.keys import call_name, is_output
 from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised, Seen
 from grader.box.observe import Load
 from grader.box.plan import Argument, Build, Call, Plan, TensorSpec
 from grader.checks.compare import named
 from grader.checks.explain import explain
 from grader.checks.finding import Finding, failed, skipped
+from grader.checks.options import Options
+from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Dimension
 
@@ -25,25 +28,41 @@ from grader.exercise.spec import CheckSpec, Dimension
 FLOORS: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
 _GRADIENT_FLOOR = 1e-3
 Known = Callable[[], Iterator[Load]]
+Given = TypeVar("Given", bound=Options)
 ROUNDING_MARGIN = 8.0  # a right answer may round this many times worse than the reference does
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """One check on one case: a line of the report."""
+    """One check on one case: a line of the report. `spec` and `options` are what the exercise says of the check."""
 
     spec: CheckSpec
+    check: Check
+    options: Options
     case: Case
     name: str
     points: float
 
+    def given(self, model: type[Given]) -> Given:
+        """Return the options, which are of the kind that the check declares."""
+        assert isinstance(self.options, model)
+        return self.options
+
+    def has(self, trait: Trait) -> bool:
+        """Return whether the check has a trait."""
+        return trait in self.check.traits
+
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a check wants run: calls, and constructions to be tried beside those that the calls need."""
+    """What a check wants run: calls, and constructions to be tried beside those that the calls need.
+
+    `initial_of` names the weights whose values right after the constructor are looked at.
+    """
 
     calls: tuple[Call, ...] = ()
     builds: tuple[Build, ...] = ()
+    initial_of: tuple[str, ...] = ()
 
 
 class Check(Protocol):
@@ -52,11 +71,15 @@ class Check(Protocol):
     Attributes:
         title: its name in the report, unless the exercise gives another.
         needs: kinds that must have passed on the same case; else this one is skipped.
+        options: what an exercise may say of it.
+        traits: what others may ask about it.
     """
 
     dimension: ClassVar[Dimension]
     title: ClassVar[str]
     needs: ClassVar[tuple[str, ...]]
+    options: ClassVar[type[Options]] = Options
+    traits: ClassVar[frozenset[Trait]] = frozenset()
 
     def work(self, item: Item) -> Work:
         """Return what must be run for it."""
@@ -107,7 +130,7 @@ class Evidence:
 
     def call(self, item: Item, variant: str) -> Call:
         """Return the planned call `variant` of the item's case."""
-        return self._calls[f"{item.case.name}/{variant}"]
+        return self._calls[call_name(item.case.name, variant)]
 
     def problem(self, call: Call) -> Finding | None:
         """Return why `call` cannot be judged at all: it raised, was never reached, or gave wrong shapes."""
@@ -178,7 +201,7 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
     """Return the plain call of a case, in evaluation mode; with `backward`, gradients are sent back too."""
     build = case.build
     return Call(
-        name=f"{case.name}/base",
+        name=call_name(case.name),
         build=build.name if build else None,
         arguments=case.arguments,
         outputs=case.outputs,
@@ -193,7 +216,7 @@ def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] 
     """Return a further call of a case, without gradients; `arguments` replaces some of its arguments."""
     build = case.build
     return Call(
-        name=f"{case.name}/{variant}",
+        name=call_name(case.name, variant),
         build=build.name if build else None,
         arguments={**case.arguments, **(arguments or {})},
         outputs=case.outputs,
@@ -234,9 +257,9 @@ def scales(seen: CallSeen) -> dict[str, float]:
     comes out as rounding noise of the others, and noise has no scale of its own.
     """
     own = {key: scale_of(slot.tensor) for key, slot in seen.slots.items() if slot.tensor is not None}
-    gradients = [size for key, size in own.items() if not key.startswith("output:")]
+    gradients = [size for key, size in own.items() if not is_output(key)]
     floor = _GRADIENT_FLOOR * max(gradients, default=0.0)
-    found = {key: size if key.startswith("output:") else max(size, floor) for key, size in own.items()}
+    found = {key: size if is_output(key) else max(size, floor) for key, size in own.items()}
     return {key: found.get(key) or 1.0 for key in seen.slots}
 
 

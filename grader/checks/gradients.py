@@ -7,13 +7,16 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from grader.box.keys import input_key
 from grader.box.observations import Presence, Seen
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference
-from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import training_call
+from grader.checks.options import Inputs
+from grader.checks.traits import Trait
 from grader.exercise.spec import Dimension
 
 # Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
@@ -25,12 +28,13 @@ def gradient_slots(call: Call, evidence: Evidence) -> tuple[TensorSpec, ...]:
     return evidence.plan.slots(call)[len(call.outputs) :]
 
 
-class GradientFlow:
+class GradientFlow(Check):
     """A finite gradient that is not zero arrives wherever the reference has one."""
 
     dimension: ClassVar = Dimension.GRADIENTS
     title: ClassVar[str] = "gradient flow"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    traits: ClassVar = frozenset({Trait.SHOWS_GRADIENTS})
 
     def work(self, item: Item) -> Work:
         """Call once, with a backward pass."""
@@ -50,12 +54,13 @@ class GradientFlow:
         return PASSED
 
 
-class GradientValues:
+class GradientValues(Check):
     """Every element of every gradient equals the reference's, for a random upstream gradient."""
 
     dimension: ClassVar = Dimension.GRADIENTS
     title: ClassVar[str] = "gradient values"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values", "gradient_flow")
+    traits: ClassVar = frozenset({Trait.SHOWS_GRADIENTS})
 
     def work(self, item: Item) -> Work:
         """Call once, with a backward pass."""
@@ -75,7 +80,7 @@ class GradientValues:
         return PASSED
 
 
-class DropoutGradient:
+class DropoutGradient(Check):
     """In training mode each element passes back what dropout made of it: nothing, or its gradient scaled up.
 
     It asks for the gradient of the inputs `of`, each of which the output is, element by element, times what dropout
@@ -85,6 +90,8 @@ class DropoutGradient:
     dimension: ClassVar = Dimension.GRADIENTS
     title: ClassVar[str] = "gradients through dropout"
     needs: ClassVar[tuple[str, ...]] = ("shape", "dropout")
+    options: ClassVar = Inputs
+    traits: ClassVar = frozenset({Trait.CHANGES_IN_TRAINING})
 
     def work(self, item: Item) -> Work:
         """Call in training mode with a backward pass, and once in evaluation mode for what would come without."""
@@ -103,13 +110,13 @@ class DropoutGradient:
         assert grad_outputs is not None, "a gradient is sent back through the output"
         told = plain.abs() > 1e-6 * scale_of(plain)  # what was drawn for the others cannot be read off
         expected = grad_outputs * torch.where(told, evidence.output(call, slot) / plain, 0.0)
-        for name in item.spec.of:
-            if text := _misled(name, seen.slots[f"input:{name}"], expected, told=told, slot=slot):
+        for name in item.given(Inputs).of:
+            if text := _misled(name, seen.slots[input_key(name)], expected, told=told, slot=slot):
                 return failed(text)
         return PASSED
 
 
-class NoParameters:
+class NoParameters(Check):
     """The module holds no parameter beside the contract's weights: what is fixed must not be trained."""
 
     dimension: ClassVar = Dimension.GRADIENTS
@@ -135,7 +142,7 @@ class NoParameters:
 def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: TensorSpec) -> str:
     """Return how a gradient is not what dropout should have made of it; empty if it is."""
     if seen.tensor is None or not bool(torch.isfinite(seen.tensor).all()):
-        return _blocked(TensorSpec(f"input:{name}", (), ()), seen)
+        return _blocked(TensorSpec(input_key(name), (), ()), seen)
     found = torch.where(told, seen.tensor.double(), 0.0)
     bound = _READ_OFF * scale_of(expected)
     text = difference(f"gradient of {name}", found, expected, bound=bound, slot=slot)

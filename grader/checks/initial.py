@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import ClassVar
 
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from pydantic import Field
+
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
-from grader.exercise.spec import Dimension
+from grader.checks.options import Options, misspelt
+from grader.exercise.spec import Dimension, PartSpec
 
 _SIGMAS = 6.0  # of what is estimated from so many draws; an honest one leaves this band once in 500 million
 
@@ -20,20 +24,33 @@ def alike(one: tuple[float, float], other: tuple[float, float], count: int) -> b
     return near and abs(mean - other_mean) <= _SIGMAS * spread * math.sqrt(2 / count)
 
 
-class Initial:
+class InitialOptions(Options):
+    """`weight`, a weight of the contract; `std`, the standard deviation with which it must begin."""
+
+    weight: str
+    std: float = Field(gt=0)
+
+    def unknown(self, part: PartSpec) -> Iterator[str]:
+        """Compare `weight` with the contract's weights."""
+        yield from misspelt("weight", (self.weight,), part.weights)
+
+
+class Initial(Check):
     """The `weight` begins around 0 with standard deviation `std`."""
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "initial values"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    options: ClassVar = InitialOptions
 
     def work(self, item: Item) -> Work:
         """Call once, so that the module is built."""
-        return Work((base_call(item.case),))
+        return Work((base_call(item.case),), initial_of=(item.given(InitialOptions).weight,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare mean and standard deviation, as far as so many draws can tell."""
-        call, name, wanted = evidence.call(item, "base"), item.spec.weight, item.spec.std
+        call, options = evidence.call(item, "base"), item.given(InitialOptions)
+        name, wanted = options.weight, options.std
         if (problem := evidence.problem(call)) is not None:
             return problem
         built = evidence.built(call)

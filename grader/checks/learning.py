@@ -15,11 +15,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from grader.box.keys import call_name, output_key
 from grader.box.models import PAD
 from grader.box.plan import Call, TensorSpec
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.checks.options import Options
 from grader.checks.rerun import Claims, Rerun, rerun
+from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
@@ -33,7 +36,7 @@ def training_calls(case: Case) -> tuple[Call, ...]:
     return tuple(
         replace(
             base_call(case),
-            name=f"{case.name}/steps {1 + steps * chunk} to {steps * (chunk + 1)}",
+            name=call_name(case.name, f"steps {1 + steps * chunk} to {steps * (chunk + 1)}"),
             arguments={
                 "source": source[chunk],
                 "target": target[chunk],
@@ -49,17 +52,19 @@ def training_calls(case: Case) -> tuple[Call, ...]:
 def answering_call(case: Case) -> Call:
     """Return the call that asks the trained model about sequences it has not seen."""
     arguments = {"source": tensor(case, "held_source")}
-    return replace(base_call(case), name=f"{case.name}/answers", arguments=arguments, outputs=case.outputs[2:])
+    return replace(base_call(case), name=call_name(case.name, "answers"), arguments=arguments, outputs=case.outputs[2:])
 
 
 def weights_call(case: Case) -> Call:
     """Return the call that reads the weights which the training has left."""
     outputs = []
     for weight in case.weights:
-        outputs.append(TensorSpec(f"output:{weight.name}", (), tuple(weight.matrix.shape)))
+        outputs.append(TensorSpec(output_key(weight.name), (), tuple(weight.matrix.shape)))
         if weight.bias is not None:
-            outputs.append(TensorSpec(f"output:{weight.name}.bias", (), tuple(weight.bias.shape)))
-    called = replace(base_call(case), name=f"{case.name}/trained weights", arguments={}, outputs=tuple(outputs))
+            outputs.append(TensorSpec(output_key(f"{weight.name}.bias"), (), tuple(weight.bias.shape)))
+    called = replace(
+        base_call(case), name=call_name(case.name, "trained weights"), arguments={}, outputs=tuple(outputs)
+    )
     return replace(called, reads_weights=True)
 
 
@@ -87,12 +92,31 @@ def losses(item: Item, evidence: Evidence) -> list[float]:
     return [loss for call in seen if call is not None for loss in call.losses()]
 
 
-class Loss:
+class LossOptions(Options):
+    """`at_most`, what the loss must come down to."""
+
+    at_most: float
+
+
+class Reached(Options):
+    """`at_least`, what the trained model must reach: a share or a score."""
+
+    at_least: float
+
+
+def bound_of(item: Item) -> float:
+    """Return what a loss must come down to."""
+    return item.given(LossOptions).at_most
+
+
+class Loss(Check):
     """The training loss comes down: the mean of the last steps is `at_most` so much."""
 
     dimension: ClassVar = Dimension.LEARNING
     title: ClassVar[str] = "training loss"
     needs: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar = LossOptions
+    traits: ClassVar = frozenset({Trait.BOUNDS_LOSS})
 
     def work(self, item: Item) -> Work:
         """Train, then ask: the losses are held against the weights that are left."""
@@ -110,20 +134,21 @@ class Loss:
             if (doubt := _doubt(found)) is not None:
                 return doubt
             last = max(last, _mean(found.losses))
-        if last <= item.spec.at_most:
+        if last <= bound_of(item):
             return PASSED
         return failed(
-            f"after {len(seen)} steps the loss must be {item.spec.at_most:g} or less; it went from {seen[0]:.3g} to "
+            f"after {len(seen)} steps the loss must be {bound_of(item):g} or less; it went from {seen[0]:.3g} to "
             f"{last:.3g}"
         )
 
 
-class Accuracy:
+class Accuracy(Check):
     """Of the tokens that the trained model must say about sequences it has not seen, a share of `at_least` is right."""
 
     dimension: ClassVar = Dimension.LEARNING
     title: ClassVar[str] = "accuracy on unseen sequences"
     needs: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar = Reached
 
     def work(self, item: Item) -> Work:
         """Train, then ask."""
@@ -138,12 +163,11 @@ class Accuracy:
             if (doubt := _doubt(found)) is not None:
                 return doubt
             right &= _right(found.answers, item)
-        share = float(right.double().mean())
-        if share >= item.spec.at_least:
+        share, wanted = float(right.double().mean()), item.given(Reached).at_least
+        if share >= wanted:
             return PASSED
         return failed(
-            f"the trained model must predict {item.spec.at_least:.0%} of the unseen tokens correctly; it predicts "
-            f"{share:.1%}"
+            f"the trained model must predict {wanted:.0%} of the unseen tokens correctly; it predicts {share:.1%}"
         )
 
 
@@ -187,7 +211,7 @@ def _problem(item: Item, evidence: Evidence, calls: tuple[Call, ...]) -> Finding
     return None
 
 
-class Bleu:
+class Bleu(Check):
     """What the trained model says about sentences it has not seen reaches a BLEU of `at_least`, of 100.
 
     Counted are the sentences that are no longer than those it was trained on.
@@ -196,6 +220,7 @@ class Bleu:
     dimension: ClassVar = Dimension.LEARNING
     title: ClassVar[str] = "BLEU on unseen sentences"
     needs: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar = Reached
 
     def work(self, item: Item) -> Work:
         """Train, then ask."""
@@ -211,9 +236,10 @@ class Bleu:
             if (doubt := _doubt(found)) is not None:
                 return doubt
             score = min(score, bleu(item, found.answers))
-        if score >= item.spec.at_least:
+        wanted = item.given(Reached).at_least
+        if score >= wanted:
             return PASSED
-        return failed(f"the trained translator must reach a BLEU of {item.spec.at_least:g}; it reaches {score:.1f}")
+        return failed(f"the trained translator must reach a BLEU of {wanted:g}; it reaches {score:.1f}")
 
 
 def bleu(item: Item, answers: Tensor | None) -> float:

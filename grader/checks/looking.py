@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from grader.box.drivers.names import NAMES
+from grader.box.keys import call_name, output_key
 from grader.box.kinds import LEFT
 from grader.box.plan import TensorSpec
 from grader.checks.compare import named
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
-from grader.exercise.spec import Dimension
+from grader.checks.options import Options, misspelt
+from grader.exercise.spec import Dimension, PartSpec
 
 _LEFT: Mapping[str, str] = {
     "hooks": "your code leaves {count} hooks or replaced methods in the model; remove them when you are done",
@@ -23,17 +25,30 @@ _LEFT: Mapping[str, str] = {
 }
 
 
-class Untouched:
+class LeftBehind(Options):
+    """`output`, one of the counts of what was left behind."""
+
+    output: str
+
+    def unknown(self, part: PartSpec) -> Iterator[str]:
+        """Compare `output` with what is counted."""
+        yield from misspelt("output", (self.output,), LEFT)
+
+
+class Untouched(Check):
     """The model is left as it was found: `output` names one of the counts of what was left behind, which must be 0."""
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "the model is unchanged"
     needs: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[type[Options]] = LeftBehind
 
     def work(self, item: Item) -> Work:
         """Look once, into a model in training mode."""
-        outputs = tuple(TensorSpec(f"output:{name}", (), (), "int64") for name in LEFT)
-        call = replace(base_call(item.case), name=f"{item.case.name}/untouched", training=True, outputs=outputs)
+        outputs = tuple(TensorSpec(output_key(name), (), (), "int64") for name in LEFT)
+        call = replace(
+            base_call(item.case), name=call_name(item.case.name, "untouched"), training=True, outputs=outputs
+        )
         return Work((call,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
@@ -41,8 +56,9 @@ class Untouched:
         call = evidence.call(item, "untouched")
         if (problem := evidence.problem(call)) is not None:
             return problem
-        count = float(evidence.output(call, call.output(item.spec.output)))
-        return failed(_LEFT[item.spec.output].format(count=f"{count:g}")) if count else PASSED
+        output = item.given(LeftBehind).output
+        count = float(evidence.output(call, call.output(output)))
+        return failed(_LEFT[output].format(count=f"{count:g}")) if count else PASSED
 
 
 class Trainable(Untouched):
@@ -57,6 +73,7 @@ class Labels(Untouched):
 
     title: ClassVar[str] = "names"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    options: ClassVar[type[Options]] = Options
 
     def work(self, item: Item) -> Work:
         """Call once."""

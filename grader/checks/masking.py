@@ -6,46 +6,53 @@ those that move in the reference. So a leak is found however it comes about, and
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from grader.box.keys import variant_of
 from grader.box.observations import Observations
 from grader.box.plan import Argument, Call, TensorSpec
 from grader.checks.compare import difference, where
-from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
+from grader.checks.evidence import FLOORS, Check, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import unsteady
+from grader.checks.options import InputAxis, OneOutput, misspelt
+from grader.checks.traits import Trait
 from grader.checks.undefined import cause_of_nan
-from grader.errors import AuthorError
 from grader.exercise.inputs import Case
-from grader.exercise.spec import Dimension
+from grader.exercise.spec import Dimension, PartSpec
 
 # Relative to the output's scale and to the dtype's floor (1e-9 in float64): a reference that stands still moves by
 # less than `STILL`; an answer that moves there by more than `MOVED` leaks; the reference's `CLEAR` moves must show.
 STILL, MOVED, CLEAR = 1e-4, 1e-3, 1e3
 
 
-class Influence:
-    """The same outputs move as in the reference when one index of `axis` changes in the inputs `of`.
+class InfluenceOptions(InputAxis):
+    """`axis` of the inputs `of` is stepped through; up to the axis `rows` of `output`, positions are told apart."""
 
-    Options: `of`, input names; `axis`, the axis of theirs that is stepped through; `output`, the output that is
-    watched; `rows`, the axis of it up to which positions are told apart.
-    """
+    rows: str
+
+    def unknown(self, part: PartSpec) -> Iterator[str]:
+        """Compare all four with what goes in and comes out."""
+        yield from super().unknown(part)
+        output = part.returns.get(self.output)
+        yield from misspelt("rows", (self.rows,), output.axes if output else ())
+
+
+class Influence(Check):
+    """The same outputs move as in the reference when one index of `axis` changes in the inputs `of`."""
 
     dimension: ClassVar = Dimension.MASKING
     title: ClassVar[str] = "attention pattern"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    options: ClassVar = InfluenceOptions
+    traits: ClassVar = frozenset({Trait.SHOWS_INFLUENCE})
 
     def work(self, item: Item) -> Work:
-        """Call once per index of the axis, each time with that index changed.
-
-        Raises:
-            AuthorError: an option is left out.
-        """
-        if not all((item.spec.of, item.spec.axis, item.spec.output, item.spec.rows)):
-            raise AuthorError("check `influence` needs all of `of`, `axis`, `output` and `rows`")
+        """Call once per index of the axis, each time with that index changed."""
         changed = (
             variant_call(item.case, variant, arguments=_changed(item, index))
             for index, variant in enumerate(_variants(item))
@@ -68,7 +75,7 @@ class Influence:
         return failed(_blindness(item, blind)) if blind.any() else PASSED
 
 
-class Support:
+class Support(Check):
     """What the reference hides is hidden: its weights are zero there, its mask is -inf or False.
 
     In a mask, whatever else is hidden is wrong as well. A weight must be exactly zero, for a small one counts as
@@ -78,6 +85,7 @@ class Support:
     dimension: ClassVar = Dimension.MASKING
     title: ClassVar[str] = "masked weights are zero"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    options: ClassVar = OneOutput
 
     def work(self, item: Item) -> Work:
         """Call once."""
@@ -88,19 +96,19 @@ class Support:
         call = evidence.call(item, "base")
         if (problem := evidence.problem(call)) is not None:
             return problem
-        slot = call.output(item.spec.output)
+        slot = call.output(item.given(OneOutput).output)
         seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
         assert expected is not None
         if slot.dtype == "bool" or bool((expected == -torch.inf).any()):
             return _compare_masks(slot, seen, expected)
         if cause := cause_of_nan(seen, expected):
-            return failed(f"of `{item.spec.output}`, {cause}")
+            return failed(f"of `{slot.name}`, {cause}")
         wrong = (expected == 0) & (seen != 0)
         if not wrong.any():
             return PASSED
         index = tuple(int(i) for i in wrong.nonzero()[0])
         return failed(
-            f"`{item.spec.output}` must be 0 at {where(index, slot)}, which is masked; "
+            f"`{slot.name}` must be 0 at {where(index, slot)}, which is masked; "
             f"yours is {float(seen[index]):.4g}. "
             f"{int(wrong.sum())} of {int((expected == 0).sum())} masked weights are not 0"
         )
@@ -109,7 +117,7 @@ class Support:
 _OUTSCORED = "outscored"
 
 
-class Outscored:
+class Outscored(Check):
     """The outputs are the reference's although a hidden key scores far above the visible ones.
 
     What is not finite is accepted: who masks after the softmax and divides by what is left is right, and gets 0/0.
@@ -141,7 +149,7 @@ class Outscored:
 def says_nothing(call: Call, observed: Observations) -> bool:
     """Return whether `call` is one in which hidden keys outscore the visible ones, and its outputs are not finite."""
     seen = observed.calls.get(call.name)
-    if seen is None or call.name.rpartition("/")[2] != _OUTSCORED:
+    if seen is None or variant_of(call.name) != _OUTSCORED:
         return False
     outputs = (seen.slots[slot.key].tensor for slot in call.outputs if slot.key in seen.slots)
     return any(tensor is not None and not bool(tensor.isfinite().all()) for tensor in outputs)
@@ -169,7 +177,7 @@ def _undefined(item: Item, evidence: Evidence) -> str:
     """Return that the output is NaN, before or after a change: it says nothing then of who sees whom."""
     for variant in ("base", *_variants(item)):
         call = evidence.call(item, variant)
-        slot = call.output(item.spec.output)
+        slot = call.output(item.given(InfluenceOptions).output)
         truth = evidence.truth(call, slot.key)
         assert truth is not None
         if cause := cause_of_nan(evidence.output(call, slot), truth):
@@ -189,9 +197,9 @@ def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
 
 
 def _influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
-    base = evidence.call(item, "base")
-    slot = base.output(item.spec.output)
-    keep = slot.axes.index(item.spec.rows) - len(slot.axes) + 1  # axes behind the rows, as a negative count
+    base, options = evidence.call(item, "base"), item.given(InfluenceOptions)
+    slot = base.output(options.output)
+    keep = slot.axes.index(options.rows) - len(slot.axes) + 1  # axes behind the rows, as a negative count
     own, truth = evidence.output(base, slot), evidence.truth(base, slot.key)
     assert truth is not None
     calls = [evidence.call(item, variant) for variant in _variants(item)]
@@ -209,19 +217,21 @@ def _movements(after: list[Tensor], before: Tensor, keep: int) -> Tensor:
 
 def _variants(item: Item) -> list[str]:
     """Return a name for each index of the axis."""
-    first = item.case.arguments[item.spec.of[0]]
+    options = item.given(InfluenceOptions)
+    first = item.case.arguments[options.of[0]]
     assert isinstance(first, Tensor)
-    size = first.shape[_axis(item.case, item.spec.of[0], item.spec.axis)]
-    return [f"{'+'.join(item.spec.of)}@{item.spec.axis}{index}" for index in range(size)]
+    size = first.shape[_axis(item.case, options.of[0], options.axis)]
+    return [f"{'+'.join(options.of)}@{options.axis}{index}" for index in range(size)]
 
 
 def _changed(item: Item, index: int) -> dict[str, Argument]:
     """Return the inputs `of` with one index of the axis changed."""
     changed: dict[str, Argument] = {}
-    for name in item.spec.of:
+    options = item.given(InfluenceOptions)
+    for name in options.of:
         value = item.case.arguments[name]
         assert isinstance(value, Tensor)
-        axis = _axis(item.case, name, item.spec.axis)
+        axis = _axis(item.case, name, options.axis)
         changed[name] = _other_shares(value, axis, index) if name in item.case.shares else _other(value, axis, index)
     return changed
 
@@ -259,26 +269,28 @@ def _axis(case: Case, name: str, axis: str) -> int:
 
 
 def _leak(item: Item, seen: Tensor, leaks: Tensor) -> str:
+    options = item.given(InfluenceOptions)
     *_, row, index = (int(i) for i in leaks.nonzero()[0])
     amount = float(seen[leaks].amax())
     pairs = int(leaks.flatten(0, -3).any(0).sum()) if leaks.dim() > 2 else int(leaks.sum())
     return (
-        f"changing {_what(item)} at {item.spec.axis} {index} must not change `{item.spec.output}` at "
-        f"{item.spec.rows} {row}; yours changes by up to {amount:.3g}. "
+        f"changing {_what(item)} at {options.axis} {index} must not change `{options.output}` at "
+        f"{options.rows} {row}; yours changes by up to {amount:.3g}. "
         f"{pairs} such pair{'s' if pairs > 1 else ''} in all"
     )
 
 
 def _what(item: Item) -> str:
     """Return the inputs that are changed, in words."""
-    return " and ".join(f"`{name}`" for name in item.spec.of)
+    return " and ".join(f"`{name}`" for name in item.given(InfluenceOptions).of)
 
 
 def _blindness(item: Item, blind: Tensor) -> str:
+    options = item.given(InfluenceOptions)
     *_, row, index = (int(i) for i in blind.nonzero()[0])
     pairs = int(blind.flatten(0, -3).any(0).sum()) if blind.dim() > 2 else int(blind.sum())
     return (
-        f"changing {_what(item)} at {item.spec.axis} {index} must change `{item.spec.output}` at "
-        f"{item.spec.rows} {row}, which attends to it; yours does not change. "
+        f"changing {_what(item)} at {options.axis} {index} must change `{options.output}` at "
+        f"{options.rows} {row}, which attends to it; yours does not change. "
         f"{pairs} such pair{'s' if pairs > 1 else ''} in all"
     )

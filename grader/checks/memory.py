@@ -6,18 +6,27 @@ import math
 from dataclasses import replace
 from typing import ClassVar
 
+from pydantic import Field
 from torch import Tensor
 
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.options import Options
+from grader.checks.traits import Trait
 from grader.errors import AuthorError
 from grader.exercise.drawing import shape_of
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
 
-class Memory:
-    """No tensor of the forward pass reaches `max_elements` elements, an axis expression such as `time*time`.
+class MemoryOptions(Options):
+    """`max_elements`, how many elements no tensor may reach: an axis expression such as `time*time`."""
+
+    max_elements: str = Field(min_length=1)
+
+
+class Memory(Check):
+    """No tensor of the forward pass reaches `max_elements` elements.
 
     Counted are storages, so that a view costs nothing and a small view of something large is no disguise. In a process
     that runs a submission, what Python and NumPy hold counts as well, all together. It is the plain call that is
@@ -27,15 +36,15 @@ class Memory:
     dimension: ClassVar = Dimension.MEMORY
     title: ClassVar[str] = "largest tensor"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values")  # to hold little is easy for whoever computes nothing
+    options: ClassVar = MemoryOptions
+    traits: ClassVar = frozenset({Trait.SHOWS_MEMORY})
 
     def work(self, item: Item) -> Work:
         """Call once, measured.
 
         Raises:
-            AuthorError: `max_elements` is left out, or so low that an input or an output alone reaches it.
+            AuthorError: `max_elements` is so low that an input or an output alone reaches it.
         """
-        if not item.spec.max_elements:
-            raise AuthorError("check `memory` needs `max_elements`, the number of elements that no tensor may reach")
         bound = bound_of(item)
         if (largest := _given(item.case)) >= bound:
             raise AuthorError(
@@ -61,9 +70,14 @@ class Memory:
         )
 
 
+def limit_of(item: Item) -> str:
+    """Return the number of elements that no tensor may reach, as an axis expression."""
+    return item.given(MemoryOptions).max_elements
+
+
 def bound_of(item: Item) -> int:
     """Return the number of elements that no tensor may reach."""
-    (bound,) = shape_of((item.spec.max_elements,), item.case.sizes)
+    (bound,) = shape_of((limit_of(item),), item.case.sizes)
     return bound
 
 
@@ -74,7 +88,7 @@ def _given(case: Case) -> int:
 
 def _sum(item: Item) -> str:
     """Return `max_elements` with its sizes: `350 (time) x 350 (time) + 7`."""
-    terms = (term.split("*") for term in item.spec.max_elements.split("+"))
+    terms = (term.split("*") for term in limit_of(item).split("+"))
     return " + ".join(" x ".join(_counted(name.strip(), item) for name in term) for term in terms)
 
 

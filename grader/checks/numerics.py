@@ -9,11 +9,13 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Argument, Call
 from grader.checks.compare import difference
 from grader.checks.draws import even_axis, shared_axis
-from grader.checks.evidence import Evidence, Item, Work, base_call, scale_of, variant_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
+from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
@@ -31,11 +33,7 @@ _UNSTEADY = (
     "to the next?"
 )
 _KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
-_CAUSES = {
-    "other": _KEPT,
-    "again": _KEPT,
-    "training": ". In evaluation mode it is right, so look for dropout, which this exercise does not use",
-}
+_CAUSES = {"training": ". In evaluation mode it is right, so look for dropout, which this exercise does not use"}
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
@@ -50,12 +48,13 @@ def outputs_differ(call: Call, evidence: Evidence, truth: Call) -> str:
     return ""
 
 
-class Values:
+class Values(Check):
     """Every element of every output equals the reference's, up to rounding."""
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "output values"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    traits: ClassVar = frozenset({Trait.SHOWS_OUTPUTS})
 
     def work(self, item: Item) -> Work:
         """Call once."""
@@ -72,8 +71,8 @@ class Values:
 
 def unsteady(evidence: Evidence) -> str:
     """Return that two equal calls differ, which explains more than any number that is wrong; empty where none do."""
-    for again in (call for call in evidence.plan.calls if call.name.endswith("/again")):
-        first = evidence.plan.call(again.name.removesuffix("again") + "base")
+    for again in (call for call in evidence.plan.calls if variant_of(call.name) == "again"):
+        first = evidence.plan.call(call_name(case_of(again.name)))
         if evidence.problem(first) is not None or evidence.problem(again) is not None:
             continue
         for slot in first.outputs:
@@ -83,7 +82,7 @@ def unsteady(evidence: Evidence) -> str:
     return ""
 
 
-class Steady:
+class Steady(Check):
     """Nothing but the numbers given counts: not the calls before, nor training mode where nothing is dropped.
 
     What was handed over has to be the same afterwards, in every call of the run that counts.
@@ -93,6 +92,7 @@ class Steady:
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "repeated calls"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values")
+    traits: ClassVar = frozenset({Trait.SAME_IN_TRAINING})
 
     def work(self, item: Item) -> Work:
         """Call with other numbers, once more with the same, with strided ones, and a module in training mode too."""
@@ -120,7 +120,7 @@ class Steady:
             if (problem := evidence.problem(call)) is not None:
                 return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
             if text := outputs_differ(call, evidence, call):
-                cause = "" if outputs_differ(base, evidence, base) else _CAUSES[variant]
+                cause = "" if outputs_differ(base, evidence, base) else _CAUSES.get(variant, _KEPT)
                 return failed(f"{circumstance}, your output is wrong: {text}{cause}")
         return PASSED
 
@@ -139,7 +139,7 @@ def _overwritten(evidence: Evidence) -> str:
     )
 
 
-class Dropout:
+class Dropout(Check):
     """In training mode each element is dropped with the right probability, and the others are scaled up.
 
     The elements are those of the output times `decode` where the case has a decoder, else of the output itself. A
@@ -149,6 +149,7 @@ class Dropout:
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "dropout in training"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    traits: ClassVar = frozenset({Trait.CHANGES_IN_TRAINING})
 
     def work(self, item: Item) -> Work:
         """Call twice in training mode, and once in evaluation mode for what would come without dropout."""
@@ -168,11 +169,10 @@ class Dropout:
         for call in (base, *calls):
             if (problem := evidence.problem(call)) is not None:
                 return problem
-        slot = calls[0].outputs[0]
         kept, right = _without_dropout(base, evidence, item.case.decode)
         if not right and item.case.arguments.get("training"):
             return failed("with `training = False` your output is wrong")  # no other check asks there
-        seen = [_decoded(evidence.output(call, slot), item.case.decode) for call in calls]
+        seen = [_decoded(evidence.output(call, call.outputs[0]), item.case.decode) for call in calls]
         text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype])
         if text.startswith(_UNTOLD) and not right:
             return skipped(_UNREADABLE)
@@ -186,12 +186,12 @@ def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: fl
     """Return along which axis elements were not drawn one by one; empty if they were."""
     exact, axes, decode = _EXACT[call.dtype], call.outputs[0].axes, item.case.decode
     dropped, usable = seen.abs() <= 10 * exact * scale_of(kept), _usable(kept, exact)
-    last = axes[-1:] if decode is None else ("head", "key")[-decode.dim() + 1 :]
+    names = axes if decode is None else (*axes[:-1], *("head", "key")[-decode.dim() + 1 :])
     if (axis := shared_axis(dropped, usable, p)) is not None:
-        name = _axis_name((*axes[:-1], *last), axis, seen.dim())
+        name = _axis_name(names, axis, seen.dim())
         return f"elements that differ only along {name} are dropped together; drop each one independently"
     if (axis := even_axis(dropped, usable, p)) is not None:
-        name = _axis_name((*axes[:-1], *last), axis, seen.dim())
+        name = _axis_name(names, axis, seen.dim())
         return f"along {name} the same number of elements is always dropped; drop each one independently"
     return ""
 
@@ -228,7 +228,7 @@ def _usable(kept: Tensor, exact: float) -> Tensor:
 def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
     """Return the case's call in training mode: a module is switched to it, a function is told by its `training`."""
     arguments = {**case.arguments, **({"training": True} if "training" in case.arguments else {})}
-    name = f"{case.name}/train{seed}"
+    name = call_name(case.name, f"train{seed}")
     return replace(base_call(case, backward=backward), name=name, arguments=arguments, training=True, seed=seed)
 
 

@@ -7,15 +7,16 @@ from typing import ClassVar
 
 import torch
 
+from grader.box.keys import call_name
 from grader.checks.compare import where
-from grader.checks.evidence import Evidence, Item, Work, base_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import outputs_differ
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
 
-class Half:
+class Half(Check):
     """The case gives the same in float16, up to its rounding: no fill value overflows, nothing insists on a dtype."""
 
     dimension: ClassVar = Dimension.NUMERICS
@@ -26,7 +27,7 @@ class Half:
         """Call once, with everything in float16."""
         halved = _halved(item.case)
         build = halved.build
-        call = replace(base_call(halved), name=f"{item.case.name}/half")
+        call = replace(base_call(halved), name=call_name(item.case.name, "half"))
         return Work((call,), (build,) if build is not None else ())
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
@@ -38,7 +39,7 @@ class Half:
         return failed(text) if text else PASSED
 
 
-class Finite:
+class Finite(Check):
     """No output is NaN or infinite: advice for inputs that no contract covers, such as a row with nothing to see."""
 
     dimension: ClassVar = Dimension.NUMERICS

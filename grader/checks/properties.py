@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import ClassVar
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
 from grader.box.plan import Argument, TensorSpec
 from grader.checks.compare import difference, where
-from grader.checks.evidence import FLOORS, Evidence, Item, Work, base_call, scale_of, variant_call
+from grader.checks.evidence import FLOORS, Check, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
-from grader.errors import AuthorError
+from grader.checks.options import InputAxis, OneOutput, Options
 from grader.exercise.spec import Dimension
 
 _OFFSETS = (1, 4, 7)  # first, second = first + step, third = second + step
 _MOVED = 1e-3  # relative; a score that depends on the distance changes by far more
 
 
-class RowSums:
+class RowSums(Check):
     """Every row of `output` that sees anything adds up to one."""
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "rows add up to one"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    options: ClassVar = OneOutput
 
     def work(self, item: Item) -> Work:
         """Call once."""
@@ -34,7 +36,7 @@ class RowSums:
         call = evidence.call(item, "base")
         if (problem := evidence.problem(call)) is not None:
             return problem
-        slot = call.output(item.spec.output)
+        slot = call.output(item.given(OneOutput).output)
         truth, floor = evidence.truth(call, slot.key), FLOORS[call.dtype]
         assert truth is not None
         sums = evidence.output(call, slot).sum(dim=-1)
@@ -48,56 +50,51 @@ class RowSums:
         )
 
 
-class Permutation:
+class Permutation(Check):
     """The order of `axis` in the inputs `of` does not matter: the output stays, or is reordered in the same way."""
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "order does not matter"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    options: ClassVar = InputAxis
 
     def work(self, item: Item) -> Work:
-        """Call once more, with one axis reversed.
-
-        Raises:
-            AuthorError: an option is left out.
-        """
-        if not all((item.spec.of, item.spec.axis, item.spec.output)):
-            raise AuthorError("check `permutation` needs `of`, `axis` and `output`")
+        """Call once more, with one axis reversed."""
         return Work((base_call(item.case), variant_call(item.case, "reversed", arguments=_reversed(item))))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare the two outputs of the submission."""
         base, other = evidence.call(item, "base"), evidence.call(item, "reversed")
+        options = item.given(InputAxis)
         for call in (base, other):
             if (problem := evidence.problem(call)) is not None:
                 return problem
-        slot, axis = base.output(item.spec.output), item.spec.axis
+        slot, axis = base.output(options.output), options.axis
         own, after = evidence.output(base, slot), evidence.output(other, slot)
         expected = own.flip(slot.axes.index(axis) - len(slot.axes)) if axis in slot.axes else own
         text = difference(slot.name, after, expected, bound=FLOORS[base.dtype] * (scale_of(own) or 1.0), slot=slot)
-        changed = ", ".join(f"`{name}`" for name in item.spec.of)
+        changed = ", ".join(f"`{name}`" for name in options.of)
         return failed(f"with the {axis} of {changed} in reverse order, {text}") if text else PASSED
 
 
-class Shift:
-    """Scores between two outputs depend on how far apart their offsets are, and on nothing else about them.
+class ShiftOptions(Options):
+    """`offset`, the argument that moves every position."""
 
-    Option: `offset`, the argument that moves every position.
-    """
+    offset: str = Field(min_length=1)
+
+
+class Shift(Check):
+    """Scores between two outputs depend on how far apart their offsets are, and on nothing else about them."""
 
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "only the distance matters"
     needs: ClassVar[tuple[str, ...]] = ("shape",)
+    options: ClassVar = ShiftOptions
 
     def work(self, item: Item) -> Work:
-        """Call at three offsets, the same step apart.
-
-        Raises:
-            AuthorError: `offset` is left out.
-        """
-        if not item.spec.offset:
-            raise AuthorError("check `shift` needs `offset`, the argument that moves every position")
-        moved = ((f"at{offset}", {item.spec.offset: offset}) for offset in _OFFSETS)
+        """Call at three offsets, the same step apart."""
+        name = item.given(ShiftOptions).offset
+        moved = ((f"at{offset}", {name: offset}) for offset in _OFFSETS)
         return Work(tuple(variant_call(item.case, variant, arguments=arguments) for variant, arguments in moved))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
@@ -127,8 +124,9 @@ def _scores(one: Tensor, other: Tensor) -> Tensor:
 
 def _reversed(item: Item) -> dict[str, Argument]:
     changed: dict[str, Argument] = {}
-    for name in item.spec.of:
+    options = item.given(InputAxis)
+    for name in options.of:
         value, axes = item.case.arguments[name], item.case.axes[name]
         if isinstance(value, torch.Tensor):
-            changed[name] = value.flip(axes.index(item.spec.axis) - len(axes))
+            changed[name] = value.flip(axes.index(options.axis) - len(axes))
     return changed

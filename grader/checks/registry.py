@@ -1,10 +1,10 @@
-"""Every kind of check by the name that exercises call it."""
+"""Every kind of check by the name that exercises call it, and the lines of a report that an exercise asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from grader.checks.evidence import Check
+from grader.checks.evidence import Check, Item
 from grader.checks.gradients import DropoutGradient, GradientFlow, GradientValues, NoParameters
 from grader.checks.initial import Initial
 from grader.checks.learning import Accuracy, Bleu, Loss
@@ -12,9 +12,13 @@ from grader.checks.looking import Labels, Trainable, Untouched
 from grader.checks.masking import Influence, Outscored, Support
 from grader.checks.memory import Memory
 from grader.checks.numerics import Dropout, Steady, Values
+from grader.checks.options import read_options
 from grader.checks.precision import Finite, Half
 from grader.checks.properties import Permutation, RowSums, Shift
 from grader.checks.shapes import Refusal, Shape
+from grader.errors import AuthorError
+from grader.exercise.inputs import Case
+from grader.exercise.spec import CheckSpec, Spec
 
 CHECKS: Mapping[str, Check] = {
     "shape": Shape(),
@@ -43,3 +47,30 @@ CHECKS: Mapping[str, Check] = {
     "trainable": Trainable(),
     "labels": Labels(),
 }
+
+
+def check_of(spec: CheckSpec) -> Check:
+    """Return the check that an exercise names.
+
+    Raises:
+        AuthorError: there is none of that name.
+    """
+    if spec.check not in CHECKS:
+        raise AuthorError(f"there is no check `{spec.check}`; there are {', '.join(CHECKS)}")
+    return CHECKS[spec.check]
+
+
+def items_of(spec: Spec, cases: Mapping[str, Case]) -> Iterator[Item]:
+    """Yield the lines of the report to come.
+
+    Raises:
+        AuthorError: a check is not there, or has other options.
+    """
+    parts = {case.name: spec.part_of(case) for case in spec.cases}
+    for one in spec.checks:
+        check = check_of(one)
+        about = {case.part: parts[case.name] for case in spec.cases if case.name in one.cases}
+        options = read_options(one.check, check.options, one.options, about.values())
+        for name in one.cases:
+            title = f"{cases[name].title}: {one.title or check.title}"
+            yield Item(one, check, options, cases[name], title, one.points / len(one.cases))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from grader.checks.registry import CHECKS
+from grader.checks.registry import check_of
 from grader.examples import read_examples
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.spec import Dimension
@@ -44,7 +44,7 @@ class _Row:
 
     @classmethod
     def of(cls, exercise: Exercise) -> _Row:
-        right = [example.loses is None for example in read_examples(exercise.id)]
+        right = [example.loses is None for example in read_examples(exercise.folder)]
         return cls(exercise, len(exercise.mistakes), right.count(True), right.count(False))
 
     def __str__(self) -> str:
@@ -75,5 +75,5 @@ def _table(track: str, rows: Iterable[_Row]) -> str:
 
 def _dimensions(exercise: Exercise) -> list[str]:
     """Return what points are given for, in the usual order."""
-    paid = {CHECKS[check.check].dimension for check in exercise.spec.checks if check.points}
+    paid = {check_of(check).dimension for check in exercise.spec.checks if check.points}
     return [dimension for dimension in Dimension if dimension in paid]

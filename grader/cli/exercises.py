@@ -65,7 +65,7 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
     for path in authoring.begin(exercise):
         typer.echo(f"wrote {path}")
     typer.echo(
-        f"fill them in as docs/authors.md says, and put right and wrong answers in tests/submissions/{exercise}/;"
+        f"fill them in as docs/authors.md says, and put right and wrong answers in exercises/{exercise}/examples/;"
     )
     typer.echo(f"then run: python -m grader exercise check {exercise}")
 

@@ -72,8 +72,9 @@ class Exercise:
         """The known mistakes, in the order of `mistakes.py`, and then the shared ones that fit."""
         from grader.exercise import offers  # here: it brings torch, and most readers look for no mistakes
 
-        own = mistakes.collect(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"))
-        return (*own, *offers.offered(mistakes.load(self._reference_code), own, self.declined or {}))
+        fits, declined = offers.fitting(mistakes.load(self._reference_code)), self.declined or {}
+        own = tuple(offers.own_of(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"), fits, declined))
+        return (*own, *offers.offered(fits, own, declined))
 
     def reference(self, *wrong: Mistake) -> Callable[[], Mapping[str, Any]]:
         """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from grader.box.kinds import LEFT, Kind
+from grader.box.kinds import Kind
 
 if TYPE_CHECKING:  # it imports this module
-    from grader.exercise.spec import CaseSpec, CheckSpec, PartSpec, Spec
+    from grader.exercise.spec import CaseSpec, PartSpec, Spec
 
 _HANDED_ON = (Kind.FUNCTION, Kind.MODULE)  # what is called with the inputs themselves; other drivers need more of them
 
@@ -24,9 +24,6 @@ def unknown_names(spec: Spec) -> Iterator[str]:
         yield from _of_part(f"part `{name}`: " if name else "", part)
     for case in spec.cases:
         yield from (f"case `{case.name}`: {text}" for text in _of_case(case, spec.part_of(case)))
-    for check in spec.checks:
-        for name in sorted({case.part for case in spec.cases if case.name in check.cases}):
-            yield from (f"check `{check.check}`: {text}" for text in _of_check(check, spec.parts.get(name, spec)))
 
 
 def _of_part(where: str, part: PartSpec) -> Iterator[str]:
@@ -48,15 +45,6 @@ def _of_case(case: CaseSpec, part: PartSpec) -> Iterator[str]:
             type(part.inputs[name]).model_validate({**part.inputs[name].model_dump(), **case.inputs[name]})
         except ValidationError as error:
             yield from (f"`inputs.{name}.{'.'.join(map(str, e['loc']))}`: {e['msg']}" for e in error.errors())
-
-
-def _of_check(check: CheckSpec, part: PartSpec) -> Iterator[str]:
-    axes = [axis for name in check.of if name in part.inputs for axis in part.inputs[name].axes]
-    output = part.returns.get(check.output)
-    yield from _unknown("of", check.of, part.inputs)
-    yield from _unknown("axis", [check.axis] if check.of else (), axes)
-    yield from _unknown("output", (check.output,), (*part.returns, *LEFT))
-    yield from _unknown("rows", (check.rows,), output.axes if output else ())
 
 
 def _unknown(option: str, given: Collection[str], known: Collection[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from grader.box.functions import FUNCTIONS
+from grader.box.keys import output_key
 from grader.box.observe import default_dtype
 from grader.box.plan import Argument, Build, Function, Scalar, TensorSpec, Weight
 from grader.errors import AuthorError
@@ -113,7 +114,7 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
 
 def _outputs(spec: PartSpec, sizes: Sizes) -> tuple[TensorSpec, ...]:
     return tuple(
-        TensorSpec(f"output:{name}", r.axes, shape_of(r.axes, sizes), r.dtype) for name, r in spec.returns.items()
+        TensorSpec(output_key(name), r.axes, shape_of(r.axes, sizes), r.dtype) for name, r in spec.returns.items()
     )
 
 

@@ -15,10 +15,11 @@ A step is a name in the reference module, `scale`, or a method of a class there,
 mistake executes the reference's source afresh and puts the function in the step's place, so mistakes that replace
 different steps compose.
 
-What many exercises share is in `grader/exercise/families/`. An exercise takes it over with a plain line, or borrows it
-for a step that has another name there:
+What many exercises share is in `grader/exercise/families/`. An exercise takes what is `common` in a family in one line,
+takes one mistake under another name, or borrows one for a step that has another name there:
 
-    no_scaling = scores.no_scaling
+    from_weights = take(weights, except_=("hard_maximum",), also=("powers_of_two",))
+    scaled_by_d_k = scores.scaled_by_the_width_itself
     keys_and_values_swapped = borrow(projections.keys_and_values_swapped, replaces="SelfAttention.project")
 """
 
@@ -47,6 +48,7 @@ class Mistake:
         replaces: the step of the reference that `step` stands in for.
         dimension: where it must cost points.
         title, message: what the student is told.
+        common: shared, and taken by an exercise that takes its family.
         offered: the exercise has it because it fits (see `offers`). It is tried alone, and never as one of two: pairs
             would take the square of the time.
     """
@@ -57,15 +59,20 @@ class Mistake:
     step: Callable[..., Any]
     title: str
     message: str
+    common: bool = False
     offered: bool = False
 
 
-def mistake(*, replaces: str, dimension: str) -> Callable[[Step], Step]:
-    """Mark a function as a known mistake that stands in for the reference's step `replaces`."""
+def mistake(*, replaces: str, dimension: str, common: bool = False) -> Callable[[Step], Step]:
+    """Mark a function as a known mistake that stands in for the reference's step `replaces`.
+
+    A shared one that often comes together with others is `common`: see `take`.
+    """
 
     def mark(step: Step) -> Step:
         title, _, message = inspect.cleandoc(step.__doc__ or "").partition("\n")
-        made = Mistake(step.__name__, replaces, _dimension(dimension), step, title.strip(), _unwrap(message))
+        where, told = _dimension(dimension), _unwrap(message)
+        made = Mistake(step.__name__, replaces, where, step, title.strip(), told, common)
         setattr(step, _MARK, made)
         return step
 
@@ -93,6 +100,23 @@ def borrow(step: Step, *, replaces: str | None = None, dimension: str | None = N
     return borrowed  # type: ignore[return-value]  # called as `step` is
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an exercise takes of a family: what is common there, but for `left`, and with `added`."""
+
+    family: str
+    left: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def take(family: ModuleType, *, except_: tuple[str, ...] = (), also: tuple[str, ...] = ()) -> Taken:
+    """Take the common mistakes of a family that fit, are not declined and not held otherwise, under their own names.
+
+    All else that fits is offered, and then tried alone; see `offers`.
+    """
+    return Taken(family.__name__.rpartition(".")[2], except_, also)
+
+
 def _dimension(name: str) -> Dimension:
     if name not in list(Dimension):
         raise AuthorError(f"`dimension` of a mistake is {name!r}; it must be one of {', '.join(Dimension)}")
@@ -107,8 +131,13 @@ def _unwrap(text: str) -> str:
 
 def collect(module: ModuleType) -> tuple[Mistake, ...]:
     """Return the mistakes that `module` holds, in the order of the file, each under the name that it has there."""
-    marked = ((name, getattr(value, _MARK, None)) for name, value in vars(module).items())
-    return tuple(replace(found, name=name) for name, found in marked if isinstance(found, Mistake))
+    return tuple(found for name, value in vars(module).items() if (found := marked(name, value)) is not None)
+
+
+def marked(name: str, value: object) -> Mistake | None:
+    """Return the mistake that a module holds as `name`, None where it is none."""
+    found = getattr(value, _MARK, None)
+    return replace(found, name=name) if isinstance(found, Mistake) else None
 
 
 def apply(reference: CodeType, mistakes: tuple[Mistake, ...]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -147,32 +148,22 @@ class CaseSpec(_Frozen):
 class CheckSpec(_Frozen):
     """A check, the cases it runs on, and the points they share equally (0: advice only).
 
-    `of`, `axis`, `output` and `rows` are the options of checks about who sees whom; see `grader/checks/masking.py`.
-    `late` allows a refusal to wait for the first call; `error` names the exception that it must be. `weight` and `std`
-    say how a weight must begin: around 0, with this standard deviation. `max_elements` is an axis expression: how
-    many elements no tensor may reach. `at_least` is what a trained model must reach, a share or a score, and
-    `at_most` what its loss must come down to.
-    `offset` is the argument that moves every position. With `teaches`, a sentence to the student, the check is shown as
-    a property of the answer too, whether it holds or not.
+    With `teaches`, a sentence to the student, the check is shown as a property of the answer too, whether it holds or
+    not. What else is given are the check's own options, which are validated where the check is known.
     """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     check: str
     points: float = Field(ge=0)
     cases: tuple[str, ...] = Field(min_length=1)
     title: str = ""
-    of: tuple[str, ...] = ()
-    axis: str = ""
-    output: str = ""
-    rows: str = ""
-    late: bool = False
-    error: str = ""
-    weight: str = ""
-    std: float = 0.0
-    max_elements: str = ""
-    at_least: float = 0.0
-    at_most: float = 0.0
-    offset: str = ""
     teaches: str = ""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What is given beside the fields of every check."""
+        return self.model_extra or {}
 
 
 class LimitsSpec(_Frozen):

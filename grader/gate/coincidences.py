@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from grader.box.kinds import Kind, Scalar
+from grader.checks.registry import check_of
+from grader.checks.traits import Trait
 from grader.exercise.spec import CaseSpec, PartSpec, Spec
 
 _OURS = frozenset({Kind.TRAIN, Kind.HOOKS})  # their constructor is that of a model of ours
@@ -57,7 +59,8 @@ def _gaps(spec: Spec, name: str, part: PartSpec) -> Iterator[_Gap]:
     """Yield what the cases of a part leave untried."""
     if part.entry.kind in _OURS:
         return
-    scored = {case for check in spec.checks if check.points and check.check != "refusal" for case in check.cases}
+    paid = (check for check in spec.checks if check.points and Trait.REFUSES not in check_of(check).traits)
+    scored = {case for check in paid for case in check.cases}
     rows = [_values(part, case) for case in spec.cases if case.part == name and case.name in scored]
     parameters = list(dict.fromkeys(parameter for row in rows for parameter in row))
     for one in parameters:

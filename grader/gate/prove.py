@@ -11,7 +11,7 @@ from grader.box.run import Box
 from grader.checks.evidence import Evidence
 from grader.checks.finding import Verdict
 from grader.errors import AuthorError
-from grader.examples import Example
+from grader.examples import FOLDER, Example
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
@@ -184,7 +184,7 @@ def _together(names: tuple[str, ...]) -> str:
 
 
 def _kinds(trial: Trial) -> Iterator[str]:
-    folder = f"`tests/submissions/{trial.exercise.id}/`"
+    folder = f"`exercises/{trial.exercise.id}/{FOLDER}/`"
     if not any(example.loses is None for example in trial.examples):
         yield f"{folder} has no example that must earn full marks; write one that differs from the reference"
     if all(example.loses is None for example in trial.examples):

@@ -13,6 +13,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.box.keys import case_of
 from grader.box.observations import CallSeen, Observations, Seen
 from grader.checks.evidence import Evidence, Item
 from grader.judge.sheet import Sheet
@@ -40,7 +41,7 @@ def unseen(sheet: Sheet, truth: Evidence) -> Iterator[str]:
     right = replace(truth.expected, calls={**truth.expected.calls, **truth.rounded.calls})  # in the dtypes asked for
     for case in dict.fromkeys(item.case.name for item in sheet.items if item.points):
         items = tuple(item for item in sheet.items if item.case.name == case and item.points)
-        own = {name: seen for name, seen in right.calls.items() if name.partition("/")[0] == case}
+        own = {name: seen for name, seen in right.calls.items() if case_of(name) == case}
         for part in dict.fromkeys(_part(key) for seen in own.values() for key in seen.slots):
             kept = [
                 name for name, change in CHANGES.items() if _passes(items, truth, right, _changed(own, part, change))

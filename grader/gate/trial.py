@@ -102,7 +102,7 @@ def open_trial(exercise: Exercise, seed: int, box: Box) -> Trial:
         box=box,
         sheet=sheet,
         truth=Evidence(sheet.plan, expected, expected, rounded, sheet.free),
-        examples=read_examples(exercise.id, exercise.folder.parents[1] / "tests" / "submissions"),
+        examples=read_examples(exercise.folder),
     )
 
 

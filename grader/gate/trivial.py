@@ -16,9 +16,9 @@ Answer = Callable[[Call, tuple[int, ...]], Tensor]  # an output of a given shape
 
 def pretend(plan: Plan, answer: Answer) -> Observations:
     """Return what would be seen of a program that gives `answer(call, shape)` and has no gradients."""
-    calls = {}
+    calls: dict[str, CallSeen] = {}
     for call in plan.calls:
-        slots = {
+        slots: dict[str, Seen] = {
             slot.key: see(answer(call, slot.shape).to(DTYPES[slot.dtype or call.dtype]), slot) for slot in call.outputs
         }
         slots |= {slot.key: Seen(Presence.NONE) for slot in plan.slots(call)[len(call.outputs) :]}

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from grader.box.cancel import CancelToken
+from grader.box.keys import case_of
 from grader.box.observations import CallSeen
 from grader.jobs.queue import Cancelled
 from grader.store.records import SubmissionId
@@ -84,7 +85,7 @@ class LiveTracker:
 
     def _curve(self, seen: CallSeen) -> tuple[float, ...]:
         """Return the losses of the same case so far, and a few of the new ones, the last one among them."""
-        same_case = seen.name.partition("/")[0] == self.steps.step.partition("/")[0]
+        same_case = case_of(seen.name) == case_of(self.steps.step)
         losses = seen.losses()
         few = losses[:: -max(1, len(losses) // POINTS)][::-1]
         return (*(self.steps.curve if same_case else ()), *few)[-LONGEST_CURVE:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grader.box.keys import call_name, case_of
 from grader.box.observations import Loaded, Observations
 from grader.checks.evidence import Evidence
 from grader.checks.explain import explain
@@ -64,7 +65,7 @@ def _strided(evidence: Evidence) -> list[str]:
     """Return what becomes of inputs that are not contiguous, where the same numbers gave no trouble otherwise."""
     given = "given inputs that are not contiguous in memory"
     for call in (call for call in evidence.plan.calls if call.non_contiguous):
-        plain = next((c for c in evidence.plan.calls if c.name == f"{call.name.partition('/')[0]}/base"), None)
+        plain = next((c for c in evidence.plan.calls if c.name == call_name(case_of(call.name))), None)
         if plain is None or evidence.problem(plain) is not None or outputs_differ(plain, evidence, plain):
             continue
         if (problem := evidence.problem(call)) is not None:

@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from torch import Tensor
 
+from grader.box.keys import CallName, call_name, case_of, is_output
 from grader.box.observations import CallSeen
 from grader.box.plan import Call
+from grader.checks.traits import Trait
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace, first_change
 from grader.judge.text import clean
@@ -74,7 +76,7 @@ def trained(again: Retrace) -> Location | None:
     telling = "training" in call.arguments
     still = replace(
         call,
-        name=f"{call.name} in evaluation mode",
+        name=CallName(f"{call.name} in evaluation mode"),
         training=False,
         arguments={**call.arguments, "training": False} if telling else call.arguments,
     )
@@ -112,26 +114,28 @@ def _told_still(again: Retrace, call: Call) -> Location:
 
 def _failed_in_training(again: Retrace) -> Call | None:
     """Return the smallest call in training mode on which a check failed, evaluation mode being right."""
-    failed = {(line.item.case.name, line.item.spec.check) for line in again.outcome.judged if not line.passed}
+    items = [line.item for line in again.outcome.judged if not line.passed]
+    dropping = {item.case.name for item in items if item.has(Trait.CHANGES_IN_TRAINING)}
+    steady = {item.case.name for item in items if item.has(Trait.SAME_IN_TRAINING)}
     for call in again.counted():
-        case = call.name.partition("/")[0]
+        case = case_of(call.name)
         seen = again.evidence.observed.calls.get(call.name)
         if not call.training or seen is None or seen.raised:
             continue
-        if {(case, "dropout"), (case, "dropout_gradient")} & failed and _may_change(again, call):
+        if case in dropping and _may_change(again, call):
             return call
-        base = again.evidence.observed.calls.get(f"{case}/base")
-        steady = base is not None and not again.is_wrong(again.evidence.plan.call(f"{case}/base"), base)
-        if (case, "steady") in failed and steady and not _may_change(again, call) and again.is_wrong(call, seen):
+        base = again.evidence.observed.calls.get(call_name(case))
+        right = base is not None and not again.is_wrong(again.evidence.plan.call(call_name(case)), base)
+        if case in steady and right and not _may_change(again, call) and again.is_wrong(call, seen):
             return call
     return None
 
 
 def _may_change(again: Retrace, call: Call) -> bool:
     """Return whether the reference gives something else in training mode than in evaluation mode."""
-    case = call.name.partition("/")[0]
+    case = case_of(call.name)
     expected = again.evidence.expected.calls
-    plain = expected.get(f"{case}/base")
+    plain = expected.get(call_name(case))
     if plain is None or call.name not in expected or "training" in call.arguments:
         return True
     return any(
@@ -187,7 +191,7 @@ def undefined(again: Retrace) -> Location | None:
 def _breaks(again: Retrace, call: Call, key: str, values: Tensor | None) -> bool:
     truth = again.evidence.truth(call, key)
     return (
-        key.startswith("output:")
+        is_output(key)
         and values is not None
         and truth is not None
         and bool(values.isnan().any())

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from grader.box.keys import call_name
 from grader.box.observations import CallSeen
 from grader.checks.evidence import Evidence, Item
+from grader.checks.memory import limit_of
+from grader.checks.traits import Trait
 from grader.judge.report import Curve, Series
 from grader.judge.verdicts import Judged
 
@@ -18,7 +21,8 @@ def path(judged: Sequence[Judged], evidence: Evidence) -> Curve | None:
     """Return an output that is one row of numbers made from no tensor; of a wrong case first."""
     for line in sorted(judged, key=lambda line: line.passed):
         item = line.item
-        if item.spec.check != "values" or item.case.wants or evidence.problem(call := evidence.call(item, "base")):
+        shown = item.has(Trait.SHOWS_OUTPUTS) and not item.case.wants
+        if not shown or evidence.problem(call := evidence.call(item, "base")):
             continue
         slot = call.outputs[0]
         truth = evidence.truth(call, slot.key)
@@ -39,12 +43,13 @@ def memory(judged: Sequence[Judged], evidence: Evidence, grown_bytes: int) -> Cu
 
     `grown_bytes` is by how much the student's process grew over all calls, as seen from outside; 0 where nobody saw.
     """
-    lines = [line for line in judged if line.item.spec.check == "memory"]
+    lines = [line for line in judged if line.item.has(Trait.SHOWS_MEMORY)]
     if len(lines) < _FEWEST:
         return None
-    axis = lines[0].item.spec.max_elements.partition("*")[0].strip()
+    limit = limit_of(lines[0].item)
+    axis = limit.partition("*")[0].strip()
     lines.sort(key=lambda line: _size(line.item, axis))
-    below = lines[0].item.spec.max_elements.replace("*", " x ")
+    below = limit.replace("*", " x ")
     series = (
         _series("yours", lines, axis, [_largest(evidence.observed.calls.get(_name(line.item))) for line in lines]),
         _series("expected", lines, axis, [_largest(evidence.expected.calls[_name(line.item)]) for line in lines]),
@@ -60,7 +65,7 @@ def memory(judged: Sequence[Judged], evidence: Evidence, grown_bytes: int) -> Cu
 
 
 def _name(item: Item) -> str:
-    return f"{item.case.name}/base"
+    return call_name(item.case.name)
 
 
 def _size(item: Item, axis: str) -> int:

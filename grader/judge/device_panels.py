@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from grader.box.keys import BASE, case_of, variant_of
 from grader.box.observations import BuildSeen, CallSeen, Observations, Seen
 from grader.box.plan import Call, Plan, TensorSpec
 from grader.box.run import Box, Ending, Run
@@ -26,7 +27,6 @@ Runner = Callable[[Box, Plan], Run]  # the submission, in a box
 Reference = Callable[["Place", Plan], Observations]
 
 PANEL_DTYPE = "float32"  # what a GPU is used for; the CPU's panel beside it has the same, so that both compare
-_BASE = "base"  # the variant of a case that its values and gradients are read off
 _DIGITS = 3
 
 
@@ -76,7 +76,7 @@ def _comparable(evidence: Evidence) -> frozenset[str]:
     """Return the plain calls of the verdict's precision that points depend on, and in which something came back."""
     plan = evidence.plan.untrained()
     refused = {build.name for build in plan.builds if build.must_raise}
-    plain = [call for call in plan.calls if call.name.endswith(f"/{_BASE}") and call.build not in refused]
+    plain = [call for call in plan.calls if variant_of(call.name) == BASE and call.build not in refused]
     paid = [call for call in plain if call.name not in evidence.free and evidence.problem(call) is None]
     return frozenset(call.name for call in [call for call in paid if call.dtype == "float64"] or paid)
 
@@ -122,7 +122,7 @@ def _panel(evidence: Evidence, *, device: str, dtype: str, box: str) -> DevicePa
 
 
 def _readings(evidence: Evidence, call: Call) -> Iterator[tuple[str, Reading]]:
-    seen, case = evidence.observed.calls.get(call.name, CallSeen(call.name)), call.name.partition("/")[0]
+    seen, case = evidence.observed.calls.get(call.name, CallSeen(call.name)), case_of(call.name)
     for slot in evidence.plan.slots(call):
         truth = evidence.truth(call, slot.key)
         if truth is not None and truth.is_floating_point() and truth.numel() and _counts(evidence, call, slot):

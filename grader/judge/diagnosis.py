@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.box.cancel import CancelToken
+from grader.box.keys import case_of
 from grader.box.observations import BuildSeen, CallSeen, Event, Observations, Stage
 from grader.box.observe import observe
 from grader.box.plan import Call, Plan
@@ -133,12 +134,10 @@ def _set(
     subtle = all(_is_right(calls[name], evidence.observed, right, slack) for name in plain)
     plan = evidence.plan.only(frozenset(calls if subtle else plain))
     refused = tuple(build for build in evidence.plan.builds if build.must_raise) if subtle else ()
-    initial_of = frozenset(check.weight for check in exercise.spec.checks if check.check == "initial") if subtle else ()
+    initial_of = frozenset(evidence.plan.initial_of if subtle else ())
     plan = replace(plan, builds=(*plan.builds, *refused))
     cancel = cancel or CancelToken()
-    return _Scene(
-        plan, evidence.observed, right, subtle, known, frozenset(initial_of), cancel, None, slack, pairs_effort()
-    )
+    return _Scene(plan, evidence.observed, right, subtle, known, initial_of, cancel, None, slack, pairs_effort())
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:
@@ -177,7 +176,7 @@ def _wrong_calls(scene: _Scene) -> list[Call]:
     wrong: dict[str, Call] = {}
     for call in sorted(scene.plan.calls, key=_cost):
         if call.name in scene.observed.calls and not _is_right(call, scene.observed, scene.right, scene.slack):
-            wrong.setdefault(call.name.partition("/")[0], call)
+            wrong.setdefault(case_of(call.name), call)
     return list(wrong.values())[:_PROBES]
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from grader.box.observations import Presence
 from grader.checks.evidence import Evidence, Item
 from grader.checks.gradients import gradient_slots
+from grader.checks.traits import Trait
 from grader.judge import curves, maps, training_plots
 from grader.judge.report import Bar, Figures, Heatmap
 from grader.judge.verdicts import Judged
@@ -48,7 +49,7 @@ def _maps(judged: Sequence[Judged], evidence: Evidence) -> Iterator[Heatmap]:
 
 
 def _gradients(items: Sequence[Item], evidence: Evidence) -> tuple[Bar, ...]:
-    item = next((i for i in items if i.spec.check in ("gradient_flow", "gradient_values")), None)
+    item = next((item for item in items if item.has(Trait.SHOWS_GRADIENTS)), None)
     if item is None or evidence.problem(call := evidence.call(item, "base")) is not None:
         return ()
     bars = []

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from grader.box.cancel import CancelToken
+from grader.box.keys import is_output
 from grader.box.observations import CallSeen
 from grader.box.plan import FLOATS, Call, Plan
 from grader.checks.evidence import FLOORS
@@ -177,7 +178,7 @@ def _is_as_before(traced: CallSeen, before: CallSeen, tolerance: float) -> bool:
     return all(
         key in now and torch.allclose(now[key], value, rtol=tolerance, atol=tolerance, equal_nan=True)
         for key, value in then.items()
-        if key.startswith("output:")
+        if is_output(key)
     )
 
 
@@ -198,7 +199,7 @@ def _scene(replay: Replay, traced: CallSeen, *, lines: int, tolerance: float) ->
         reach=moved,
         blind=blind,
         nodes=nodes,
-        outputs={key: value for key, value in outputs_of(traced).items() if key.startswith("output:")},
+        outputs={key: value for key, value in outputs_of(traced).items() if is_output(key)},
         tolerance=tolerance,
     )
 

@@ -12,9 +12,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from grader.box.keys import case_of
 from grader.box.plan import Call, TensorSpec
 from grader.checks.evidence import FLOORS, Evidence
-from grader.checks.masking import CLEAR, MOVED, STILL, influence
+from grader.checks.masking import CLEAR, MOVED, STILL, InfluenceOptions, influence
+from grader.checks.traits import Trait
 from grader.judge.matrices import Stack, heatmap, stacked
 from grader.judge.report import Heatmap, Role
 from grader.judge.verdicts import Judged
@@ -88,9 +90,9 @@ def _plain(role: Role, found: tuple[Stack, str] | None) -> Heatmap | None:
     return heatmap(stack, role, title, many)
 
 
-def _calls(line: Judged, evidence: Evidence, check: str = "values") -> Iterator[tuple[Call, TensorSpec, Tensor]]:
+def _calls(line: Judged, evidence: Evidence) -> Iterator[tuple[Call, TensorSpec, Tensor]]:
     """Yield the plain call of a check's case with each output of numbers and what is expected there."""
-    if line.item.spec.check != check or evidence.problem(call := evidence.call(line.item, "base")) is not None:
+    if not line.item.has(Trait.SHOWS_OUTPUTS) or evidence.problem(call := evidence.call(line.item, "base")) is not None:
         return
     for slot in call.outputs:
         if slot.dtype != "int64" and (truth := evidence.truth(call, slot.key)) is not None and truth.dim() > 1:
@@ -182,20 +184,20 @@ def _compared(
 
 def _influence(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
     item = line.item
-    if item.spec.check != "influence" or item.spec.axis == "batch":
+    if not item.has(Trait.SHOWS_INFLUENCE) or (options := item.given(InfluenceOptions)).axis == "batch":
         return None
-    if any(evidence.problem(c) for c in evidence.plan.calls if c.name.startswith(f"{item.case.name}/")):
+    if any(evidence.problem(c) for c in evidence.plan.calls if case_of(c.name) == item.case.name):
         return None
     call = evidence.call(item, "base")
-    slot, (seen, expected, scale) = call.output(item.spec.output), influence(item, evidence)
+    slot, (seen, expected, scale) = call.output(options.output), influence(item, evidence)
     floor = FLOORS[call.dtype] * scale
     leaks = ((seen > MOVED * floor) | seen.isnan()) & (expected < STILL * floor)
     wrong = leaks | ((seen < MOVED * floor) & (expected > CLEAR * floor))
     still = (torch.where(moved < STILL * floor, 0.0, moved) for moved in (seen, expected))
-    axes = (*slot.axes[: slot.axes.index(item.spec.rows) + 1], item.spec.axis)
+    axes = (*slot.axes[: slot.axes.index(options.rows) + 1], options.axis)
     stack = stacked((*still, wrong), axes)
     if stack is None:
         return None
-    columns = f"{' and '.join(item.spec.of)}, {item.spec.axis}"
-    named = replace(stack, rows=f"{item.spec.output}, {item.spec.rows}", columns=columns)
+    columns = f"{' and '.join(options.of)}, {options.axis}"
+    named = replace(stack, rows=f"{options.output}, {options.rows}", columns=columns)
     return named, f"Attention pattern, {item.case.title}"

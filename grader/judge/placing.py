@@ -16,6 +16,7 @@ from torch import Tensor
 
 from grader.box.aliases import known_words
 from grader.box.choosing import described_names
+from grader.box.keys import CallName
 from grader.box.observations import BuildSeen, Observations
 from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan
 from grader.box.run import Run
@@ -99,7 +100,7 @@ def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
             continue
         for number, pick in enumerate(picks[:left]):
             name = f"{build.name}/{number}"
-            tried = replace(call, name=name, build=name, grad_outputs=(), wants=(), max_elements=0)
+            tried = replace(call, name=CallName(name), build=name, grad_outputs=(), wants=(), max_elements=0)
             yield _Trial(replace(build, name=name, pick=pick), tried, call.name)
         left -= len(picks)
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from grader.box.cancel import CancelToken
+from grader.box.keys import case_of
 from grader.box.observations import CallSeen, Observations, Presence, Traced
 from grader.box.plan import Call, Plan
 from grader.box.run import Ending, Run
@@ -89,7 +90,7 @@ class Retrace:
 
     def title(self, call: Call) -> str:
         """Return the title of the case that a call is from."""
-        name = call.name.partition("/")[0]
+        name = case_of(call.name)
         return next((case.title for case in self.exercise.spec.cases if case.name == name), name)
 
     def counted(self) -> list[Call]:
@@ -99,7 +100,7 @@ class Retrace:
         """
         alike = {case.name for case in self.exercise.spec.cases if case.allow_equal_sizes}
         calls = [call for call in self.evidence.plan.untrained().calls if self._counts(call)]
-        return sorted(calls, key=lambda call: (call.name.partition("/")[0] in alike, *_size(call)))
+        return sorted(calls, key=lambda call: (case_of(call.name) in alike, *_size(call)))
 
     def _counts(self, call: Call) -> bool:
         plan = self.evidence.plan

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from grader.box.observe import alone
 from grader.box.plan import Build, Call, Entry, Plan
 from grader.checks.evidence import Item, Work
-from grader.checks.registry import CHECKS
-from grader.errors import AuthorError
+from grader.checks.registry import items_of
 from grader.exercise.inputs import Case
-from grader.exercise.spec import CheckSpec, EntrySpec, Spec
+from grader.exercise.spec import EntrySpec, Spec
 
 if TYPE_CHECKING:  # a sheet needs cases, and not what they were drawn by
     from grader.exercise.catalog import Exercise
@@ -35,7 +34,7 @@ def draw_up(exercise: Exercise, seed: int) -> Sheet:
     """Return the sheet of `exercise` with tensors drawn from `seed`.
 
     Raises:
-        AuthorError: the exercise asks for a check that does not exist.
+        AuthorError: the exercise asks for a check that does not exist, or that has other options.
     """
     with alone():
         return of_cases(exercise.spec, exercise.cases(seed))
@@ -45,10 +44,10 @@ def of_cases(spec: Spec, cases: Mapping[str, Case]) -> Sheet:
     """Return the sheet of an exercise on cases that were drawn before; the same cases give the same sheet.
 
     Raises:
-        AuthorError: the exercise asks for a check that does not exist.
+        AuthorError: the exercise asks for a check that does not exist, or that has other options.
     """
-    items = tuple(item for check in spec.checks for item in _items(check, cases))
-    wanted = [(item, CHECKS[item.spec.check].work(item)) for item in items]
+    items = tuple(items_of(spec, cases))
+    wanted = [(item, item.check.work(item)) for item in items]
     calls = _merge(call for _, work in wanted for call in work.calls)
     paid = {call.name for item, work in wanted if item.points for call in work.calls if not call.non_contiguous}
     plan = Plan(
@@ -57,7 +56,7 @@ def of_cases(spec: Spec, cases: Mapping[str, Case]) -> Sheet:
         calls=calls,
         forbidden=spec.forbidden,
         parts={name: _entry(part.entry) for name, part in spec.parts.items()},
-        initial_of=tuple(dict.fromkeys(check.weight for check in spec.checks if check.check == "initial")),
+        initial_of=tuple(dict.fromkeys(name for _, work in wanted for name in work.initial_of)),
     )
     return Sheet(items, plan, frozenset(call.name for call in calls) - paid)
 
@@ -76,14 +75,6 @@ def _builds(wanted: Iterable[tuple[Item, Work]], calls: tuple[Call, ...]) -> tup
         for build in (*needed, *work.builds):
             builds.setdefault(build.name, build)
     return tuple(builds.values())
-
-
-def _items(check: CheckSpec, cases: Mapping[str, Case]) -> Iterable[Item]:
-    if check.check not in CHECKS:
-        raise AuthorError(f"there is no check `{check.check}`; there are {', '.join(CHECKS)}")
-    for name in check.cases:
-        title = check.title or CHECKS[check.check].title
-        yield Item(check, cases[name], f"{cases[name].title}: {title}", check.points / len(check.cases))
 
 
 def _merge(calls: Iterable[Call]) -> tuple[Call, ...]:

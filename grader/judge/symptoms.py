@@ -12,6 +12,7 @@ from torch import Tensor
 
 from grader.box.observations import Blame, Observations, Presence, Raised, Seen, Stage, Traced
 from grader.box.plan import Call
+from grader.checks.traits import Trait
 from grader.judge import outline
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace
@@ -140,7 +141,7 @@ def _sizes(shape: tuple[int, ...]) -> str:
 
 def refusal(again: Retrace) -> Location | None:
     """Return the constructor that accepts what it must refuse, or the line that refuses it in another way."""
-    judged = (line.item for line in again.outcome.judged if not line.passed and line.item.spec.check == "refusal")
+    judged = (line.item for line in again.outcome.judged if not line.passed and line.item.has(Trait.REFUSES))
     failed = {f"refused: {build.name}" for item in judged if (build := item.case.build) is not None}
     for build in again.evidence.plan.builds:
         seen = again.evidence.observed.builds.get(build.name)

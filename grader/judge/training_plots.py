@@ -8,15 +8,17 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from grader.box.keys import output_key
 from grader.box.models import PAD
 from grader.box.observations import LOSSES
 from grader.checks.evidence import Evidence, Item
-from grader.checks.learning import answering_call, right_tokens, tensor, training_calls
+from grader.checks.learning import answering_call, bound_of, right_tokens, tensor, training_calls
+from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.judge.report import Curve, Heatmap, Pane, Series
 
 _MOST_HEADS = 7  # matrices of one picture beside the last one
-_SECONDS = "output:seconds"
+_SECONDS = output_key("seconds")
 
 
 def curves(items: Sequence[Item], evidence: Evidence) -> tuple[Curve, ...]:
@@ -67,7 +69,7 @@ def _losses(items: Sequence[Item], trained: Sequence[Item], evidence: Evidence) 
     )
     if not series:
         return None
-    bounds = [item.spec.at_most for item in items if item.spec.check == "loss"]
+    bounds = [bound_of(item) for item in items if item.has(Trait.BOUNDS_LOSS)]
     bound = bounds[0] if len(set(bounds)) == 1 and len(trained) == 1 else None
     return Curve("Training loss", "step", "loss", series, bound=bound, note=_speeds(trained, evidence))
 

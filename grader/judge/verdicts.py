@@ -13,7 +13,6 @@ from types import TracebackType
 
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict, skipped
-from grader.checks.registry import CHECKS
 from grader.errors import record
 from grader.exercise.spec import Dimension
 
@@ -36,7 +35,7 @@ class Judged:
     @property
     def dimension(self) -> Dimension:
         """The dimension whose points it is about."""
-        return CHECKS[self.item.spec.check].dimension
+        return self.item.check.dimension
 
 
 def judge(items: tuple[Item, ...], evidence: Evidence) -> tuple[Judged, ...]:
@@ -45,8 +44,7 @@ def judge(items: tuple[Item, ...], evidence: Evidence) -> tuple[Judged, ...]:
 
     def settle(item: Item) -> Finding:
         if item.name not in done:
-            needs = CHECKS[item.spec.check].needs
-            earlier = [o for kind in needs for o in items if o.spec.check == kind and o.case is item.case]
+            earlier = [o for kind in item.check.needs for o in items if o.spec.check == kind and o.case is item.case]
             blocker = next((other for other in earlier if settle(other).verdict in _STOPS), None)
             if blocker is None:
                 done[item.name] = _look(item, evidence)
@@ -64,7 +62,7 @@ def judge(items: tuple[Item, ...], evidence: Evidence) -> tuple[Judged, ...]:
 
 def _look(item: Item, evidence: Evidence) -> Finding:
     try:
-        return CHECKS[item.spec.check].judge(item, evidence)
+        return item.check.judge(item, evidence)
     except Exception as fault:  # noqa: BLE001 - a judge has no reason to raise, so whatever it is, it is ours
         incident = record(LOG, f"the check “{item.name}” broke", fault)
         granted = _cause(fault) == _cause(_fault_on_the_truth(item, evidence))
@@ -77,7 +75,7 @@ def _look(item: Item, evidence: Evidence) -> Finding:
 
 def _fault_on_the_truth(item: Item, evidence: Evidence) -> Exception | None:
     try:
-        CHECKS[item.spec.check].judge(item, replace(evidence, observed=evidence.expected))
+        item.check.judge(item, replace(evidence, observed=evidence.expected))
     except Exception as fault:  # noqa: BLE001 - as above
         return fault
     return None

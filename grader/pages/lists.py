@@ -10,6 +10,7 @@ from grader.judge.report import Status
 from grader.pages.catalogue import FULL, address
 from grader.pages.identity import shown_name
 from grader.pages.render import tone
+from grader.pages.site import PAGES
 from grader.pages.wording import View, clean, number
 from grader.service.authorize import Action, Roster, may
 from grader.store.records import Attempt, Standing, State, User, UserId
@@ -34,7 +35,7 @@ def header_view(user: User | None, title: str, *, here: str, skip: bool = False)
         here: the path of the link that is marked.
         skip: whether to offer the way past everything to the editor.
     """
-    links = [("Exercises", "/"), ("Leaderboard", "/leaderboard"), ("My work", "/work")]
+    links = [(page.title, page.path) for page in PAGES]
     if user is not None and may(user, Action.READ, Roster()):
         links.append(("Gradebook", "/teach/"))
     return {

@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 
 from grader.pages.parts import ASSETS
+from grader.pages.site import EXERCISE, PAGES
 
 GRADIO_FILES = Path(__file__).with_name("gradio_files.txt")
 MOUNTS = ("/teach", "")
@@ -56,14 +57,11 @@ def _form(*names: str) -> Route:
 
 PLAIN = Route()
 FILE = Route(static=True)
-EXERCISE = {"ex": 100}
 TEACH = {"student": 20, "submission": 100, "flag": 40}
 SENT = Route(("POST",), {**EXERCISE, **TEACH}, Body.EVENT)
 OWN = {
-    "/": PLAIN,
+    **{page.path: Route(query=page.query) for page in PAGES},
     "/exercise": Route(query=EXERCISE),
-    "/leaderboard": Route(query=EXERCISE),
-    "/work": PLAIN,
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/sign-out": Route(("POST",), body=Body.FORM),

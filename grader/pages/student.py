@@ -13,6 +13,7 @@ from grader.pages.exercise import lay_out_exercise
 from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.identity import Identity
 from grader.pages.parts import on, part
+from grader.pages.site import EXERCISES, LEADERBOARD, PAGES, WORK, Page
 from grader.pages.wording import View, pack
 
 GUEST_WORK = "Sign in to see what you have handed in."
@@ -21,19 +22,22 @@ GUEST_WORK = "Sign in to see what you have handed in."
 def build_student(handlers: ExerciseHandlers) -> gr.Blocks:
     """Return the site for students and guests."""
     shelves = ListHandlers(handlers.identity)
+    front, *others = PAGES
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
-        _navigation()
-        on(blocks.load, shelves.exercises, None, [part("header"), part("exercises")], name="exercises")
+        _lay_out(blocks, front, shelves)
     with blocks.route("Exercise", "exercise"):
         _navigation()
         lay_out_exercise(blocks, handlers)
-    with blocks.route("Leaderboard", "leaderboard"):
-        _navigation()
-        on(blocks.load, shelves.board, None, [part("header"), part("board")], name="board")
-    with blocks.route("My work", "work"):
-        _navigation()
-        on(blocks.load, shelves.work, None, [part("header"), part("attempts")], name="work")
+    for page in others:
+        with blocks.route(page.title, page.path.removeprefix("/")):
+            _lay_out(blocks, page, shelves)
     return cast("gr.Blocks", blocks)
+
+
+def _lay_out(blocks: gr.Blocks, page: Page, shelves: ListHandlers) -> None:
+    _navigation()
+    show = getattr(shelves, page.event)
+    on(blocks.load, show, None, [part("header"), part(page.drawing)], name=page.event)
 
 
 def _navigation() -> None:
@@ -42,7 +46,7 @@ def _navigation() -> None:
 
 @dataclass(frozen=True, slots=True)
 class ListHandlers:
-    """What the pages of lists show; each method returns a header and a body."""
+    """What the pages of lists show; each method is the event of a page, and returns a header and a body."""
 
     identity: Identity
 
@@ -50,7 +54,7 @@ class ListHandlers:
         """Return the front page."""
         user = self.identity.user(request)
         best = self.identity.service.best(user) if user else {}
-        header = lists.header_view(user, "Exercises", here="/")
+        header = lists.header_view(user, EXERCISES.title, here=EXERCISES.path)
         return pack(header), pack(catalogue.exercises_view(self.identity.service.catalog, best))
 
     def board(self, request: gr.Request) -> tuple[str, str]:
@@ -62,19 +66,19 @@ class ListHandlers:
         body = {
             **board,
             "wide": True,
-            "title": service.catalog[chosen].title if chosen else "Leaderboard",
+            "title": service.catalog[chosen].title if chosen else LEADERBOARD.title,
             "choices": catalogue.board_choices(service.catalog, chosen),
         }
         if not board["rows"]:
             body["text"] = "Nobody is here yet. The first accepted submission takes the top line."
-        return pack(lists.header_view(user, "Leaderboard", here="/leaderboard")), pack(body)
+        return pack(lists.header_view(user, LEADERBOARD.title, here=LEADERBOARD.path)), pack(body)
 
     def work(self, request: gr.Request) -> tuple[str, str]:
         """Return everything that whoever asks has handed in."""
         user, service = self.identity.user(request), self.identity.service
         body: View
         if user is None:
-            body = lists.guest_list("My work", "/work", GUEST_WORK)
+            body = lists.guest_list(WORK.title, WORK.path, GUEST_WORK)
         else:
             body = lists.work_view(service.attempts(user), service.catalog)
-        return pack(lists.header_view(user, "My work", here="/work")), pack(body)
+        return pack(lists.header_view(user, WORK.title, here=WORK.path)), pack(body)

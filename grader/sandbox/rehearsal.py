@@ -15,6 +15,7 @@ import torch
 from grader.box import arguments
 from grader.box.codec import decode_job, encode_job
 from grader.box.faults import SUBMISSION
+from grader.box.keys import call_name, output_key
 from grader.box.kinds import Kind
 from grader.box.observe import observe
 from grader.box.packing import pack
@@ -80,13 +81,16 @@ def _layer() -> Plan:
     weights = tuple(Weight(f"W_{name}", matrix, bias) for name in ("query", "key", "value", "out"))
     builds = (Build("doubles", sizes, weights), Build("singles", sizes, weights, dtype="float32"))
     x = torch.ones(*_ROWS, _WIDTH, dtype=torch.float64)
-    outputs = (TensorSpec("output:context", (), (*_ROWS, _WIDTH)), TensorSpec("output:weights", (), (2, 3, 3)))
-    plain = Call("case/base", "doubles", {"x": x}, outputs, grad_outputs=(x, None), wants=("x",))
+    outputs = (
+        TensorSpec(output_key("context"), (), (*_ROWS, _WIDTH)),
+        TensorSpec(output_key("weights"), (), (2, 3, 3)),
+    )
+    plain = Call(call_name("case", "base"), "doubles", {"x": x}, outputs, grad_outputs=(x, None), wants=("x",))
     calls = (
         plain,
-        Call("case/strided", "doubles", {"x": x}, outputs, non_contiguous=True),
-        Call("case/training", "doubles", {"x": x}, outputs, training=True, max_elements=1000),
-        Call("case/single", "singles", {"x": x}, outputs, dtype="float32"),
+        Call(call_name("case", "strided"), "doubles", {"x": x}, outputs, non_contiguous=True),
+        Call(call_name("case", "training"), "doubles", {"x": x}, outputs, training=True, max_elements=1000),
+        Call(call_name("case", "single"), "singles", {"x": x}, outputs, dtype="float32"),
     )
     constructor = ("d_model", "num_heads", "dropout", "qkv_bias")
     return Plan(Entry("Layer", Kind.MODULE, ("x",), constructor, {"dropout": 0.0}), builds, calls)
@@ -94,16 +98,16 @@ def _layer() -> Plan:
 
 def _function() -> Plan:
     x = torch.ones(*_ROWS, _WIDTH, dtype=torch.float64)
-    output = (TensorSpec("output:context", (), (2,)),)
+    output = (TensorSpec(output_key("context"), (), (2,)),)
     calls = (
         Call(
-            "case/base",
+            call_name("case", "base"),
             None,
             {"x": x, "y": None},
             output,
             grad_outputs=(torch.ones(2, dtype=torch.float64),),
             wants=("x",),
         ),
-        Call("case/refused", None, {"x": x, "y": None}, output),
+        Call(call_name("case", "refused"), None, {"x": x, "y": None}, output),
     )
     return Plan(Entry("function", Kind.FUNCTION, ("x", "y")), (), calls)

@@ -67,7 +67,7 @@ def test_one_mask_for_the_whole_batch_fails_dropout_and_nothing_else() -> None:
 
 def test_one_mask_for_all_heads_fails_dropout_and_nothing_else() -> None:
     """Each head must draw its own mask."""
-    plain = (ROOT / "tests" / "submissions" / "multi_head_attention_causal" / "right_plain.py").read_text("utf-8")
+    plain = (ROOT / "exercises" / "multi_head_attention_causal" / "examples" / "right_plain.py").read_text("utf-8")
     shared = plain.replace(
         "self.dropout(attn_weights)", "attn_weights * self.dropout(torch.ones_like(attn_weights[:, :1]))"
     )

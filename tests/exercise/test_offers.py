@@ -14,8 +14,9 @@ from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog, Exercise
-from grader.exercise.mistakes import Mistake, load
-from grader.exercise.offers import fitting, offered, read_declined, shared
+from grader.exercise.families import scores
+from grader.exercise.mistakes import Mistake, load, take
+from grader.exercise.offers import fitting, offered, own_of, read_declined, shared
 from grader.judge.sheet import draw_up
 
 _DECLINED = read_declined(ROOT / "exercises" / "declined.toml")
@@ -106,11 +107,65 @@ def test_a_name_that_is_taken_gets_its_family_in_front() -> None:
     exec("def scale(scores, d_k): ...\ndef normalise(x, dim): ...", module.__dict__)
     own = Mistake("no_scaling", "scale", shared()["scores.no_scaling"].dimension, print, "Another title.", "…")
 
-    found = {wrong.name: wrong.replaces for wrong in offered(module, (own,), {"scores.multiplied_by_the_root"})}
+    found = {
+        wrong.name: wrong.replaces for wrong in offered(fitting(module), (own,), {"scores.multiplied_by_the_root"})
+    }
 
     assert set(found.values()) == {"scale"}
     assert "scores_no_scaling" in found
     assert "multiplied_by_the_root" not in found
+
+
+def _small() -> tuple[ModuleType, dict[str, Mistake]]:
+    """Return an empty `mistakes.py`, and what fits a reference that only scales."""
+    reference = ModuleType("small")
+    exec("def scale(scores, d_k): ...", reference.__dict__)
+    return ModuleType("mistakes"), fitting(reference)
+
+
+def test_a_family_is_taken_in_one_line() -> None:
+    """What is common, fits and is not declined is the exercise's own, but for what is excepted; all else is offered."""
+    module, fits = _small()
+    common = {id for id, wrong in fits.items() if wrong.common}
+    rare = min(fits.keys() - common).removeprefix("scores.")
+    module.from_scores = take(scores, except_=("no_scaling",), also=(rare,))  # type: ignore[attr-defined]  # made here
+    declined = {"scores.multiplied_by_the_root"}
+
+    own = tuple(own_of(module, fits, declined))
+    rest = offered(fits, own, declined)
+
+    assert {f"scores.{wrong.name}" for wrong in own} == common - declined - {"scores.no_scaling"} | {f"scores.{rare}"}
+    assert {f"scores.{wrong.name}" for wrong in rest} == fits.keys() - declined - {f"scores.{w.name}" for w in own}
+    assert {wrong.offered for wrong in own} == {False}
+
+
+def test_what_is_taken_stands_where_its_line_stands() -> None:
+    """Between the exercise's own, in the family's order; what has another name here is not taken twice."""
+    module, fits = _small()
+    module.first = scores.multiplied_by_the_root  # type: ignore[attr-defined]  # a module made here
+    module.from_scores = take(scores)  # type: ignore[attr-defined]  # likewise
+    module.last = scores.scaled_by_the_width_itself  # type: ignore[attr-defined]  # likewise
+
+    names = [wrong.name for wrong in own_of(module, fits, ())]
+    taken = [wrong.name for wrong in fits.values() if wrong.common]
+
+    assert names[0] == "first"
+    assert names[-1] == "last"
+    assert names[1:-1] == [n for n in taken if n not in ("multiplied_by_the_root", "scaled_by_the_width_itself")]
+
+
+@pytest.mark.parametrize("option", ["except_", "also"])
+@pytest.mark.parametrize("name", ["no_scalling", "queries_meet_queries", "declined", "already"])
+def test_a_name_without_effect_is_told(option: str, name: str) -> None:
+    """A misspelt name, one that does not fit, one that is declined, and what the other option is for."""
+    module, fits = _small()
+    common, rare = (next(w.name for w in fits.values() if w.common is one) for one in (True, False))
+    wanted, other = (common, rare) if option == "except_" else (rare, common)
+    given = {"declined": wanted, "already": other}.get(name, name)
+    module.from_scores = take(scores, **{option: (given,)})  # type: ignore[attr-defined]  # a module made here
+
+    with pytest.raises(AuthorError, match=rf"`{option}` of `take\(scores, …\)` names {given}, which changes nothing"):
+        tuple(own_of(module, fits, {f"scores.{given}"} if name == "declined" else ()))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
-from grader.examples import SUBMISSIONS
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.grade import grade
 from grader.judge.placing import FOUND
@@ -34,8 +33,10 @@ class _Counting(InlineBox):
 
 
 def _graded(example: str) -> tuple[Report, list[int]]:
-    exercise, box = read_exercise(ROOT / "exercises" / example.partition("/")[0]), _Counting()
-    return grade(exercise, (SUBMISSIONS / f"{example}.py").read_text(encoding="utf-8"), seed=3, box=box), box.builds
+    name, _, stem = example.partition("/")
+    exercise, box = read_exercise(ROOT / "exercises" / name), _Counting()
+    source = (exercise.folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
+    return grade(exercise, source, seed=3, box=box), box.builds
 
 
 def test_a_layout_that_no_shape_tells_is_found_in_a_second_run() -> None:

@@ -72,13 +72,13 @@ def test_honest_code_has_no_clue(source: str) -> None:
 
 
 def test_no_example_has_a_clue(catalog: Catalog) -> None:
-    """All answers kept in tests/submissions, the references and the starters, under their exercise's own rules."""
+    """All answers kept in exercises/*/examples, the references and the starters, under their exercise's own rules."""
     accused = []
     for name, exercise in catalog.items():
         spec = exercise.spec
         entries = (spec.entry.name, *(part.entry.name for part in spec.parts.values()))
-        answers = sorted((ROOT / "tests" / "submissions" / name).glob("*.py"))
-        for path in [*answers, ROOT / "reference" / f"{name}.py", ROOT / "exercises" / name / "starter.py"]:
+        answers = sorted((exercise.folder / "examples").glob("*.py"))
+        for path in [*answers, ROOT / "reference" / f"{name}.py", exercise.folder / "starter.py"]:
             if clues := read(path.read_text(encoding="utf-8"), spec.forbidden, entries):
                 accused.append((path.name, clues))
 

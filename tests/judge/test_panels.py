@@ -174,7 +174,7 @@ def test_every_face_shows_the_panels() -> None:
 
 def test_right_answers_are_within_bounds_in_single_precision() -> None:
     """Every example that earns full marks in one exercise, in both panels: what is asked of a GPU too."""
-    right = [example.path for example in read_examples(_EXERCISE.id) if example.loses is None]
+    right = [example.path for example in read_examples(_EXERCISE.folder) if example.loses is None]
     reports = [_graded(path.read_text(encoding="utf-8"), _single()) for path in right]
 
     assert [

@@ -8,6 +8,8 @@ import pytest
 
 from grader.checks.evidence import Item
 from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.options import Options
+from grader.checks.registry import CHECKS
 from grader.errors import Rejected
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Dimension
@@ -29,7 +31,7 @@ def _judged(*lines: _Line) -> list[Judged]:
     case = Case("c", "c", {}, {}, {}, (), (), (), (), {})
     specs = (CheckSpec(check=line.check, points=line.points, cases=("c",)) for line in lines)
     return [
-        Judged(Item(spec, case, f"c: {number}", line.points), line.finding)
+        Judged(Item(spec, CHECKS[spec.check], Options(), case, f"c: {number}", line.points), line.finding)
         for number, (spec, line) in enumerate(zip(specs, lines, strict=True))
     ]
 

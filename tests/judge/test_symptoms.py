@@ -9,8 +9,7 @@ import pytest
 from benchmarks.located import outcome_of
 from grader.box.inline import InlineBox
 from grader.box.run import Limits
-from grader.examples import SUBMISSIONS
-from grader.exercise.catalog import Catalog
+from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.cause import Location
 from grader.judge.effort import Effort
 from grader.judge.grade import causes, grade
@@ -39,7 +38,7 @@ _TOLD = {
 
 def _located(catalog: Catalog, name: str) -> Location | None:
     folder, _, stem = name.partition("/")
-    text = (SUBMISSIONS / folder / f"{stem}.py").read_text(encoding="utf-8")
+    text = (catalog[folder].folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
     outcome = outcome_of(catalog[folder], text)
     return locate(catalog[folder], outcome, text, partial(InlineBox().run, source=text, limits=Limits()))
 
@@ -74,7 +73,7 @@ def test_a_saturated_softmax_does_not_hide_what_was_added(catalog: Catalog) -> N
 def test_two_mistakes_are_looked_for_as_long_as_there_is_effort(catalog: Catalog) -> None:
     """What may be done is counted, so that the same is found on a busy machine; and that it ended is told."""
     exercise = catalog["causal_mask"]
-    text = (SUBMISSIONS / "causal_mask" / "wrong_two_at_once.py").read_text(encoding="utf-8")
+    text = (ROOT / "exercises" / "causal_mask" / "examples" / "wrong_two_at_once.py").read_text(encoding="utf-8")
     outcome = outcome_of(exercise, text)
     none, first, second = Effort(0), Effort(100_000), Effort(100_000)
     lost = grade(exercise, text, seed=1, box=InlineBox()).lost

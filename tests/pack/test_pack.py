@@ -70,7 +70,7 @@ def warm_pack(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _answer(folder: Path, example: str, more: str = "") -> None:
     """Put an example in the place of the pack's starter."""
-    text = (ROOT / "tests" / "submissions" / folder.name / f"{example}.py").read_text(encoding="utf-8")
+    text = (ROOT / "exercises" / folder.name / "examples" / f"{example}.py").read_text(encoding="utf-8")
     (folder / f"{folder.name}.py").write_text(f"{text}{more}", encoding="utf-8")
 
 
@@ -156,7 +156,7 @@ def test_what_insists_on_float32_is_judged_in_float32(pack: Pack) -> None:
     """The pack holds what rounding alone does to the reference."""
     folder = pack("softmax")
 
-    report = read_pack(folder).grade(ROOT / "tests" / "submissions" / "softmax" / "right_insists_on_float32.py")
+    report = read_pack(folder).grade(ROOT / "exercises" / "softmax" / "examples" / "right_insists_on_float32.py")
 
     assert (report.score, report.dtype) == (100.0, "float32")
 
@@ -208,7 +208,7 @@ def test_a_pack_gives_nothing_away(name: str, pack: Pack, catalog: Catalog) -> N
     assert [line for line in secret & own if len(line) > 24 and not line.startswith(("import ", "from "))] == []
     assert [m.name for m in exercise.mistakes if "_" in m.name and re.search(rf"\b{m.name}\b", everything)] == []
     assert [m.title for m in exercise.mistakes if m.title in everything] == []
-    hidden = {"reference", "exercises", "mistakes", "families", "catalog", "diagnosis"}
+    hidden = {"reference", "exercises", "examples", "mistakes", "families", "catalog", "diagnosis"}
     assert [path for path in texts if set(Path(path).with_suffix("").parts) & hidden] == []
 
 

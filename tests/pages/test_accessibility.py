@@ -13,16 +13,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from grader.exercise.catalog import ROOT
+from grader.pages import site
 from grader.store.records import Role
 from tests.pages.conftest import wait_for
 
 PACKAGE = "axe-core@4.11.0"
 SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ=="
 PAGES = {
-    "list": ("/", None),
+    "front page": ("/", None),
     "exercise": ("/exercise?ex=causal_attention", Role.STUDENT),
-    "leaderboard": ("/leaderboard", Role.STUDENT),
-    "my work": ("/work", Role.STUDENT),
+    **{page.title: (page.path, Role.STUDENT) for page in site.PAGES},
     "sign-in": ("/sign-in", None),
     "register": ("/register", None),
     "gradebook": ("/teach/", Role.INSTRUCTOR),
@@ -58,7 +59,7 @@ def fetch(folder: Path) -> Path:
     return next(folder.glob("*.tgz"))
 
 
-WRONG = Path(__file__).parents[1] / "submissions" / "multi_head_attention" / "wrong_added_mask.py"
+WRONG = ROOT / "exercises" / "multi_head_attention" / "examples" / "wrong_added_mask.py"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import ROOT
+from grader.pages import site
 from grader.pages.routes import GRADIO_FILES, MOUNTS, Routes
 from grader.store.records import Role
 from tests.pages.test_journeys import ready, write
@@ -23,7 +24,14 @@ SELDOM = {
     "assets/Index-CvOXDAXN.css",
 }
 EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
-PAGES = ("/leaderboard", "/work", "/sign-in", "/register", "/exercise?ex=softmax", "/teach/", "/teach/?flag=any")
+PAGES = (
+    *(page.path for page in site.PAGES),
+    "/sign-in",
+    "/register",
+    "/exercise?ex=softmax",
+    "/teach/",
+    "/teach/?flag=any",
+)
 
 
 def test_the_listed_files_are_what_the_pages_ask_for(open_page, person):

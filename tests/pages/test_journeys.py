@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from grader.pages.site import PAGES
 from grader.store.records import Role
 from tests.pages.conftest import CODE, PASSWORD
 
 EXERCISE = "/exercise?ex=causal_attention"
 ROOT = Path(__file__).parents[2]
-SUBMISSIONS, REFERENCES = ROOT / "tests" / "submissions", ROOT / "reference"
+EXERCISES, REFERENCES = ROOT / "exercises", ROOT / "reference"
 SLOW = "import time\n\ntime.sleep(6)\n"
 SOLUTION = """import torch
 from torch import nn
@@ -93,7 +94,7 @@ def test_a_wrong_solution_is_told_its_mistake(open_page, person):
 def test_heads_and_differences_can_be_looked_at(open_page, person, site):
     """Each head has a button, the difference to what is expected too, and keys read the cell of what is shown."""
     who = person()
-    wrong = (SUBMISSIONS / "multi_head_attention" / "wrong_added_mask.py").read_text(encoding="utf-8")
+    wrong = (EXERCISES / "multi_head_attention" / "examples" / "wrong_added_mask.py").read_text(encoding="utf-8")
     page = ready(open_page("/exercise?ex=multi_head_attention", who))
     write(page, wrong)
     page.keyboard.press("Control+Enter")
@@ -271,7 +272,7 @@ def test_hostile_text_is_shown_and_not_obeyed(open_page, person):
     assert board.locator("img[src=x]").count() + page.locator("img[src=x]").count() == 0
 
 
-@pytest.mark.parametrize("path", ["/", EXERCISE, "/leaderboard", "/work", "/sign-in"])
+@pytest.mark.parametrize("path", [*(page.path for page in PAGES), EXERCISE, "/sign-in"])
 def test_nothing_scrolls_sideways_on_a_phone(open_page, path):
     """At 390 pixels each page is as wide as the screen."""
     page = open_page(path, viewport={"width": 390, "height": 844})

@@ -20,6 +20,8 @@ COMMON = 1_000.0  # added to all values; the random part of a value is around on
 FAR = 10_000.0  # distance of scores from zero; its exponential overflows
 DEPTH = 120_000.0  # scores are this far below zero: exponentials underflow; fills of -65504 and -100000 are higher
 LOUD = 1e6  # above the visible scores: a fill value of -100000 is too weak against it, one of -1e9 is not
+LOW = -20_000.0  # below a hidden score that was filled with -10,000; a fill of -1e9 still gets no weight
+STRENGTH = 100.0  # of the coordinate of all queries that makes low scores
 FAINT = 60.0  # below the other scores of its row; e^-60 and its inverse both exist in float32
 
 
@@ -122,6 +124,32 @@ def sunken_rows(case: Case, generator: torch.Generator) -> Case:
         matrix[0, ::width], bias[::width] = factor, constant
         case = replace(case, weights=case.with_matrix(name, matrix, bias))
     return replace(case, arguments={**case.arguments, "x": x})
+
+
+def low_logits(case: Case, generator: torch.Generator) -> Case:
+    """Add `LOW` to every logit, through one coordinate that all queries and all keys have in common.
+
+    No weight changes by that, but a hidden score that was filled with -10,000 is now the largest of its row, and a peak
+    that begins at zero leaves only exponentials that are zero.
+    """
+    return lowered(case, LOW)
+
+
+def low_logits_by_head(case: Case, generator: torch.Generator) -> Case:
+    """Add `LOW` to every logit of head 0, twice that in head 1, and so on; see `low_logits`.
+
+    An exponential with one shift for all heads is then zero as well.
+    """
+    heads = _tensor(case, "query").shape[1]
+    return lowered(case, LOW * (1 + torch.arange(heads, dtype=torch.float64))[:, None])
+
+
+def lowered(case: Case, level: float | Tensor) -> Case:
+    """Add `level` to every logit of `query` and `key`; a tensor broadcasts to (..., keys)."""
+    query, key = _tensor(case, "query"), _tensor(case, "key")
+    query[..., 0] = STRENGTH
+    key[..., 0] = level * math.sqrt(query.shape[-1]) / STRENGTH
+    return replace(case, arguments={**case.arguments, "query": query, "key": key})
 
 
 def outscored(case: Case, generator: torch.Generator) -> Case:

@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def no_mask(scores: Tensor) -> Tensor:
     """Nothing is masked: every position attends to the whole future.
 
@@ -21,7 +21,7 @@ def no_mask(scores: Tensor) -> Tensor:
     return scores
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def sees_one_ahead(scores: Tensor) -> Tensor:
     """Your mask starts one position too late.
 
@@ -30,7 +30,7 @@ def sees_one_ahead(scores: Tensor) -> Tensor:
     return scores.masked_fill(_above(scores, 2), float("-inf"))
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def hides_itself(scores: Tensor) -> Tensor:
     """Your mask also covers the diagonal.
 
@@ -40,7 +40,7 @@ def hides_itself(scores: Tensor) -> Tensor:
     return scores.masked_fill(_above(scores, 0), float("-inf"))
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def hides_the_past(scores: Tensor) -> Tensor:
     """You mask the past and show the future.
 
@@ -50,7 +50,7 @@ def hides_the_past(scores: Tensor) -> Tensor:
     return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).tril(diagonal=-1), float("-inf"))
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def shows_only_the_future(scores: Tensor) -> Tensor:
     """You mask the allowed positions and show the forbidden ones.
 
@@ -60,7 +60,7 @@ def shows_only_the_future(scores: Tensor) -> Tensor:
     return scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).tril(), float("-inf"))
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def sees_itself_only(scores: Tensor) -> Tensor:
     """You mask the past as well as the future.
 
@@ -69,7 +69,7 @@ def sees_itself_only(scores: Tensor) -> Tensor:
     return scores.masked_fill(~torch.ones_like(scores, dtype=torch.bool).tril().triu(), float("-inf"))
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def fills_with_zero(scores: Tensor) -> Tensor:
     """You set the masked scores to zero.
 
@@ -88,7 +88,7 @@ def fills_with_minus_one(scores: Tensor) -> Tensor:
     return scores.masked_fill(_above(scores, 1), -1.0)
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def fills_with_minus_ten(scores: Tensor) -> Tensor:
     """Your fill value is not low enough: you set the masked scores to -10.
 
@@ -98,7 +98,7 @@ def fills_with_minus_ten(scores: Tensor) -> Tensor:
     return scores.masked_fill(_above(scores, 1), -10.0)
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def fills_with_minus_twenty(scores: Tensor) -> Tensor:
     """Your fill value is not low enough: you set the masked scores to -20.
 
@@ -108,7 +108,7 @@ def fills_with_minus_twenty(scores: Tensor) -> Tensor:
     return scores.masked_fill(_above(scores, 1), -20.0)
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def fills_with_minus_ten_thousand(scores: Tensor) -> Tensor:
     """Your fill value is not lower than every possible score.
 
@@ -118,7 +118,7 @@ def fills_with_minus_ten_thousand(scores: Tensor) -> Tensor:
     return scores.masked_fill(_above(scores, 1), -1e4)
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def a_number_added_to_the_future(scores: Tensor) -> Tensor:
     """The number that you add to future scores is not low enough.
 
@@ -139,7 +139,7 @@ def zeros_taken_for_hidden(scores: Tensor) -> Tensor:
     return shown.masked_fill(shown == 0, float("-inf"))
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def axes_too_many(scores: Tensor) -> Tensor:
     """Your mask has more axes than the scores, and so does your output.
 
@@ -170,7 +170,7 @@ def fills_with_the_smallest_positive(scores: Tensor) -> Tensor:
     return scores.masked_fill(_above(scores, 1), torch.finfo(scores.dtype).tiny)
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def adds_the_mask(scores: Tensor) -> Tensor:
     """You add a mask of zeros and ones to the scores.
 
@@ -190,7 +190,7 @@ def adds_ones_to_the_future(scores: Tensor) -> Tensor:
     return scores + torch.ones_like(scores).triu(diagonal=1)
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def masks_the_first_head_only(scores: Tensor) -> Tensor:
     """You mask the future in the first head only.
 
@@ -201,7 +201,7 @@ def masks_the_first_head_only(scores: Tensor) -> Tensor:
     return scores.masked_fill(hidden, float("-inf"))
 
 
-@mistake(replaces="hide_future", dimension="masking")
+@mistake(replaces="hide_future", dimension="masking", common=True)
 def masks_the_first_sequence_only(scores: Tensor) -> Tensor:
     """You mask the future in the first sequence only.
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="drop", dimension="numerics")
+@mistake(replaces="drop", dimension="numerics", common=True)
 def drops_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """Your dropout is still active in evaluation mode.
 
@@ -23,7 +23,7 @@ def drops_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     return torch.dropout(weights, dropout.p, True)
 
 
-@mistake(replaces="drop", dimension="numerics")
+@mistake(replaces="drop", dimension="numerics", common=True)
 def never_drops(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """You never drop anything, not even in training mode.
 
@@ -32,7 +32,7 @@ def never_drops(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     return weights
 
 
-@mistake(replaces="drop", dimension="numerics")
+@mistake(replaces="drop", dimension="numerics", common=True)
 def drops_without_rescaling(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """You drop elements but do not scale up the rest.
 
@@ -41,7 +41,7 @@ def drops_without_rescaling(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     return torch.dropout(weights, dropout.p, dropout.training) * (1 - dropout.p if dropout.training else 1)
 
 
-@mistake(replaces="drop", dimension="numerics")
+@mistake(replaces="drop", dimension="numerics", common=True)
 def keeps_what_it_should_drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """You use p as the probability of keeping an element.
 
@@ -51,7 +51,7 @@ def keeps_what_it_should_drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     return torch.dropout(weights, 1 - dropout.p, dropout.training)
 
 
-@mistake(replaces="drop", dimension="numerics")
+@mistake(replaces="drop", dimension="numerics", common=True)
 def scales_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     """You scale down in evaluation mode.
 

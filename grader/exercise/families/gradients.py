@@ -11,7 +11,7 @@ from grader.exercise.families.projections import Projections, through
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="mix", dimension="gradients")
+@mistake(replaces="mix", dimension="gradients", common=True)
 def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     """No gradient flows back through your attention weights.
 
@@ -21,7 +21,7 @@ def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     return weights.detach() @ values
 
 
-@mistake(replaces="mix", dimension="gradients")
+@mistake(replaces="mix", dimension="gradients", common=True)
 def values_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     """No gradient flows back through your values.
 
@@ -31,7 +31,7 @@ def values_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     return weights @ values.detach()
 
 
-@mistake(replaces="scores_of", dimension="gradients")
+@mistake(replaces="scores_of", dimension="gradients", common=True)
 def keys_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     """No gradient flows back through your keys.
 
@@ -41,7 +41,7 @@ def keys_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     return queries @ keys.detach().transpose(-2, -1)
 
 
-@mistake(replaces="scores_of", dimension="gradients")
+@mistake(replaces="scores_of", dimension="gradients", common=True)
 def queries_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     """No gradient flows back through your queries.
 
@@ -51,7 +51,7 @@ def queries_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     return queries.detach() @ keys.transpose(-2, -1)
 
 
-@mistake(replaces="mix", dimension="gradients")
+@mistake(replaces="mix", dimension="gradients", common=True)
 def everything_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     """Your output is detached from the computation graph.
 
@@ -61,7 +61,7 @@ def everything_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     return (weights @ values).detach()
 
 
-@mistake(replaces="normalise", dimension="gradients")
+@mistake(replaces="normalise", dimension="gradients", common=True)
 def sum_cut_off(scores: Tensor) -> Tensor:
     """The denominator of your softmax is detached from the scores.
 

@@ -11,7 +11,7 @@ from grader.exercise.families.projections import through
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="split", dimension="numerics")
+@mistake(replaces="split", dimension="numerics", common=True)
 def splits_without_transpose(x: Tensor, num_heads: int) -> Tensor:
     """Your split into heads mixes tokens and features.
 
@@ -23,7 +23,7 @@ def splits_without_transpose(x: Tensor, num_heads: int) -> Tensor:
     return x.reshape(batch, num_heads, time, width // num_heads)
 
 
-@mistake(replaces="split", dimension="numerics")
+@mistake(replaces="split", dimension="numerics", common=True)
 def deals_features_out(x: Tensor, num_heads: int) -> Tensor:
     """Your split interleaves the heads: every h-th feature goes to the same head.
 
@@ -34,7 +34,7 @@ def deals_features_out(x: Tensor, num_heads: int) -> Tensor:
     return x.reshape(batch, time, width // num_heads, num_heads).permute(0, 3, 1, 2)
 
 
-@mistake(replaces="split", dimension="masking")
+@mistake(replaces="split", dimension="masking", common=True)
 def mixes_batch_and_heads(x: Tensor, num_heads: int) -> Tensor:
     """You mix up sequences and heads.
 
@@ -46,7 +46,7 @@ def mixes_batch_and_heads(x: Tensor, num_heads: int) -> Tensor:
     return heads.reshape(batch, num_heads, time, width // num_heads)
 
 
-@mistake(replaces="merge", dimension="numerics")
+@mistake(replaces="merge", dimension="numerics", common=True)
 def merges_without_transpose(heads: Tensor) -> Tensor:
     """You merge the heads without moving the head axis back.
 
@@ -58,7 +58,7 @@ def merges_without_transpose(heads: Tensor) -> Tensor:
     return heads.reshape(batch, time, count * width)
 
 
-@mistake(replaces="merge", dimension="numerics")
+@mistake(replaces="merge", dimension="numerics", common=True)
 def merges_features_before_heads(heads: Tensor) -> Tensor:
     """Your heads are interleaved in the output.
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def mask_ignored(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Your mask has no effect.
 
@@ -17,7 +17,7 @@ def mask_ignored(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def mask_inverted(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You mask the visible keys and show the masked ones.
 
@@ -27,7 +27,7 @@ def mask_inverted(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores if mask is None else scores.masked_fill(mask != 0, float("-inf"))
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def mask_inverted_with_a_large_number(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You mask the visible keys, with a large negative number.
 
@@ -37,7 +37,7 @@ def mask_inverted_with_a_large_number(scores: Tensor, mask: Tensor | None) -> Te
     return scores if mask is None else scores.masked_fill(mask != 0, -1e9)
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def mask_added(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You add the mask to the scores as zeros and ones.
 
@@ -47,7 +47,7 @@ def mask_added(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores if mask is None else scores + mask
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def hidden_scores_are_zero(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You set masked scores to zero.
 
@@ -57,7 +57,7 @@ def hidden_scores_are_zero(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, mask, 0.0)
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def hidden_scores_are_minus_one(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You set masked scores to -1.
 
@@ -66,7 +66,7 @@ def hidden_scores_are_minus_one(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, mask, -1.0)
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def hidden_scores_are_minus_ten(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You fill masked scores with a number that is not low enough.
 
@@ -76,7 +76,7 @@ def hidden_scores_are_minus_ten(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, mask, -10.0)
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def hidden_scores_are_minus_twenty(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You fill masked scores with -20, which is not low enough.
 
@@ -86,7 +86,7 @@ def hidden_scores_are_minus_twenty(scores: Tensor, mask: Tensor | None) -> Tenso
     return _fill(scores, mask, -20.0)
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def hidden_scores_are_minus_ten_thousand(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Your fill value is not lower than every possible score.
 
@@ -106,7 +106,7 @@ def hidden_scores_are_huge(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, mask, 1e9)
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def zero_times_infinity(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You multiply zeros by -inf.
 
@@ -149,7 +149,7 @@ def an_axis_too_many(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, None if mask is None else mask.unsqueeze(1), float("-inf"))
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def every_mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You transpose every mask.
 
@@ -159,7 +159,7 @@ def every_mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, None if mask is None else mask.transpose(-2, -1), float("-inf"))
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Your mask is transposed.
 
@@ -171,7 +171,7 @@ def mask_transposed(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, mask.transpose(-2, -1), float("-inf"))
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def padding_on_the_query_axis(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You apply the padding mask to the queries instead of the keys.
 
@@ -183,7 +183,7 @@ def padding_on_the_query_axis(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(mask.transpose(-2, -1) == 0, -1e30)
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def first_mask_for_all(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You use the mask of the first sequence for all sequences.
 
@@ -192,7 +192,7 @@ def first_mask_for_all(scores: Tensor, mask: Tensor | None) -> Tensor:
     return _fill(scores, mask if mask is None or mask.dim() < 3 else mask[:1], float("-inf"))
 
 
-@mistake(replaces="apply_mask", dimension="masking")
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def masks_the_first_head_only(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You apply the mask to the first head only.
 

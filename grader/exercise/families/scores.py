@@ -9,7 +9,7 @@ from torch import Tensor
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def no_scaling(scores: Tensor, d_k: int) -> Tensor:
     """You do not divide the scores by the square root of the key width.
 
@@ -19,7 +19,7 @@ def no_scaling(scores: Tensor, d_k: int) -> Tensor:
     return scores
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_the_width_itself(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by the key width, not by its square root.
 
@@ -29,7 +29,7 @@ def scaled_by_the_width_itself(scores: Tensor, d_k: int) -> Tensor:
     return scores / d_k
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_half_the_width(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by half the key width, not by its square root.
 
@@ -39,7 +39,7 @@ def scaled_by_half_the_width(scores: Tensor, d_k: int) -> Tensor:
     return scores / (d_k / 2)
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_twice_the_width(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by twice the key width, not by its square root.
 
@@ -49,7 +49,7 @@ def scaled_by_twice_the_width(scores: Tensor, d_k: int) -> Tensor:
     return scores / d_k / 2
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_the_rounded_root(scores: Tensor, d_k: int) -> Tensor:
     """You round the square root of the key width down to an integer.
 
@@ -58,7 +58,7 @@ def scaled_by_the_rounded_root(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.isqrt(d_k)
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def halved(scores: Tensor, d_k: int) -> Tensor:
     """You always divide the scores by 2.
 
@@ -77,7 +77,7 @@ def divided_by_eight(scores: Tensor, d_k: int) -> Tensor:
     return scores / 8
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def multiplied_by_the_root(scores: Tensor, d_k: int) -> Tensor:
     """You multiply the scores by the square root instead of dividing.
 
@@ -97,7 +97,7 @@ def scaled_by_the_fourth_root(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.sqrt(math.sqrt(d_k))
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_the_length(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by the square root of the number of keys.
 
@@ -107,7 +107,7 @@ def scaled_by_the_length(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.sqrt(scores.shape[-1])
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_the_number_of_queries(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by the square root of the number of queries.
 
@@ -117,7 +117,7 @@ def scaled_by_the_number_of_queries(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.sqrt(scores.shape[-2])
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_the_number_of_heads(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by the square root of the number of heads.
 
@@ -126,7 +126,7 @@ def scaled_by_the_number_of_heads(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.sqrt(scores.shape[1])
 
 
-@mistake(replaces="scale", dimension="numerics")
+@mistake(replaces="scale", dimension="numerics", common=True)
 def scaled_by_the_width_of_all_heads(scores: Tensor, d_k: int) -> Tensor:
     """You divide the scores by the square root of the total width of all heads.
 
@@ -135,7 +135,7 @@ def scaled_by_the_width_of_all_heads(scores: Tensor, d_k: int) -> Tensor:
     return scores / math.sqrt(d_k * scores.shape[1])
 
 
-@mistake(replaces="scores_of", dimension="numerics")
+@mistake(replaces="scores_of", dimension="numerics", common=True)
 def queries_meet_queries(queries: Tensor, keys: Tensor) -> Tensor:
     """You compute scores between queries and queries.
 
@@ -145,7 +145,7 @@ def queries_meet_queries(queries: Tensor, keys: Tensor) -> Tensor:
     return queries @ queries.transpose(-2, -1)
 
 
-@mistake(replaces="scores_of", dimension="numerics")
+@mistake(replaces="scores_of", dimension="numerics", common=True)
 def keys_meet_keys(queries: Tensor, keys: Tensor) -> Tensor:
     """You compute scores between keys and keys.
 
@@ -155,7 +155,7 @@ def keys_meet_keys(queries: Tensor, keys: Tensor) -> Tensor:
     return keys @ keys.transpose(-2, -1)
 
 
-@mistake(replaces="scores_of", dimension="numerics")
+@mistake(replaces="scores_of", dimension="numerics", common=True)
 def keys_ask_queries(queries: Tensor, keys: Tensor) -> Tensor:
     """Your score matrix is transposed.
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def softmax_over_queries(scores: Tensor) -> Tensor:
     """Your softmax runs over the queries.
 
@@ -18,7 +18,7 @@ def softmax_over_queries(scores: Tensor) -> Tensor:
     return torch.softmax(scores, dim=-2)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def softmax_over_the_first_axis(scores: Tensor) -> Tensor:
     """Your softmax always runs over the first axis.
 
@@ -28,7 +28,7 @@ def softmax_over_the_first_axis(scores: Tensor) -> Tensor:
     return torch.softmax(scores, dim=0)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def softmax_over_heads(scores: Tensor) -> Tensor:
     """Your softmax runs over the heads.
 
@@ -47,7 +47,7 @@ def softmax_over_all_pairs(scores: Tensor) -> Tensor:
     return torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def no_softmax(scores: Tensor) -> Tensor:
     """You use the scores as weights.
 
@@ -56,7 +56,7 @@ def no_softmax(scores: Tensor) -> Tensor:
     return scores
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def sigmoid_for_softmax(scores: Tensor) -> Tensor:
     """You apply a sigmoid to each score instead of a softmax.
 
@@ -66,7 +66,7 @@ def sigmoid_for_softmax(scores: Tensor) -> Tensor:
     return torch.sigmoid(scores)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def log_softmax_for_softmax(scores: Tensor) -> Tensor:
     """Your weights are logarithms.
 
@@ -115,7 +115,7 @@ def powers_of_two(scores: Tensor) -> Tensor:
     return torch.softmax(scores * 0.6931471805599453, dim=-1)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def overflowing_softmax(scores: Tensor) -> Tensor:
     """Your softmax fails for large scores.
 
@@ -137,7 +137,7 @@ def not_a_number_made_zero(scores: Tensor) -> Tensor:
     return torch.nan_to_num(powers / powers.sum(dim=-1, keepdim=True))
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def scores_clamped(scores: Tensor) -> Tensor:
     """You clamp large scores before the softmax.
 
@@ -147,7 +147,7 @@ def scores_clamped(scores: Tensor) -> Tensor:
     return torch.softmax(scores.clamp(-50.0, 50.0), dim=-1)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def shifted_by_the_largest_of_all(scores: Tensor) -> Tensor:
     """You subtract the largest score of the whole tensor, not of each row.
 
@@ -158,7 +158,7 @@ def shifted_by_the_largest_of_all(scores: Tensor) -> Tensor:
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def epsilon_in_the_denominator(scores: Tensor) -> Tensor:
     """You add a small number to the denominator of the softmax.
 
@@ -169,7 +169,7 @@ def epsilon_in_the_denominator(scores: Tensor) -> Tensor:
     return powers / (powers.sum(dim=-1, keepdim=True) + 1e-6)
 
 
-@mistake(replaces="normalise", dimension="numerics")
+@mistake(replaces="normalise", dimension="numerics", common=True)
 def hides_the_future(scores: Tensor) -> Tensor:
     """You mask later positions, which this exercise does not ask for.
 
@@ -179,7 +179,7 @@ def hides_the_future(scores: Tensor) -> Tensor:
     return torch.softmax(scores.masked_fill(future, float("-inf")), dim=-1)
 
 
-@mistake(replaces="mix", dimension="numerics")
+@mistake(replaces="mix", dimension="numerics", common=True)
 def weights_transposed(weights: Tensor, values: Tensor) -> Tensor:
     """You multiply the values by the transposed weights.
 
@@ -206,7 +206,7 @@ def adds_the_values(weights: Tensor, values: Tensor) -> Tensor:
     return weights @ values + values
 
 
-@mistake(replaces="mix", dimension="numerics")
+@mistake(replaces="mix", dimension="numerics", common=True)
 def every_head_the_first(weights: Tensor, values: Tensor) -> Tensor:
     """All your heads use the attention weights of the first head.
 
@@ -216,7 +216,7 @@ def every_head_the_first(weights: Tensor, values: Tensor) -> Tensor:
     return weights[:, :1] @ values
 
 
-@mistake(replaces="mix", dimension="numerics")
+@mistake(replaces="mix", dimension="numerics", common=True)
 def weights_averaged_over_heads(weights: Tensor, values: Tensor) -> Tensor:
     """You average the attention weights over the heads before you use them.
 
@@ -225,7 +225,7 @@ def weights_averaged_over_heads(weights: Tensor, values: Tensor) -> Tensor:
     return weights.mean(dim=1, keepdim=True) @ values
 
 
-@mistake(replaces="mix", dimension="numerics")
+@mistake(replaces="mix", dimension="numerics", common=True)
 def first_sequence_for_all(weights: Tensor, values: Tensor) -> Tensor:
     """All your sequences use the attention weights of the first one.
 
@@ -235,7 +235,7 @@ def first_sequence_for_all(weights: Tensor, values: Tensor) -> Tensor:
     return weights[:1] @ values
 
 
-@mistake(replaces="mix", dimension="shapes")
+@mistake(replaces="mix", dimension="shapes", common=True)
 def adds_a_batch_axis(weights: Tensor, values: Tensor) -> Tensor:
     """You add a batch axis.
 
@@ -254,7 +254,7 @@ def averages_over_time(weights: Tensor, values: Tensor) -> Tensor:
     return (weights @ values).mean(dim=-2)
 
 
-@mistake(replaces="mix", dimension="shapes")
+@mistake(replaces="mix", dimension="shapes", common=True)
 def time_before_batch(weights: Tensor, values: Tensor) -> Tensor:
     """You return time before batch.
 

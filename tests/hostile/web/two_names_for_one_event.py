@@ -7,6 +7,8 @@ Stopped by: guard (reads an event as Gradio does)
 Own: yes
 """
 
+from grader.pages.site import PAGES
+
 
 def control(world):
     numbers = numbers_of(world.client())
@@ -32,7 +34,7 @@ def attack(world):
     for number in (True, 1.5, "0", -1, 10**4000, [numbers["cancel"]], {}):
         body = {"data": ["x"], "fn_index": number, "session_hash": "s"}
         assert client.post("/gradio_api/run/cancel", json=body).status_code in (400, 404), number
-    known = {"open", "submit", "cancel", "restore", "exercises", "board", "work"}
+    known = {"open", "submit", "cancel", "restore", *(page.event for page in PAGES)}
     for name in set(numbers) - known:
         for inputs in ([], ["x"]):
             body = {"data": inputs, "session_hash": "s"}

@@ -1,0 +1,36 @@
+"""The pages of the students' site that show a list: one row each, from which routes, navigation and layout follow.
+
+The page of an exercise is laid out by itself, in `exercise`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+EXERCISE: Mapping[str, int] = {"ex": 100}  # the field of a query that names an exercise, and its longest value
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page with a header and a body.
+
+    Attributes:
+        path: its address.
+        title: its name in the navigation.
+        event: the request that fills it, and the method of `student.ListHandlers` that answers.
+        drawing: the function of `gym.parts` that draws the body.
+        query: the fields of its address that are passed on, and how many characters each has at most.
+    """
+
+    path: str
+    title: str
+    event: str
+    drawing: str
+    query: Mapping[str, int] = field(default_factory=dict)
+
+
+EXERCISES = Page("/", "Exercises", event="exercises", drawing="exercises")
+LEADERBOARD = Page("/leaderboard", "Leaderboard", event="board", drawing="board", query=EXERCISE)
+WORK = Page("/work", "My work", event="work", drawing="attempts")
+PAGES = (EXERCISES, LEADERBOARD, WORK)  # as the navigation has them; the first one is the front page
