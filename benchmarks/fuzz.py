@@ -30,7 +30,7 @@ from benchmarks.mutated_traces import ON_TRACES
 from benchmarks.mutations import cut, mutate
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.run import Ending, Run
-from grader.box.wire import Reader
+from grader.box.wire import FrameReader
 from grader.checks.evidence import Evidence
 from grader.checks.finding import Verdict
 from grader.errors import BadAnswer
@@ -153,8 +153,8 @@ def examine(subjects: list[Subject], draw: random.Random, tally: Tally) -> None:
         _judge(subject, reader, draw, tally)
 
 
-def _read(subject: Subject, parts: list[bytes]) -> tuple[Reader, str]:
-    reader = Reader(subject.sheet.plan)
+def _read(subject: Subject, parts: list[bytes]) -> tuple[FrameReader, str]:
+    reader = FrameReader(subject.sheet.plan)
     try:
         for part in parts:
             reader.feed(part)
@@ -163,7 +163,7 @@ def _read(subject: Subject, parts: list[bytes]) -> tuple[Reader, str]:
     return reader, ""
 
 
-def told(reader: Reader, refusal: str = "") -> tuple[str, bool, list[object]]:
+def told(reader: FrameReader, refusal: str = "") -> tuple[str, bool, list[object]]:
     """Return what can be compared of what a reader gave: why it refused, whether it came to the end, the events."""
     return refusal, reader.finished, [_plain(event) for event in reader.events]
 
@@ -205,7 +205,7 @@ class _Incidents(logging.Handler):
         self.found.append(self.format(record))
 
 
-def _judge(subject: Subject, reader: Reader, draw: random.Random, tally: Tally) -> None:
+def _judge(subject: Subject, reader: FrameReader, draw: random.Random, tally: Tally) -> None:
     """Make a report of what was read, write it, read it, and see that no part of ours broke."""
     tally.judged += 1
     incidents, log = _Incidents(), logging.getLogger("grader")

@@ -21,7 +21,7 @@ from benchmarks.latency import EXERCISE
 from grader.box.run import Box, Ending, Limits
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
-from grader.judge.device_panels import PANEL_DTYPE, Place
+from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
 from grader.judge.report import DevicePanel
 from grader.judge.sheet import draw_up
@@ -113,7 +113,7 @@ def _panels(box: DeviceBox, sandbox: Box, count: int, answers: int) -> None:
 
 
 def _panels_of(exercise: Exercise, answer: Path, box: DeviceBox, sandbox: Box) -> tuple[DevicePanel, ...]:
-    places = (Place("cpu", PANEL_DTYPE, sandbox), Place(box.device, PANEL_DTYPE, box, apart=True))
+    places = (DevicePlace("cpu", PANEL_DTYPE, sandbox), DevicePlace(box.device, PANEL_DTYPE, box, apart=True))
     return grade(exercise, answer.read_bytes(), seed=1, box=sandbox, places=places).panels
 
 

@@ -26,7 +26,7 @@ from grader.jobs.messages import Ready, Unavailable, send
 from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
 from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, lower_priority, serve_commands
-from grader.judge.device_panels import PANEL_DTYPE, Place
+from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.log import set_up_log
 from grader.sandbox import cgroup
 from grader.sandbox.budget import Budget
@@ -213,7 +213,7 @@ def _engine(
     retries: Retries | None = None,
 ) -> EmbeddedEngine:
     box, gpu = boxes
-    place = Place(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
+    place = DevicePlace(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
     return EmbeddedEngine(
         database,
         grade_with(catalog, box, place),

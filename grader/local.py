@@ -22,7 +22,7 @@ SEED = 0  # public: the same tensors on every machine
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
 
 if TYPE_CHECKING:  # they bring torch
-    from grader.judge.device_panels import Place
+    from grader.judge.device_panels import DevicePlace
 
 
 class WrongUse(SubmissionFault):
@@ -100,17 +100,17 @@ class LocalGrader:
         self._coming = BoxToCome()
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[DevicePlace, ...]:
         """Where a file is run beside the verdict: nowhere, or on the CPU and the GPU with the same precision.
 
         One's own file needs no walls, so the GPU's box is a plain subprocess.
         """
         if self._device == "cpu":
             return ()
-        from grader.judge.device_panels import PANEL_DTYPE, Place
+        from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
         from grader.sandbox.plain import PlainBox
 
-        return Place("cpu", PANEL_DTYPE, self.box), Place(self._device, PANEL_DTYPE, PlainBox(), apart=True)
+        return DevicePlace("cpu", PANEL_DTYPE, self.box), DevicePlace(self._device, PANEL_DTYPE, PlainBox(), apart=True)
 
     @cached_property
     def box(self) -> Box:

@@ -258,6 +258,17 @@ def test_nothing_happens_at_import() -> None:
     assert [line for line in busy if not line.startswith(("grader.__main__", "grader.store.migrations"))] == []
 
 
+def test_no_two_modules_have_a_class_of_the_same_name() -> None:
+    """Whoever reads a class's name knows which one is meant."""
+    homes: dict[str, list[str]] = {}
+    for module, tree in _MODULES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
 def test_globals_are_never_reassigned() -> None:
     """State belongs to objects."""
     assert [m for m, tree in _trees().items() if any(isinstance(node, ast.Global) for node in ast.walk(tree))] == []

@@ -20,13 +20,13 @@ from grader.box.packing import pack
 from grader.box.plan import DTYPES, MOST_CHOICES, Plan, TensorSpec
 from grader.errors import BadAnswer
 
-__all__ = ["END", "Reader", "pack"]
+__all__ = ["END", "FrameReader", "pack"]
 
 _LOADING, _LOADED = "loading", "loaded"  # calls are `case/variant`, builds `build …`
 Member = TypeVar("Member", bound=StrEnum)
 
 
-class Reader:
+class FrameReader:
     """Reads the stream of one run as it arrives; how it is cut into pieces changes nothing.
 
     Attributes:

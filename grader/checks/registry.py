@@ -15,14 +15,14 @@ from grader.checks.numerics import Dropout, Steady, Values
 from grader.checks.options import read_options
 from grader.checks.precision import Finite, Half
 from grader.checks.properties import Permutation, RowSums, Shift
-from grader.checks.shapes import Refusal, Shape
+from grader.checks.shapes import RefusesWrongArguments, Shape
 from grader.errors import AuthorError
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Spec
 
 CHECKS: Mapping[str, Check] = {
     "shape": Shape(),
-    "refusal": Refusal(),
+    "refusal": RefusesWrongArguments(),
     "values": Values(),
     "steady": Steady(),
     "dropout": Dropout(),

@@ -45,7 +45,7 @@ class RefusalOptions(Options):
     error: str = ""
 
 
-class Refusal(Check):
+class RefusesWrongArguments(Check):
     """A configuration that cannot work makes the constructor raise."""
 
     dimension: ClassVar = Dimension.SHAPES

@@ -15,7 +15,7 @@ from grader.errors import GraderFault, Killed
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.queue import Grade, Tracker, VersionsOf
-from grader.judge.device_panels import PANEL_DTYPE, Place
+from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
@@ -53,10 +53,10 @@ class SharedBox:
         return done
 
 
-def grade_with(catalog: Catalog, box: Box, gpu: Place | None = None) -> Grade:
+def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None) -> Grade:
     """Return the function that workers grade with; whoever chose the GPU gets panels beside the verdict."""
     steps_of, shared = _counter(catalog), SharedBox(box)
-    panels = (Place("cpu", PANEL_DTYPE, box), gpu) if gpu else ()
+    panels = (DevicePlace("cpu", PANEL_DTYPE, box), gpu) if gpu else ()
 
     def grade_one(submission: Submission, tracker: Tracker) -> Report:
         if submission.exercise not in catalog:

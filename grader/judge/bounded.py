@@ -27,19 +27,19 @@ class TooMuchWork(GraderFault):
 
 
 @dataclass(slots=True)
-class Work:
+class WorkCounter:
     """How much work may still be done."""
 
     left: int
 
 
 # Not handed over from function to function: no comparison, wherever it is made, can be forgotten in this way.
-_WORK: ContextVar[Work | None] = ContextVar("work", default=None)
+_WORK: ContextVar[WorkCounter | None] = ContextVar("work", default=None)
 
 
 def within(most: int, find: Callable[[], Found]) -> Found | None:
     """Return what `find` returns; None if that would take more work than `most`."""
-    token = _WORK.set(Work(most))
+    token = _WORK.set(WorkCounter(most))
     try:
         return find()
     except TooMuchWork:

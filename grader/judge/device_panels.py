@@ -24,14 +24,14 @@ from grader.judge.report import DevicePanel, Reading
 from grader.judge.text import clean
 
 Runner = Callable[[Box, Plan], Run]  # the submission, in a box
-Reference = Callable[["Place", Plan], Observations]
+Reference = Callable[["DevicePlace", Plan], Observations]
 
 PANEL_DTYPE = "float32"  # what a GPU is used for; the CPU's panel beside it has the same, so that both compare
 _DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class DevicePlace:
     """Where a submission is run once more, beside the verdict.
 
     Attributes:
@@ -48,7 +48,7 @@ class Place:
 
 
 def device_panels(
-    evidence: Evidence, box_name: str, places: Sequence[Place], *, run: Runner, reference: Reference
+    evidence: Evidence, box_name: str, places: Sequence[DevicePlace], *, run: Runner, reference: Reference
 ) -> tuple[DevicePanel, ...]:
     """Return the verdict's own panel and one for each place; none where there is no place.
 
@@ -81,7 +81,7 @@ def _comparable(evidence: Evidence) -> frozenset[str]:
     return frozenset(call.name for call in [call for call in paid if call.dtype == "float64"] or paid)
 
 
-def _elsewhere(evidence: Evidence, plan: Plan, place: Place, *, run: Runner, reference: Reference) -> DevicePanel:
+def _elsewhere(evidence: Evidence, plan: Plan, place: DevicePlace, *, run: Runner, reference: Reference) -> DevicePanel:
     """Run the submission and the reference in a place, side by side, and compare both with the verdict's truth."""
     there = replace(_cast(plan, place.dtype), device=place.device)
     with ThreadPoolExecutor(1) as beside:

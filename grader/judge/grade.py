@@ -20,7 +20,7 @@ from grader.exercise.spec import Dimension
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.bounded import MOST_WORK, while_there_is_time, within
-from grader.judge.device_panels import Place, Runner, device_panels
+from grader.judge.device_panels import DevicePlace, Runner, device_panels
 from grader.judge.diagnosis import diagnose, pairs_effort
 from grader.judge.effort import Effort
 from grader.judge.locating import locate
@@ -42,7 +42,7 @@ def grade(
     *,
     seed: int,
     box: Box,
-    places: Sequence[Place] = (),
+    places: Sequence[DevicePlace] = (),
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
@@ -135,7 +135,7 @@ def causes(
 
 
 def _with_panels(
-    exercise: Exercise, report: Report, outcome: Outcome, *, places: Sequence[Place], run: Runner
+    exercise: Exercise, report: Report, outcome: Outcome, *, places: Sequence[DevicePlace], run: Runner
 ) -> Report:
     """Return `report` with its panels; a device that fails us costs them, never the verdict."""
     optional, none = OptionalParts(), ()
@@ -152,7 +152,7 @@ def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, cancel: CancelTo
     return box.run(plan.placing(places) if places else plan, text, limits, cancel=cancel)
 
 
-def _reference_in(exercise: Exercise, place: Place, plan: Plan) -> Observations:
+def _reference_in(exercise: Exercise, place: DevicePlace, plan: Plan) -> Observations:
     """Return what the reference gives in `place`.
 
     Raises:

@@ -14,7 +14,7 @@ from grader.box.codec import decode_job, encode_job
 from grader.box.observations import Event, Observations
 from grader.box.packing import pack
 from grader.box.plan import Argument, Build, Call, Plan
-from grader.box.wire import END, Reader
+from grader.box.wire import END, FrameReader
 from grader.checks.evidence import base_call
 from grader.exercise.inputs import Case, make_case
 from grader.exercise.spec import CaseSpec, Spec
@@ -71,4 +71,4 @@ def read_observations(plan: Plan, blob: bytes) -> Observations:
     Raises:
         BadAnswer: the bytes break the format.
     """
-    return Observations.of(Reader(plan).feed(blob))
+    return Observations.of(FrameReader(plan).feed(blob))

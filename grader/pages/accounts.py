@@ -32,7 +32,7 @@ Field = Annotated[str, Form(max_length=2000)]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FormPage:
     """What an account page shows."""
 
     title: str
@@ -44,8 +44,8 @@ class Page:
     error: str = ""
 
 
-SIGN_IN = Page("Sign in", "Your attempts and scores are kept under your name.", register=False)
-REGISTER = Page(
+SIGN_IN = FormPage("Sign in", "Your attempts and scores are kept under your name.", register=False)
+REGISTER = FormPage(
     "Register",
     "The name is shown on the leaderboards, so a nickname is fine. Your instructor has the class code.",
     register=True,
@@ -115,7 +115,7 @@ class Forms:
         self.identity.clear(response)
         return response
 
-    async def _slowly(self, request: Request, page: Page, guest: Guest, answer: Callable[[], Response]) -> Response:
+    async def _slowly(self, request: Request, page: FormPage, guest: Guest, answer: Callable[[], Response]) -> Response:
         try:
             return await self.hashing.run(guest, answer, request.is_disconnected)
         except Gone:
@@ -125,7 +125,7 @@ class Forms:
             response.headers["Retry-After"] = str(RETRY_SECONDS)
             return response
 
-    def _begin(self, request: Request, name: str, password: str, *, page: Page, class_code: str) -> Response:
+    def _begin(self, request: Request, name: str, password: str, *, page: FormPage, class_code: str) -> Response:
         service = self.identity.service
         try:
             user = service.register(name, password, class_code, _address(request))
@@ -136,7 +136,7 @@ class Forms:
             return _sorry(page, fault)
         return self._entered(request, token, page)
 
-    def _enter(self, request: Request, name: str, password: str, *, page: Page) -> Response:
+    def _enter(self, request: Request, name: str, password: str, *, page: FormPage) -> Response:
         mark = self.identity.mark(request)
         try:
             token = self.identity.service.sign_in(name, password, _address(request), mark)
@@ -146,7 +146,7 @@ class Forms:
             return _sorry(page, fault)
         return self._entered(request, token, page)
 
-    def _entered(self, request: Request, token: str, page: Page) -> Response:
+    def _entered(self, request: Request, token: str, page: FormPage) -> Response:
         # The session that the browser had before ends here: nobody can prepare one for somebody else.
         self.identity.service.sign_out(self.identity.token(request))
         response = RedirectResponse(page.next, status_code=303)
@@ -168,11 +168,11 @@ def local(address: str) -> str:
     return address if plain and address.isprintable() and "\\" not in address and len(address) < 500 else "/"
 
 
-def _sorry(page: Page, fault: GraderFault) -> HTMLResponse:
+def _sorry(page: FormPage, fault: GraderFault) -> HTMLResponse:
     return _show(replace(page, error=SORRY.format(incident=record(LOG, f"no {page.title}", fault))), status=503)
 
 
-def _show(page: Page, status: int = 200) -> HTMLResponse:
+def _show(page: FormPage, status: int = 200) -> HTMLResponse:
     return HTMLResponse(_template().render(page=page), status_code=status)
 
 

@@ -24,7 +24,7 @@ from grader.box.drivers import carried
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.wire import Reader
+from grader.box.wire import FrameReader
 from grader.errors import BadAnswer, GraderFault
 from grader.sandbox import interior, outcome
 
@@ -87,7 +87,7 @@ class _Errand:
         self._process = process
         self._limits = limits
         self._progress = progress
-        self._reader = Reader(plan)
+        self._reader = FrameReader(plan)
         self._output = bytearray()
         self._open = 2
         self._broken = ""

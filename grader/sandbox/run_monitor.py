@@ -13,7 +13,7 @@ from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.wire import Reader
+from grader.box.wire import FrameReader
 from grader.errors import BadAnswer
 from grader.sandbox import outcome
 from grader.sandbox.lockdown import oom
@@ -36,7 +36,7 @@ class RunMonitor:
         self._limits = limits
         self._progress = progress
         self._cancel = cancel or CancelToken()
-        self._reader = Reader(plan)
+        self._reader = FrameReader(plan)
         self._output = bytearray()
         self._broken = ""
         self._late = False

@@ -16,7 +16,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from grader.errors import GraderError, NotAllowed
 from grader.service.names import fold, tidy
 from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
-from grader.service.taken import Taken
+from grader.service.taken import TakenNames
 from grader.store import accounts
 from grader.store.accounts import Visit
 from grader.store.engine import Database
@@ -64,7 +64,7 @@ class Accounts:
         self._marks = BrowserTokens(secret, clock)
         self._sign_ins = SignIns(self._marks, clock)
         self._arrivals = SignupLimits(clock)
-        self._taken = Taken()
+        self._taken = TakenNames()
         self._cache: dict[str, tuple[Visit | None, float]] = {}
         self._decoy = self._hash(secrets.token_hex(16))
 

@@ -11,7 +11,7 @@ from grader.service.confusables import skeleton
 Names = Callable[[int], Sequence[tuple[int, str]]]  # those with a higher id, by id
 
 
-class Taken:
+class TakenNames:
     """Knows how every name of a store looks; a new name costs as much time among 10 000 others as among ten."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ from grader.box.inline import InlineBox
 from grader.box.observations import CallSeen, Presence, Seen, Traced
 from grader.box.plan import Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Box, Limits
-from grader.box.wire import Reader, pack
+from grader.box.wire import FrameReader, pack
 from grader.errors import BadAnswer
 from tests.box.small import numbers
 
@@ -145,7 +145,7 @@ def test_a_trace_travels_as_it_is() -> None:
             Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True),
         ),
     )
-    (event,) = Reader(_PLAN).feed(pack(seen, _PLAN))
+    (event,) = FrameReader(_PLAN).feed(pack(seen, _PLAN))
 
     assert isinstance(event, CallSeen)
     assert [(result.line, result.values.shape) for result in event.trace] == [(1, (2, 3)), (999, ())]
@@ -182,13 +182,13 @@ _WRONG = {
 def test_a_wrong_result_is_a_bad_answer(data: bytes) -> None:
     """Whatever breaks the format or its bounds is refused, before it takes memory."""
     with pytest.raises(BadAnswer):
-        Reader(_PLAN).feed(data)
+        FrameReader(_PLAN).feed(data)
 
 
 def test_a_trace_that_nobody_asked_for_is_a_bad_answer() -> None:
     """A call that is not traced has no results of operations."""
     with pytest.raises(BadAnswer):
-        Reader(replace(_PLAN, calls=(replace(_CALL, traced=False),))).feed(_result())
+        FrameReader(replace(_PLAN, calls=(replace(_CALL, traced=False),))).feed(_result())
 
 
 def test_no_bytes_raise_anything_but_a_bad_answer() -> None:
@@ -198,7 +198,7 @@ def test_no_bytes_raise_anything_but_a_bad_answer() -> None:
         data = bytearray(_result(shape=(2, draw.randrange(4)), raw=bytes(draw.randrange(9) * 8)))
         for _ in range(draw.randrange(4)):
             data[draw.randrange(len(data))] = draw.randrange(256)
-        reader = Reader(_PLAN)
+        reader = FrameReader(_PLAN)
         with suppress(BadAnswer):
             reader.feed(bytes(data) + pack(CallSeen("small/base", {}, None), _PLAN))
         assert len(reader.events) <= 2

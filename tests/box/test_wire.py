@@ -26,7 +26,7 @@ from grader.box.observations import (
     TrapHit,
 )
 from grader.box.plan import MOST_CHOICES, Call, Entry, Kind, Plan, TensorSpec
-from grader.box.wire import Reader, pack
+from grader.box.wire import FrameReader, pack
 from grader.errors import BadAnswer
 from tests.box.small import attention_plan, numbers
 
@@ -91,7 +91,7 @@ _TOUCHED = {"what": "torch.softmax", "line": 3, "function": "f"}
 def test_an_event_comes_out_as_it_went_in(event: Event) -> None:
     """Pack and read are inverse, and the end is seen."""
     plan = attention_plan()
-    reader = Reader(plan)
+    reader = FrameReader(plan)
 
     events = reader.feed(pack(event, plan) + END)
 
@@ -106,15 +106,15 @@ def test_a_file_is_loaded_once_and_first() -> None:
 
     for stream in (loaded + loaded, pack(_EVENTS[3], plan) + loaded, late):
         with pytest.raises(BadAnswer):
-            Reader(plan).feed(stream)
-    assert len(Reader(plan).feed(loaded + pack(_EVENTS[5], plan) + END)) == 2
+            FrameReader(plan).feed(stream)
+    assert len(FrameReader(plan).feed(loaded + pack(_EVENTS[5], plan) + END)) == 2
 
 
 def test_a_stream_may_arrive_byte_by_byte() -> None:
     """How the bytes are cut says nothing."""
     plan = attention_plan()
     stream = b"".join(pack(event, plan) for event in (_EVENTS[3], _EVENTS[0])) + END
-    reader = Reader(plan)
+    reader = FrameReader(plan)
 
     events = [event for byte in stream for event in reader.feed(bytes([byte]))]
 
@@ -131,7 +131,7 @@ def test_every_dtype_and_shape_crosses(dtype: str, shape: tuple[int, ...]) -> No
     plan = Plan(Entry("f", Kind.FUNCTION, ()), (), (Call("c/base", None, {}, (TensorSpec("output:y", (), shape),)),))
     seen = CallSeen("c/base", {"output:y": Seen(Presence.TENSOR, values, shape, dtype)})
 
-    (found,) = Reader(plan).feed(pack(seen, plan))
+    (found,) = FrameReader(plan).feed(pack(seen, plan))
 
     assert isinstance(found, CallSeen)
     tensor = found.slots["output:y"].tensor
@@ -213,7 +213,7 @@ _HOSTILE = {
 def test_a_stream_that_breaks_the_format_is_a_bad_answer(stream: bytes) -> None:
     """No crash, no exception of another kind, no silence."""
     with pytest.raises(BadAnswer):
-        Reader(attention_plan()).feed(stream)
+        FrameReader(attention_plan()).feed(stream)
 
 
 @pytest.mark.parametrize("cut", [1, 7, 1 << 20])
@@ -221,7 +221,7 @@ def test_what_came_before_a_break_counts_however_the_stream_is_cut(cut: int) -> 
     """The pipe decides how many frames arrive at once; what was finished must not depend on that."""
     plan = attention_plan()
     stream = pack(_EVENTS[3], plan) + pack(_full_call(), plan) + _HOSTILE["unknown kind"]
-    reader = Reader(plan)
+    reader = FrameReader(plan)
     for start in range(0, len(stream), cut):
         with suppress(BadAnswer):
             reader.feed(stream[start : start + cut])
@@ -233,7 +233,7 @@ def test_each_call_may_be_touched_anew() -> None:
     """The cap is on what comes between two events; odd values in a touch are taken as text, or dropped."""
     plan = attention_plan()
     trap_hits = TRAP_HITS * _json(Frame.TOUCHED, {"what": 5, "line": -1})
-    reader = Reader(plan)
+    reader = FrameReader(plan)
 
     events = reader.feed(trap_hits + pack(_EVENTS[3], plan) + trap_hits + pack(_full_call(), plan))
 
@@ -247,12 +247,12 @@ def test_a_number_of_assignments_is_one_that_a_construction_can_have(choices: ob
     built = HEADER.pack(Frame.BUILT, 0, 0, len(frame)) + frame
 
     with pytest.raises(BadAnswer, match="number of assignments"):
-        Reader(attention_plan()).feed(built)
+        FrameReader(attention_plan()).feed(built)
 
 
 def test_bytes_after_the_end_are_refused_later_too() -> None:
     """Whoever holds the pipe open cannot add to a finished answer."""
-    reader = Reader(attention_plan())
+    reader = FrameReader(attention_plan())
     reader.feed(END)
 
     with pytest.raises(BadAnswer, match="went on after its end"):
@@ -265,7 +265,7 @@ def test_a_call_cannot_be_reported_twice() -> None:
     whole = pack(_full_call(), plan)
 
     for late in (_TWICE, _json(Frame.CALLED, {"raised": _LOADING, "modified": []})):
-        reader = Reader(plan)
+        reader = FrameReader(plan)
         reader.feed(whole)
         with pytest.raises(BadAnswer, match="twice"):
             reader.feed(late)
@@ -274,7 +274,7 @@ def test_a_call_cannot_be_reported_twice() -> None:
 def test_an_unfinished_stream_is_not_finished() -> None:
     """What is cut short gives the events before the cut, and no end."""
     plan = attention_plan()
-    reader = Reader(plan)
+    reader = FrameReader(plan)
 
     events = reader.feed((pack(_EVENTS[3], plan) + pack(_full_call(), plan))[:-1])
 
@@ -284,7 +284,7 @@ def test_an_unfinished_stream_is_not_finished() -> None:
 
 def test_odd_values_in_an_exception_are_taken_as_text() -> None:
     """A line that is no line is dropped; texts are cut; numbers in place of text become text."""
-    reader = Reader(attention_plan())
+    reader = FrameReader(attention_plan())
     data = {**_LOADING, "line": True, "type": 5, "message": "m" * 9000}
 
     (raised,) = reader.feed(_json(Frame.LOADING, data))
@@ -298,7 +298,7 @@ def test_long_names_stay_within_a_frame() -> None:
     names = tuple(f"{number}{'n' * 5000}" for number in range(500))
     seen = BuildSeen("d_in=3", {}, None, names, names, names)
 
-    (found,) = Reader(plan).feed(pack(seen, plan))
+    (found,) = FrameReader(plan).feed(pack(seen, plan))
 
     assert isinstance(found, BuildSeen)
     assert len(found.unused) == 50
@@ -314,7 +314,7 @@ def test_a_damaged_stream_raises_nothing_but_a_bad_answer(seed: int, flips: int,
     for _ in range(flips):
         place = draw.randrange(len(stream))
         stream[place : place + draw.randrange(3)] = draw.randbytes(draw.randrange(4))
-    reader = Reader(plan)
+    reader = FrameReader(plan)
     try:
         for start in range(0, len(stream), cut):
             reader.feed(bytes(stream[start : start + cut]))

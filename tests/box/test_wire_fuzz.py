@@ -14,7 +14,7 @@ from benchmarks.fuzz import Tally, examine, told
 from benchmarks.fuzz_subjects import Subject, record
 from benchmarks.mutations import Piece, joined
 from grader.box.frames import SLOT, Frame
-from grader.box.wire import Reader
+from grader.box.wire import FrameReader
 from grader.errors import BadAnswer
 from grader.exercise.catalog import Catalog
 from tests.box.small import attention_plan
@@ -55,11 +55,11 @@ def test_an_answer_may_be_cut_anywhere(subjects: list[Subject]) -> None:
     """Split in two at each place, it says the same; cut off at each place, it gives what came before, and no end."""
     subject = min(subjects, key=lambda one: len(joined(list(one.answers[0]))))
     stream, plan = joined(list(subject.answers[0])), subject.sheet.plan
-    whole = Reader(plan)
+    whole = FrameReader(plan)
     whole.feed(stream)
     assert whole.events
     for place in range(len(stream)):
-        reader = Reader(plan)
+        reader = FrameReader(plan)
         reader.feed(stream[:place])
         assert not reader.finished
         assert told(reader)[1:] == (False, told(whole)[2][: len(reader.events)])
@@ -77,7 +77,7 @@ def test_an_answer_may_be_cut_anywhere(subjects: list[Subject]) -> None:
 )
 def test_no_json_raises_anything_but_a_bad_answer(bodies: list[tuple[Frame, int, int, int, dict[str, object]]]) -> None:
     """Objects of every form under the names that the format knows, in frames of every kind."""
-    reader = Reader(attention_plan())
+    reader = FrameReader(attention_plan())
     with suppress(BadAnswer):
         for kind, code, index, slot, data in bodies:
             head = SLOT.pack(slot) if kind in (Frame.SEEN, Frame.TENSOR) else b""

@@ -18,7 +18,7 @@ from grader.errors import AuthorError, GraderFault
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.exercise.spec import read_spec
-from grader.judge.device_panels import PANEL_DTYPE, Place
+from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.pages.render import report_view
@@ -53,17 +53,17 @@ class _Elsewhere:
         return _BOX.run(plan, source, limits, progress, cancel=cancel)
 
 
-def _graded(source: str, *places: Place) -> Report:
+def _graded(source: str, *places: DevicePlace) -> Report:
     return grade(_EXERCISE, source, seed=5, box=_BOX, places=places)
 
 
-def _single(box: object = _BOX, *, apart: bool = False) -> Place:
-    return Place("cpu", PANEL_DTYPE, box, apart=apart)  # type: ignore[arg-type]  # the tests' own boxes
+def _single(box: object = _BOX, *, apart: bool = False) -> DevicePlace:
+    return DevicePlace("cpu", PANEL_DTYPE, box, apart=apart)  # type: ignore[arg-type]  # the tests' own boxes
 
 
 def test_the_verdict_stands_beside_every_other_place() -> None:
     """The first panel is the verdict's own, in float64; a right answer is within its bounds everywhere."""
-    report = _graded(_ANSWER, _single(), Place("cpu", "bfloat16", _BOX))
+    report = _graded(_ANSWER, _single(), DevicePlace("cpu", "bfloat16", _BOX))
 
     assert [(panel.dtype, panel.within) for panel in report.panels] == [
         ("float64", True), ("float32", True), ("bfloat16", True),
@@ -75,7 +75,7 @@ def test_the_verdict_stands_beside_every_other_place() -> None:
 
 def test_a_bound_is_the_references_own_error_and_some_room() -> None:
     """It grows as the precision shrinks, and so do errors; neither is there by default."""
-    exact, single, half = _graded(_ANSWER, _single(), Place("cpu", "bfloat16", _BOX)).panels
+    exact, single, half = _graded(_ANSWER, _single(), DevicePlace("cpu", "bfloat16", _BOX)).panels
     bounds = [[reading.bound for reading in panel.readings] for panel in (exact, single, half)]
 
     assert all(one < two < three for one, two, three in zip(*bounds, strict=True))

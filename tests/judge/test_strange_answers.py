@@ -15,7 +15,7 @@ from grader.box.observations import Blame, BuildSeen, CallSeen, Observations, Pr
 from grader.box.packing import pack
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.wire import Reader
+from grader.box.wire import FrameReader
 from grader.exercise.catalog import ROOT, Catalog, Exercise
 from grader.exercise.mistakes import Mistake
 from grader.judge import grade as grading
@@ -67,7 +67,7 @@ class _Damaging:
             if builds:
                 name = draw.choice(list(builds))
                 builds[name] = _damaged_build(builds[name], draw)
-        reader = Reader(plan)
+        reader = FrameReader(plan)
         events = reader.feed(b"".join(pack(event, plan) for event in (*builds.values(), *calls.values())))
         kept = draw.sample(events, draw.randint(len(events) // 2, len(events)))
         told = Observations.of(kept)

@@ -12,7 +12,7 @@ import torch
 
 from grader.box.run import Ending, Limits
 from grader.exercise.catalog import ROOT, read_exercise
-from grader.judge.device_panels import PANEL_DTYPE, Place
+from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
@@ -89,8 +89,8 @@ def test_a_kernel_without_end_ends_at_the_wall_clock(gpu: DeviceBox) -> None:
 def test_the_reference_is_within_its_bounds_on_a_gpu(behind_walls: bool, gpu: DeviceBox) -> None:
     """Full marks on the CPU, and panels for both; in a worker, and in the plain subprocess of a desk."""
     places = (
-        Place("cpu", PANEL_DTYPE, PlainBox()),
-        Place("cuda", PANEL_DTYPE, gpu if behind_walls else PlainBox(), apart=True),
+        DevicePlace("cpu", PANEL_DTYPE, PlainBox()),
+        DevicePlace("cuda", PANEL_DTYPE, gpu if behind_walls else PlainBox(), apart=True),
     )
 
     report = grade(EXERCISE, EXERCISE.reference_path.read_bytes(), seed=0, box=PlainBox(), places=places)
@@ -107,7 +107,7 @@ def test_a_mask_on_the_wrong_device_is_told_with_its_remedy(gpu: DeviceBox) -> N
         "    return _forward(self, x) + torch.zeros(1, 1, 1)[0].expand(x.shape[1], -1) * 0\n"
         "CausalAttention.forward = _careless\n"
     )
-    places = (Place("cuda", PANEL_DTYPE, gpu, apart=True),)
+    places = (DevicePlace("cuda", PANEL_DTYPE, gpu, apart=True),)
 
     report = grade(EXERCISE, source, seed=0, box=PlainBox(), places=places)
 

@@ -27,7 +27,7 @@ DRIVERS: Mapping[Kind, str] = {
     Kind.DECODE: "grader.box.drivers.decode.Decode",
     Kind.TRAIN: "grader.box.drivers.train.Train",
     Kind.HOOKS: "grader.box.drivers.hooks.Hooks",
-    Kind.NAMES: "grader.box.drivers.names.Names",
+    Kind.NAMES: "grader.box.drivers.names.NamesDriver",
     Kind.TRANSFER: "grader.box.drivers.transfer.Transfer",
 }
 MODELS: Mapping[str, str] = {

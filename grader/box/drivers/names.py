@@ -14,7 +14,7 @@ from grader.errors import ArgumentMismatch
 NAMES = "names"  # the argument that is not handed over: the names that there are, with spaces between
 
 
-class Names(PlainFunction):
+class NamesDriver(PlainFunction):
     """Calls the entry point, and turns names into numbers."""
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
