@@ -261,7 +261,7 @@ def test_nothing_happens_at_import() -> None:
 def test_no_two_modules_have_a_class_of_the_same_name() -> None:
     """Whoever reads a class's name knows which one is meant."""
     homes: dict[str, list[str]] = {}
-    for module, tree in _MODULES.items():
+    for module, tree in _trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes.setdefault(node.name, []).append(module)
