@@ -75,7 +75,8 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
             yield _observe_call(plan, call, entries[call.part], instance, outside=call.max_elements if whole else None)
     for build in plan.builds:
         if build.name not in instances:
-            yield _construct(plan, build, entries[build.part])[0]
+            seen, instances[build.name] = _construct(plan, build, entries[build.part])
+            yield seen
 
 
 @contextmanager

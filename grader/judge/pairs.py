@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from grader.box.observations import Event
 from grader.box.observe import Instances, observe
@@ -175,6 +175,10 @@ class _Search:
         return recalled(self._memory, (self._probe.key, how, *(one.name for one in wrong)), run)
 
 
+# What `state_dict` has, hooks, and `training`, which every call sets: no mark that the next call would see.
+_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
+
+
 class _ProbeRunner:
     """Runs mistakes on one probe; instances are reused, but for mistakes that leave a mark in them.
 
@@ -213,7 +217,7 @@ def _marks(instances: Instances) -> list[tuple[str, object]]:
         (f"{name}.{key}", _plain(value))
         for name, part in modules
         for key, value in vars(part).items()
-        if key != "training"  # every call sets that, so it is no mark that the next one would see
+        if key not in _OF_EVERY_MODULE
     )
     tensors = ((f"{name}.{key}", value.tolist()) for name, part in modules for key, value in part.state_dict().items())
     return [*attributes, *tensors]
@@ -222,4 +226,8 @@ def _marks(instances: Instances) -> list[tuple[str, object]]:
 def _plain(value: object) -> object:
     if isinstance(value, Tensor):
         return value.tolist()
-    return value if isinstance(value, bool | int | float | str | tuple) else type(value).__name__
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return [(_plain(key), _plain(one)) for key, one in value.items()]
+    return value if isinstance(value, bool | int | float | str | None) else type(value).__name__

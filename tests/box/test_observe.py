@@ -321,6 +321,16 @@ def test_a_refused_construction_must_raise_and_is_tried_last() -> None:
     assert _see(plan, M=Choosy).builds["odd"].raised is not None
 
 
+def test_instances_are_kept_also_of_builds_without_a_call() -> None:
+    """Whoever compares instances before and after the calls finds the same ones in both."""
+    plan, built, called = _module_plan(), {}, {}
+    list(observe(replace(plan, calls=()), lambda: {"M": _Projection}, built))
+    list(observe(plan, lambda: {"M": _Projection}, called))
+
+    assert list(built) == list(called) == ["b"]
+    assert all(instance is not None for instance in (*built.values(), *called.values()))
+
+
 def test_too_few_and_too_many_results_are_told() -> None:
     """A missing second result is nothing; a wrong number of results is described as it is."""
     two = (_SLOT, TensorSpec("output:weights", (), (1,)))
