@@ -88,8 +88,8 @@ def read_stored(data: Path) -> list[Stored]:
     """Return every submission, in the order of the students."""
     database = Database(Settings(data=data).file_url)
     query = """
-        SELECT u.name, s.state, MAX(r.score), s.seed, s.tries, COUNT(r.submission_id) FROM submissions s
-        JOIN users u ON u.id = s.user_id LEFT JOIN reports r ON r.submission_id = s.id GROUP BY s.id ORDER BY u.name
+        SELECT u.name, s.state, MAX(g.score), s.seed, COALESCE(MAX(g.try_number), 0), COUNT(g.id) FROM submissions s
+        JOIN users u ON u.id = s.user_id LEFT JOIN gradings g ON g.submission_id = s.id GROUP BY s.id ORDER BY u.name
     """
     with database.read() as session:
         found = [Stored(*row) for row in session.execute(text(query))]

@@ -43,6 +43,8 @@ def broken(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
     # Under a name of its own it has two examples only, so that what is said is about the exercise alone.
     renamed = folder.rename(folder.with_name("on_trial"))
     (reference / f"{_ID}.py").rename(reference / "on_trial.py")
+    declined = (ROOT / "exercises" / "declined.toml").read_text(encoding="utf-8")
+    (tmp_path / "exercises" / "declined.toml").write_text(declined.replace(f"[{_ID}]", "[on_trial]"), encoding="utf-8")
     examples = renamed / "examples"
     examples.mkdir()
     (examples / "right.py").write_text(f"# verdict: full marks\n{_REFERENCE}", encoding="utf-8")

@@ -306,10 +306,10 @@ def hidden_scores_are_minus_ten(query: Tensor, key: Tensor, value: Tensor, rows:
 
 @mistake(replaces="attend", dimension="masking")
 def hidden_scores_are_minus_ten_thousand(query: Tensor, key: Tensor, value: Tensor, rows: slice, window: int) -> Tensor:
-    """Some scores can be lower than the fill value of your mask.
+    """Your fill value is not lower than every possible score.
 
-    With moderate scores it works. But if all other scores of a row are below your fill value, such as -100 or -10,000,
-    the masked keys have the largest scores and get all the weight. Use -inf, which is below every score.
+    A number such as -100 or -10,000 works only while the visible scores are moderate. If all of them are lower than
+    your fill value, the masked keys have the largest scores and take all the weight. Which number is below every score?
     """
     found, hidden = _window(query, key, rows, window)
     return torch.softmax(found.masked_fill(hidden, -1e4), dim=-1) @ value

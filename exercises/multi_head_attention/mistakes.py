@@ -171,7 +171,7 @@ def masks_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Tens
 
 @mistake(replaces="MultiHeadAttention.weigh", dimension="numerics")
 def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-    """You divide by √d_head after the softmax.
+    """You divide by the square root of the key width after the softmax.
 
     Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the scores, before the
     softmax.

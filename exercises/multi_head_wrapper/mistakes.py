@@ -47,7 +47,7 @@ def scaled_by_the_input_width(self: Any, queries: Tensor, keys: Tensor) -> Tenso
 
 @mistake(replaces="SelfAttention.weigh", dimension="numerics")
 def scaled_after_the_softmax(self: Any, queries: Tensor, keys: Tensor) -> Tensor:
-    """You divide by √d_out_kq after the softmax.
+    """You divide by the square root of the key width after the softmax.
 
     Your weights no longer add up to one, and the softmax itself gets unscaled scores. Divide the scores, before the
     softmax.

@@ -19,18 +19,18 @@ class Page:
         path: its address.
         title: its name in the navigation.
         event: the request that fills it, and the method of `student.ListHandlers` that answers.
-        drawing: the function of `gym.parts` that draws the body.
+        body: the function of `gym.parts` that draws the body.
         query: the fields of its address that are passed on, and how many characters each has at most.
     """
 
     path: str
     title: str
     event: str
-    drawing: str
+    body: str
     query: Mapping[str, int] = field(default_factory=dict)
 
 
-EXERCISES = Page("/", "Exercises", event="exercises", drawing="exercises")
-LEADERBOARD = Page("/leaderboard", "Leaderboard", event="board", drawing="board", query=EXERCISE)
-WORK = Page("/work", "My work", event="work", drawing="attempts")
+EXERCISES = Page("/", "Exercises", event="exercises", body="exercises")
+LEADERBOARD = Page("/leaderboard", "Leaderboard", event="board", body="board", query=EXERCISE)
+WORK = Page("/work", "My work", event="work", body="attempts")
 PAGES = (EXERCISES, LEADERBOARD, WORK)  # as the navigation has them; the first one is the front page

@@ -37,7 +37,7 @@ def build_student(handlers: ExerciseHandlers) -> gr.Blocks:
 def _lay_out(blocks: gr.Blocks, page: Page, shelves: ListHandlers) -> None:
     _navigation()
     show = getattr(shelves, page.event)
-    on(blocks.load, show, None, [part("header"), part(page.drawing)], name=page.event)
+    on(blocks.load, show, None, [part("header"), part(page.body)], name=page.event)
 
 
 def _navigation() -> None:
