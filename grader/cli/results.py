@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from grader.exercise.catalog import Catalog
+from grader.local import WrongUse
 from grader.settings import Settings
 
 
@@ -32,10 +33,14 @@ def regrade_one(
     settings = Settings.from_environment()
     database, box = opened(settings), Sandbox()
     with closing(database), closing(box):
-        found = regrade.regrade(database, Catalog.load(), box, SubmissionId(id), newest=newest)
+        try:
+            found = regrade.regrade(database, Catalog.load(), box, SubmissionId(id), newest=newest)
+        except regrade.CannotRegrade as refusal:
+            raise WrongUse(str(refusal)) from refusal
         if store:
             regrade.keep(database, SubmissionId(id), found)
-    typer.echo(f"before {found.before.score:.2f}, now {found.after.score:.2f}: {_compared(found.same)}")
+    compared = "every digit is the same" if found.same else "they differ"
+    typer.echo(f"before {found.before.score:.2f}, now {found.after.score:.2f}: {compared}")
     for difference in found.differences:
         typer.echo(f"  {difference}")
     if store:
@@ -53,7 +58,3 @@ def rebuild_standings() -> None:
     with closing(database), database.write() as session:
         standings.rebuild(session)
     typer.echo("best scores, leaderboards and counts of mistakes are made anew")
-
-
-def _compared(same: bool) -> str:
-    return "every digit is the same" if same else "they differ"

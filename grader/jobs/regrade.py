@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from grader.box.run import Box
@@ -67,17 +67,14 @@ def regrade(database: Database, catalog: Catalog, box: Box, id: SubmissionId, *,
     if submission is None:
         raise CannotRegrade(f"there is no submission {id}")
     if submission.report is None or versions is None:
-        raise CannotRegrade(f"submission {id} has no result yet; it is {submission.state}")
-    with ExitStack() as stack:
-        if newest:
-            exercise = catalog.get(submission.exercise)
-        else:
-            kept = archive.restored(database, submission.exercise, versions.exercise)
-            exercise = stack.enter_context(kept)
+        raise CannotRegrade(f"submission {id} has no result; it is {submission.state}")
+    name, wanted = submission.exercise, versions.exercise
+    if newest and name not in catalog:
+        raise CannotRegrade(f"there is no exercise {name} any more")
+    with nullcontext(catalog[name]) if newest else archive.restored(database, name, wanted) as exercise:
         if exercise is None:
             raise CannotRegrade(
-                f"the grading files of {submission.exercise} at version {versions.exercise} were not kept; "
-                "grade it with the present ones: --newest"
+                f"the grading files of {name} at version {wanted} were not kept; use the present ones with --newest"
             )
         report = grade(exercise, submission.raw, seed=submission.report.seed, box=box)
         return Regraded(submission.report, report, versions, versions_of(exercise))

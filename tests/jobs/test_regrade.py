@@ -5,22 +5,28 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
+from grader.bootstrap import assemble
+from grader.cli.main import main
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.jobs import archive, regrade
 from grader.jobs.grading import versions_of
 from grader.jobs.regrade import CannotRegrade
 from grader.judge.grade import grade
+from grader.judge.report import Report
+from grader.sandbox.plain import PlainBox
 from grader.sandbox.runner import Sandbox
+from grader.settings import Settings
 from grader.store import accounts, gradings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading
 from grader.store.records import Role, State, Submission, SubmissionId
-from tests.jobs.classroom import open_database
+from tests.jobs.classroom import open_database, until
 
 ANSWER = "import torch\ndef softmax(x, dim=-1):\n    e = torch.exp(x)\n    return e / e.sum(dim, keepdim=True)\n"
 
@@ -106,6 +112,35 @@ def test_files_that_were_not_kept_are_named(graded: tuple[Database, Catalog, Sub
         regrade.regrade(database, catalog, box, id)
     with pytest.raises(CannotRegrade, match="there is no submission s2"):
         regrade.regrade(database, catalog, box, SubmissionId("s2"))
+
+
+def test_the_command_compares_and_exits_by_the_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result that somebody has changed is found; who is unknown is told so, without an apology of ours."""
+    monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path / "var"))
+    catalog = Catalog([read_exercise(ROOT / "exercises" / "softmax")])
+    service = assemble(Settings.from_environment(), catalog, PlainBox())
+    ada = service.add_user("Ada", "correct horse", Role.STUDENT)
+    id = service.submit(ada, "softmax", ANSWER)
+    service.start()
+    until(lambda: service.submission(ada, id).state is State.DONE, "graded")
+    service.stop()
+
+    assert main(["regrade", id]) == 0
+    assert "every digit is the same" in capsys.readouterr().out
+    assert main(["regrade", "nobody's"]) == 2
+    assert capsys.readouterr().err == "there is no submission nobody's\n"
+
+    database = Database(Settings.from_environment().file_url)
+    with database.write() as session:
+        body = session.execute(text("SELECT report FROM gradings")).scalar_one()
+        changed = replace(Report.from_json(body), score=97.0).to_json()
+        session.execute(text("UPDATE gradings SET report = :changed"), {"changed": changed})
+    database.close()
+    assert main(["regrade", id]) == 1
+    assert "they differ" in capsys.readouterr().out
+    assert main(["rebuild"]) == 0
 
 
 def test_files_are_kept_once(graded: tuple[Database, Catalog, SubmissionId]) -> None:
