@@ -19,12 +19,17 @@ from grader.store.tables import GradingFilesRow
 def keep(database: Database, catalog: Catalog) -> int:
     """Store the grading files of each exercise that are not there yet; return how many those were."""
     known = GradingFilesRow
-    with database.write() as session:
+    with database.read() as session:
         there = {(id, version) for id, version in session.execute(select(known.exercise, known.version))}
-        new = [exercise for exercise in catalog.values() if (exercise.id, exercise.version) not in there]
-        session.add_all(
-            known(exercise=one.id, version=one.version, created=time.time(), content=kept.pack(one)) for one in new
-        )
+    new = [  # outside of the transaction: hashing all exercises takes half a second, for which others would wait
+        known(exercise=one.id, version=one.version, created=time.time(), content=kept.pack(one))
+        for one in catalog.values()
+        if (one.id, one.version) not in there
+    ]
+    if new:
+        with database.write() as session:
+            for row in new:
+                session.merge(row)  # another process may have stored it meanwhile
     return len(new)
 
 

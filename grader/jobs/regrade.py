@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.box.run import Box
 from grader.errors import GraderFault
@@ -82,13 +82,7 @@ def regrade(database: Database, catalog: Catalog, box: Box, id: SubmissionId, *,
 
 def keep(database: Database, id: SubmissionId, found: Regraded) -> None:
     """Store the new result as the current one; the former stays among the submission's gradings."""
-    grading = Grading(
-        report=found.after,
-        body=found.after.to_json(),
-        versions=found.now,
-        created=time.time(),
-        reason=Reason.REGRADE,
-    )
+    grading = replace(Grading.of(found.after, found.now, time.time()), reason=Reason.REGRADE)
     with database.write() as session:
         gradings.store(session, id, grading, state=State.BROKEN if found.after.incident else State.DONE)
 
