@@ -143,11 +143,6 @@ class WorkerSupervisor(TableQueue):
         for thread in self._threads:
             thread.start()
 
-    def reconcile(self) -> int:
-        """Hand over again what was stored but never reached a queue; what a dead process held, the others find."""
-        with self._database.write() as session:
-            return claims.adopt(session)
-
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
         self._leaving.set()
