@@ -26,7 +26,8 @@ from grader.examples import Example, read_examples
 from grader.exercise.catalog import Catalog
 from grader.gate.trial import Trial, open_trial
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.grade import causes, observe_reference
+from grader.judge.explaining import causes
+from grader.judge.grade import observe_reference
 from grader.judge.locating import locate
 from grader.judge.report import CheckResult, Report, Status
 from grader.judge.retrace import Runner

@@ -19,7 +19,8 @@ from grader.examples import Example, read_examples
 from grader.exercise.catalog import Exercise
 from grader.exercise.spec import Dimension
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.grade import causes, grade, observe_reference
+from grader.judge.explaining import causes
+from grader.judge.grade import grade, observe_reference
 from grader.judge.recall import Memory
 from grader.judge.report import Diagnosis, Report, Status
 from grader.judge.sheet import Sheet, draw_up

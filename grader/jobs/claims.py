@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from grader.jobs.queue import Claim
 from grader.store import gradings
 from grader.store.gradings import Grading
-from grader.store.records import Reason, State, SubmissionId
+from grader.store.records import GradingId, Reason, State, SubmissionId
 from grader.store.tables import OPEN, JobRow, SubmissionRow
 
 WAITING = JobRow.claim.is_(None)
@@ -88,12 +88,11 @@ def take(
     )  # fmt: skip
 
 
-def finish(session: Session, claim: Claim, grading: Grading, *, state: State) -> bool:
-    """Store the verdict of a try; False, and nothing stored, if the job is no longer in its hands."""
+def finish(session: Session, claim: Claim, grading: Grading, *, state: State) -> GradingId | None:
+    """Store the verdict of a try; None, and nothing stored, if the job is no longer in its hands."""
     if _count(session, delete(JobRow).where(*_held(claim))) != 1:
-        return False
-    gradings.store(session, claim.id, grading, state=state)
-    return True
+        return None
+    return gradings.store(session, claim.id, grading, state=state)
 
 
 def put_back(session: Session, claim: Claim, *, ready: float) -> bool:

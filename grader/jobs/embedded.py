@@ -136,7 +136,7 @@ class EmbeddedEngine(TableQueue):
             alive = [thread for thread in alive if thread.is_alive()]
             with self._database.read() as session:
                 # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
-                if lock.id not in claims.holders(session):
+                if lock.id not in claims.holders(session) and not any(worker.explaining for worker in self._running):
                     return
 
     def _worker(self, queue: str, lock: WorkerLock) -> Worker:

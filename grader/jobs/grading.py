@@ -62,6 +62,11 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None) -> Gr
         if submission.exercise not in catalog:
             raise GraderFault(f"the exercise {submission.exercise} is no longer there")
         tracker.expect(steps_of(submission.exercise))
+        gone = (NO_LONGER,) if submission.device != "cpu" and not panels else ()
+
+        def remarked(report: Report) -> Report:
+            return replace(report, advice=(*report.advice, *gone))
+
         report = grade(
             catalog[submission.exercise],
             submission.raw,
@@ -70,9 +75,9 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None) -> Gr
             places=() if submission.device == "cpu" else panels,
             progress=tracker,
             cancel=tracker.cancel,
+            verdict=lambda verdict: tracker.verdict(remarked(verdict)),
         )
-        gone = submission.device != "cpu" and not panels
-        return replace(report, advice=(*report.advice, NO_LONGER)) if gone else report
+        return remarked(report)
 
     return grade_one
 

@@ -11,7 +11,7 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -19,6 +19,7 @@ from grader.box.cancel import CancelToken
 from grader.box.keys import case_of
 from grader.box.observations import CallSeen
 from grader.jobs.queue import Cancelled
+from grader.judge.report import Report
 from grader.store.records import SubmissionId
 
 RECENT = 50  # gradings whose median length foretells the next one's
@@ -64,6 +65,7 @@ class LiveTracker:
         self.steps = GradingSteps()
         self.alone = False
         self.cancel = CancelToken()
+        self.verdict: Callable[[Report], None] = lambda _: None
 
     def __call__(self, seen: CallSeen) -> None:
         """Note that a call is done, and what its training lost on the way.

@@ -17,7 +17,7 @@ from grader.box.observations import CallSeen
 from grader.errors import Stopped
 from grader.judge.report import Report
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Reason, State, Submission, SubmissionId, Watch
+from grader.store.records import GradingId, Reason, State, Submission, SubmissionId, Watch
 
 TURN_SECONDS = 20.0  # how far each further unfinished submission of the same person stands behind
 
@@ -34,7 +34,8 @@ class Tracker(Protocol):
     """Takes the steps of one grading as they are done.
 
     `cancel` is cancelled with the submission, or when the try has to let others go first. `alone` says that nothing
-    else is graded on this machine meanwhile.
+    else is graded on this machine meanwhile. `verdict` takes the report as soon as its points are final, where more is
+    looked for afterwards.
 
     Raises:
         Cancelled: at any call after the submission was cancelled.
@@ -43,6 +44,7 @@ class Tracker(Protocol):
 
     cancel: CancelToken
     alone: bool
+    verdict: Callable[[Report], None]
 
     def __call__(self, seen: CallSeen) -> None:
         """Note that a call is done."""
@@ -128,8 +130,12 @@ class Jobs(Protocol):
         """Return what is to be graded; None if it was deleted together with its owner."""
         ...
 
-    def finish(self, claim: Claim, grading: Grading, state: State) -> bool:
-        """Store the verdict."""
+    def finish(self, claim: Claim, grading: Grading, state: State) -> GradingId | None:
+        """Store the verdict; None if the job is no longer in the hands of this try."""
+        ...
+
+    def complete(self, id: GradingId, report: Report, body: str) -> None:
+        """Store what was found after the verdict, in the same grading; `body` is the report as JSON."""
         ...
 
     def retry(self, claim: Claim, pause: float) -> bool:

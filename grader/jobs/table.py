@@ -14,10 +14,11 @@ from grader.jobs import claims
 from grader.jobs.live import Live
 from grader.jobs.queue import Claim, virtual_deadline
 from grader.jobs.watching import Watching
-from grader.store import submissions
+from grader.judge.report import Report
+from grader.store import gradings, submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import State, Submission, SubmissionId, Watch
+from grader.store.records import GradingId, State, Submission, SubmissionId, Watch
 
 LOG = logging.getLogger(__name__)
 TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken or killed
@@ -124,10 +125,15 @@ class TableJobs:
         with self.database.read() as session:
             return submissions.get(session, claim.id)
 
-    def finish(self, claim: Claim, grading: Grading, state: State) -> bool:
-        """Store the verdict; False if the job is no longer in the hands of this try."""
+    def finish(self, claim: Claim, grading: Grading, state: State) -> GradingId | None:
+        """Store the verdict; None if the job is no longer in the hands of this try."""
         with self.database.write() as session:
             return claims.finish(session, claim, grading, state=state)
+
+    def complete(self, id: GradingId, report: Report, body: str) -> None:
+        """Store what was found after the verdict, in the same grading; `body` is the report as JSON."""
+        with self.database.write() as session:
+            gradings.complete(session, id, report, body)
 
     def retry(self, claim: Claim, pause: float) -> bool:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""

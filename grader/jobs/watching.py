@@ -34,7 +34,7 @@ class Watching:
         """
         last: Watch | None = None
         with self._live.listening(id) as event:
-            while last is None or not last.state.final:
+            while last is None or not last.over:
                 event.clear()
                 try:
                     seen = await asyncio.to_thread(self._look, id)
@@ -45,7 +45,7 @@ class Watching:
                 if last is None or replace(seen, elapsed=last.elapsed) != last:
                     last = seen
                     yield seen
-                if not last.state.final:
+                if not last.over:
                     await _heard(event, self._live.pace if last.state is State.QUEUED else LOOK_SECONDS)
 
     def _look(self, id: SubmissionId) -> Watch:
@@ -59,7 +59,8 @@ class Watching:
         elapsed = (self._clock() if found.finished is None else found.finished) - found.created
         if not found.state.final:
             return Watch(found.state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, curve=steps.curve)
-        return Watch(found.state, elapsed=elapsed, report=found.report, exercise=found.exercise, number=found.number)
+        report = submissions.settled(found.report, found.finished, self._clock())
+        return Watch(found.state, elapsed=elapsed, report=report, exercise=found.exercise, number=found.number)
 
 
 async def _heard(event: asyncio.Event, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""One worker: takes a job, has it graded, stores the verdict, takes the next.
+"""One worker: takes a job, has it graded, stores the verdict, then its cause, and takes the next.
 
 A fault of ours never ends as the student's. What fails while it is graded is tried again after a pause, and stored as
 broken, under an incident, where it stays. A verdict that the database does not take is kept and offered again; where
@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from grader.errors import Killed, logged_for, record
 from grader.jobs.live import Live, LiveTracker
@@ -23,9 +25,10 @@ from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import State
+from grader.store.records import GradingId, State
 
 LOG = logging.getLogger(__name__)
+Stored = TypeVar("Stored")
 APOLOGY = (
     "Something of ours broke while this was being graded; your code is not to blame, and no attempt is used up. "
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
@@ -60,6 +63,16 @@ class Retries:
     quick_seconds: float = 1.0
 
 
+@dataclass(slots=True)
+class HeldJob:
+    """A job in the hands of a worker; `stored` and `verdict` are there once the verdict is stored."""
+
+    claim: Claim
+    tracker: LiveTracker
+    stored: GradingId | None = None
+    verdict: Report | None = None
+
+
 @dataclass(slots=True, kw_only=True)
 class Worker:
     """A loop for a thread of its own; `token` names the claim that it holds, or is about to make."""
@@ -75,7 +88,7 @@ class Worker:
     retries: Retries
     clock: Callable[[], float]
     token: str = ""
-    held: tuple[Claim, LiveTracker] | None = None
+    held: HeldJob | None = None
 
     def serve(self) -> None:
         """Work until `stop` is set; sleep while there is nothing to do."""
@@ -100,10 +113,17 @@ class Worker:
 
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
-        if self.held is not None:
-            claim, tracker = self.held
+        held = self.held
+        if held is not None and held.stored is None:
+            claim = held.claim
             if self.clock() - claim.started > self.retries.quick_seconds * 2.0 ** (claim.tries - 1):
-                tracker.cancel.cancel(Preempted(f"submission {claim.id} lets others go first"))
+                held.tracker.cancel.cancel(Preempted(f"submission {claim.id} lets others go first"))
+
+    @property
+    def explaining(self) -> bool:
+        """Whether a verdict is stored, and its cause is still searched for."""
+        held = self.held
+        return held is not None and held.stored is not None
 
     def _rest(self, fault: Exception, stumbles: int) -> None:
         seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
@@ -133,19 +153,25 @@ class Worker:
         with self.live.grading(claim.id) as tracker:
             tracker.alone = claim.kills > 0
             self.live.moved(claim.id)
-            self.held = (claim, tracker)
+            held = self.held = HeldJob(claim, tracker)
+            tracker.verdict = partial(self._give_verdict, held)
             try:
-                self._settle(claim, self._graded(claim, tracker))
+                self._settle(held, self._graded(claim, tracker))
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                self._ended_by(claim, tracker.cancel.reason or fault)  # what is killed may fail in any way
+                self._ended_by(held, tracker.cancel.reason or fault)  # what is killed may fail in any way
             finally:
                 self.held = None
         self.live.moved(claim.id)
 
-    def _ended_by(self, claim: Claim, fault: Exception) -> None:
-        """Do what has to be done after a try without a report."""
+    def _ended_by(self, held: HeldJob, fault: Exception) -> None:
+        """Do what has to be done after a try without a report, or after a search that did not come to its end."""
+        claim = held.claim
+        if held.verdict is not None:
+            LOG.warning("the search for the cause in submission %s ended early: %r", claim.id, fault, exc_info=fault)
+            self._complete(held, held.verdict.given_up())
+            return
         match fault:
             case Cancelled():
                 LOG.info("submission %s was cancelled while it ran", claim.id)
@@ -168,16 +194,45 @@ class Worker:
         submission = self.jobs.submission(claim)
         return None if submission is None else self.grade(submission, tracker)
 
-    def _settle(self, claim: Claim, report: Report | None) -> None:
+    def _give_verdict(self, held: HeldJob, report: Report) -> None:
+        """Store a verdict whose cause is searched for from now on, unless another try may do better.
+
+        Raises:
+            StoreUnavailable: it could not be stored.
+        """
+        if self._another_try_may_help(held.claim, report):
+            return
+        held.stored = self._store(held.claim, report, _state(report))
+        if held.stored is None:
+            held.tracker.cancel.cancel(Cancelled(f"submission {held.claim.id} is no longer ours"))
+            return
+        held.verdict = report
+        self.live.moved(held.claim.id)
+
+    def _settle(self, held: HeldJob, report: Report | None) -> None:
         """Store a report; one that tells of a fault of ours is put off as long as another try may do better."""
         if report is None:
             return
-        if report.faulty and claim.faults < len(self.retries.pauses):
-            self._put_off(claim, f"its report tells of a fault of ours {report.incident}")
-            return
-        self._store(claim, report, State.BROKEN if report.incident else State.DONE)
+        if held.stored is not None:
+            self._complete(held, report)
+        elif self._another_try_may_help(held.claim, report):
+            self._put_off(held.claim, f"its report tells of a fault of ours {report.incident}")
+        else:
+            self._store(held.claim, report, _state(report))
 
-    def _store(self, claim: Claim, report: Report, state: State) -> None:
+    def _another_try_may_help(self, claim: Claim, report: Report) -> bool:
+        return report.faulty and claim.faults < len(self.retries.pauses)
+
+    def _complete(self, held: HeldJob, report: Report) -> None:
+        """Add to the stored verdict what was found after it; without a database the verdict stands as it is."""
+        assert held.stored is not None
+        report, body = self._written(report)
+        try:
+            self._offered(held.claim, partial(self.jobs.complete, held.stored, report, body))
+        except StoreUnavailable as fault:
+            LOG.warning("the cause found for %s could not be stored: %s", held.claim.id, fault)
+
+    def _store(self, claim: Claim, report: Report, state: State) -> GradingId | None:
         report, body = self._written(report)
         grading = Grading(
             report=report,
@@ -187,18 +242,24 @@ class Worker:
             reason=claim.reason,
             try_number=claim.tries,
         )
-        if not self._kept(claim, grading, state):
+        stored = self._offered(claim, partial(self.jobs.finish, claim, grading, state))
+        if stored is None:
             LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
+        return stored
 
-    def _kept(self, claim: Claim, grading: Grading, state: State) -> bool:
-        """Store a result, offering it again after each pause; False if the job is no longer in our hands."""
+    def _offered(self, claim: Claim, store: Callable[[], Stored]) -> Stored:
+        """Store something, offering it again after each pause.
+
+        Raises:
+            StoreUnavailable: the database did not take it after the last pause either.
+        """
         for pause in self.retries.pauses:
             try:
-                return self.jobs.finish(claim, grading, state)
+                return store()
             except StoreUnavailable as fault:
                 LOG.warning("the report on %s could not be stored, next in %s s: %s", claim.id, pause, fault)
                 self.stop.wait(pause)
-        return self.jobs.finish(claim, grading, state)
+        return store()
 
     def _written(self, report: Report) -> tuple[Report, str]:
         """Return a report with its JSON; where it cannot be written whole, without all that no point depends on."""
@@ -230,3 +291,7 @@ class Worker:
         """Return a report without checks."""
         seconds = self.clock() - claim.started
         return Report(claim.exercise, status, 0.0, claim.seed, claim.device, seconds, reason=reason)
+
+
+def _state(report: Report) -> State:
+    return State.BROKEN if report.incident else State.DONE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,23 +16,17 @@ from grader.checks.evidence import misfit
 from grader.checks.explain import explain
 from grader.errors import AuthorError, GraderFault, Rejected
 from grader.exercise.catalog import Exercise
-from grader.exercise.spec import Dimension
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.bounded import MOST_WORK, while_there_is_time, within
+from grader.judge.bounded import while_there_is_time
 from grader.judge.device_panels import DevicePlace, Runner, device_panels
-from grader.judge.diagnosis import diagnose, pairs_effort
-from grader.judge.effort import Effort
-from grader.judge.locating import locate
+from grader.judge.explaining import explained
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.preview import Preview
-from grader.judge.recall import Memory
-from grader.judge.report import DevicePanel, Diagnosis, Figures, Location, Report, Status
+from grader.judge.report import DevicePanel, Figures, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
-from grader.judge.text import clean
 
-_CUT = "no single known mistake explains your results, and the search for two at once ended before all were tried"
 _GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
 
 
@@ -45,20 +39,21 @@ def grade(
     places: Sequence[DevicePlace] = (),
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
+    verdict: Callable[[Report], None] = lambda _: None,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
     Whatever the submission does is told in the report. `progress` is called with each finished call; `cancel` kills the
-    run and ends the search for causes and places.
+    run and ends the search for causes and places. Where more is looked for after the verdict, `verdict` is called with
+    the report so far, whose points and checks are final.
 
     Raises:
         Stopped: `cancel` was cancelled meanwhile.
         GraderFault: something of ours failed; nothing was decided.
     """
     start = time.perf_counter()
-    device = places[-1].device if places else "cpu"
-    blank = Report(exercise.id, Status.REJECTED, 0.0, seed, device, 0.0, box=box.name)
+    blank = Report(exercise.id, Status.REJECTED, 0.0, seed, places[-1].device if places else "cpu", 0.0, box=box.name)
     try:
         text = read_source(source, limit_bytes=Limits().source_bytes)
     except Rejected as refusal:
@@ -68,70 +63,29 @@ def grade(
     sheet, truth = draw_up(exercise, seed), partial(observe_reference, exercise)
     reading = partial(preview.read, text, sheet.plan)
     outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=reading)
-    report = tell(blank, outcome)
-    if report.checks:
-        again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
-        report = _with_diagnosis(exercise, report, outcome, cancel)
-        some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
-        report = _with_location(report, outcome, partial(locate, exercise, outcome, text, some_runs, cancel=cancel))
-        report = _with_panels(exercise, report, outcome, places=places, run=again)
-    return replace(report, seconds=round(time.perf_counter() - start, 4))
+    report = _with_figures(tell(blank, outcome), outcome)
+    report = replace(report, seconds=round(time.perf_counter() - start, 4))
+    if not report.checks:
+        return report
+    if outcome.score < 100 or places:
+        verdict(replace(report, complete=False))
+    again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
+    some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
+    report = explained(exercise, report, outcome, text=text, run=some_runs, cancel=cancel)
+    return _with_panels(exercise, report, outcome, places=places, run=again)
 
 
-def _with_diagnosis(exercise: Exercise, report: Report, outcome: Outcome, cancel: CancelToken | None) -> Report:
-    """Return `report` with the cause of what went wrong, and with its pictures."""
+def _with_figures(report: Report, outcome: Outcome) -> Report:
+    """Return `report` with its pictures, where anything was checked."""
+    if not report.checks:
+        return report
     optional = OptionalParts()
-    found: tuple[Diagnosis, ...] = ()
-    effort = pairs_effort()
-    if outcome.score < 100:
-        look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort)
-        found = optional.make("the cause is", look, found)
     drawn = optional.make(
         "the pictures are",
         lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),
         Figures(),
     )
-    cut = (_CUT,) if effort.spent and not found else ()
-    return replace(report, diagnosis=found, figures=drawn, advice=(*report.advice, *cut, *optional.missing))
-
-
-def _with_location(report: Report, outcome: Outcome, find: Callable[[], Location | None]) -> Report:
-    """Return `report` with the place where the answer begins to differ, if nothing else says what is wrong with it."""
-    if outcome.score == 100 or report.diagnosis or outcome.run.ending is not Ending.FINISHED:
-        return report
-    optional = OptionalParts()
-    found = optional.make("the place where your code first differs is", partial(within, MOST_WORK, find), None)
-    return replace(report, location=found and _cleaned(found), advice=(*report.advice, *optional.missing))
-
-
-def _cleaned(found: Location) -> Location:
-    """Return a location that may quote the answer's own words, as it can be shown anywhere."""
-    title = clean(" ".join(found.title.split()), limit=200)
-    return replace(found, title=title, message=clean(found.message, limit=4000))
-
-
-def causes(
-    exercise: Exercise,
-    outcome: Outcome,
-    lost: Collection[Dimension],
-    known: Mapping[str, Observations] | None = None,
-    *,
-    cancel: CancelToken | None = None,
-    memory: Memory | None = None,
-    effort: Effort | None = None,
-) -> tuple[Diagnosis, ...]:
-    """Return the mistakes that explain an outcome; a cancelled `cancel` ends the search with `Stopped`.
-
-    Searches with the same exercise and seed may share one `memory`; `effort` is what may be done to try two mistakes
-    together.
-
-    Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
-    rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
-    """
-    look = partial(diagnose, exercise, lost=lost, cancel=cancel, memory=memory, effort=effort)
-    if outcome.coarse is not None and (found := look(outcome.coarse)):
-        return look(outcome.evidence, known, among={one.mistake for one in found}) or found
-    return look(outcome.evidence, {} if outcome.single else known)
+    return replace(report, figures=drawn, advice=(*report.advice, *optional.missing))
 
 
 def _with_panels(

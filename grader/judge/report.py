@@ -214,6 +214,7 @@ class Report:
         box: which sandbox it ran in.
         dtype: the precision that the verdict was reached in.
         seconds: from taking the submission up to the verdict.
+        complete: nothing is looked for any more; False while a cause is searched for, after the verdict.
         incident: the id under which a fault of ours was logged that leaves the verdict open; empty without one.
     """
 
@@ -241,6 +242,7 @@ class Report:
     box: str = ""
     dtype: str = "float64"
     incident: str = ""
+    complete: bool = True
 
     @property
     def accepted(self) -> bool:
@@ -268,6 +270,10 @@ class Report:
         kept = replace(self, properties=(), advice=(), mapping={}, figures=Figures(), output="")
         return replace(kept, diagnosis=(), location=None)
 
+    def given_up(self) -> Report:
+        """Return a report whose search for the cause ended early, as it can be shown for good."""
+        return replace(self, complete=True, advice=(*self.advice, _GIVEN_UP))
+
     def to_json(self) -> str:
         """Return the report as one line of JSON."""
         return _ADAPTER.dump_json(self).decode()
@@ -282,4 +288,5 @@ class Report:
         return _ADAPTER.validate_json(text)
 
 
+_GIVEN_UP = "a restart or an error of the grader interrupted the search for the cause; your points are not affected"
 _ADAPTER = TypeAdapter(Report)

@@ -46,6 +46,11 @@ _PLACES = ("the first", "the second")  # of two mistakes at once
 _HOLDS = {True: "holds", False: "does not hold", None: "could not be checked"}
 MANY = 3  # checks that say the same; from here on it is said above them, once
 _EMPTY: View = {"empty": True}
+_LOOKING: View = {
+    "kind": "What went wrong",
+    "title": "Looking for the cause",
+    "message": "Your points are final. In a moment you see what your results have in common with known mistakes.",
+}
 
 
 def report_view(report: Report | None, *, number_of_attempt: int = 0, best: float | None = None) -> View:
@@ -136,6 +141,8 @@ def causes(report: Report) -> list[View]:
     """Return what to read first: the diagnosis, or else what most failed checks say alike, and where it begins."""
     if report.diagnosis:
         return [_cause(diagnosis, kind) for diagnosis, kind in zip(report.diagnosis, kinds(report), strict=True)]
+    if not report.complete:
+        return [*_said_often(report), _LOOKING]
     return [*_said_often(report), *([_begins(report.location)] if report.location else [])]
 
 

@@ -67,17 +67,21 @@ class Runs:
                 return
             user, watching = begun
             with self.seats.taken(user.id):
-                async for watch in watching:
-                    yield "panel", run_status.watch_view(watch)
+                async for part in self._told(user, watching):
+                    yield part
         except NotAllowed as refusal:
             yield "panel", run_status.refused_view(str(refusal))
-            return
-        for part in await asyncio.to_thread(self._ending, user, watch):
-            yield part
 
     def _begun(self, request: Request, id: SubmissionId) -> tuple[User, AsyncIterator[Watch]] | None:
         user = self.handlers.identity.user(request)
         return (user, self.service.watch(user, id)) if user else None
+
+    async def _told(self, user: User, watching: AsyncIterator[Watch]) -> AsyncIterator[Part]:
+        async for watch in watching:
+            yield "panel", run_status.watch_view(watch)
+            if watch.state.final:  # twice where a cause is searched for: before, and after
+                for part in await asyncio.to_thread(self._ending, user, watch):
+                    yield part
 
     def _ending(self, user: User, watch: Watch) -> list[Part]:
         best = self.service.best(user)

@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from argon2 import PasswordHasher
 
@@ -211,7 +211,7 @@ class Service:
             found = submissions.get(session, id)
         if found is None:
             raise NotAllowed(NOT_YOURS)
-        return found
+        return replace(found, report=submissions.settled(found.report, found.finished, self._clock()))
 
     def unfinished(self, user: User, exercise: str) -> SubmissionId | None:
         """Return the person's submission on the exercise that still waits or runs."""

@@ -1,4 +1,7 @@
-"""The results of grading: written once each, never changed; one of a submission's is the current one."""
+"""The results of grading; one of a submission's is the current one.
+
+The verdict is written once and never changed. What is found after it, its cause above all, is added to it once.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
 from grader.store import standings
-from grader.store.records import Reason, State, SubmissionId, UserId
+from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
 from grader.store.tables import DiagnosisRow, GradingRow, SubmissionRow
 
 
@@ -52,20 +55,45 @@ class Grading:
         return cls(report=report, body=report.to_json(), versions=versions, created=created)
 
 
-def store(session: Session, id: SubmissionId, grading: Grading, *, state: State) -> None:
-    """Store a result as the current one of a submission, and bring the caches up to date."""
+def store(session: Session, id: SubmissionId, grading: Grading, *, state: State) -> GradingId:
+    """Store a result as the current one of a submission, and bring the caches up to date; return its id."""
     row = _row(id, grading)
     session.add(row)
     session.flush()
-    found = {one.mistake[:100]: one.title[:200] for one in grading.report.diagnosis}
-    session.add_all(DiagnosisRow(grading_id=row.id, mistake=mistake, title=title) for mistake, title in found.items())
-    session.flush()
+    _name_mistakes(session, row.id, grading.report)
     owner = session.execute(
         update(SubmissionRow)
         .where(SubmissionRow.id == id)
         .values(state=state.value, finished=grading.created, current_grading=row.id)
         .returning(SubmissionRow.user_id, SubmissionRow.exercise)
         .execution_options(synchronize_session=False)
+    ).one()
+    standings.refresh(session, UserId(owner[0]), owner[1])
+    return GradingId(row.id)
+
+
+def complete(session: Session, id: GradingId, report: Report, body: str) -> None:
+    """Add to a result what was found after its verdict; nothing if it was deleted meanwhile.
+
+    Args:
+        session: of a write transaction.
+        id: the grading's.
+        report: the same verdict, with all that was found.
+        body: the report as JSON.
+    """
+    row = GradingRow
+    submission = session.scalar(
+        update(row)
+        .where(row.id == id, row.score == report.score, row.status == report.status.value)
+        .values(report=body)
+        .returning(row.submission_id)
+        .execution_options(synchronize_session=False)
+    )
+    if submission is None:
+        return
+    _name_mistakes(session, id, report)
+    owner = session.execute(
+        select(SubmissionRow.user_id, SubmissionRow.exercise).where(SubmissionRow.id == submission)
     ).one()
     standings.refresh(session, UserId(owner[0]), owner[1])
 
@@ -79,6 +107,12 @@ def versions_of(session: Session, id: SubmissionId) -> Versions | None:
         .where(SubmissionRow.id == id)
     ).one_or_none()
     return None if found is None else Versions(exercise=found[0], grader=found[1], torch=found[2])
+
+
+def _name_mistakes(session: Session, id: int, report: Report) -> None:
+    found = {one.mistake[:100]: one.title[:200] for one in report.diagnosis}
+    session.add_all(DiagnosisRow(grading_id=id, mistake=mistake, title=title) for mistake, title in found.items())
+    session.flush()
 
 
 def _row(id: SubmissionId, grading: Grading) -> GradingRow:

@@ -14,6 +14,7 @@ from grader.judge.report import Report, Status
 
 UserId = NewType("UserId", int)
 SubmissionId = NewType("SubmissionId", str)  # opaque, unguessable
+GradingId = NewType("GradingId", int)
 
 
 class Role(StrEnum):
@@ -159,3 +160,8 @@ class Watch:
     again: bool = False
     exercise: str = ""
     number: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing will change any more; a verdict comes before its cause is known."""
+        return self.state.final and (self.report is None or self.report.complete)

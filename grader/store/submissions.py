@@ -30,6 +30,7 @@ _LINE = (
     *(SubmissionRow.id, SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.created, STATE),
     *(GradingRow.status, GradingRow.score, GradingRow.flag),
 )
+EXPLAIN_SECONDS = 30.0  # after the verdict; the search for its cause takes a second or two
 MOST_LISTED = 200
 
 
@@ -78,6 +79,13 @@ def outcome(session: Session, id: SubmissionId) -> SubmissionOutcome:
     wanted = select(STATE, row.exercise, row.number, row.created, row.finished, GradingRow.report)
     state, exercise, number, created, finished, body = session.execute(_joined(wanted).where(row.id == id)).one()
     return SubmissionOutcome(State(state), exercise, number, created, finished, _report(body))
+
+
+def settled(report: Report | None, finished: float | None, now: float) -> Report | None:
+    """Return a report as it stands `now`: a search that has not ended long after the verdict was interrupted."""
+    if report is None or report.complete or finished is None or now < finished + EXPLAIN_SECONDS:
+        return report
+    return report.given_up()
 
 
 def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | None:

@@ -321,7 +321,7 @@ def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None
         with database.write() as session:
             kept.append(claims.finish(session, claim, grading, state=State.DONE))
 
-    assert kept == [False, True, False]
+    assert [id is not None for id in kept] == [False, True, False]
 
 
 def test_another_process_hands_in_and_we_grade(database: Database, engine: Make, tmp_path: Path) -> None:

@@ -353,3 +353,16 @@ def test_inputs_that_are_not_contiguous_are_a_matter_of_advice(attend: Exercise,
 
     assert report.score == 100
     assert [text for text in report.advice if "not contiguous in memory" in text and said in text] != []
+
+
+def test_the_verdict_is_told_before_its_cause_is_looked_for(attend: Exercise) -> None:
+    """Points, checks and pictures are final by then; after a right answer nothing is looked for."""
+    told: list[Report] = []
+    box = InlineBox()
+    report = grade(attend, change(ATTEND, _UNSCALED), seed=1, box=box, verdict=told.append)
+    grade(attend, ATTEND, seed=1, box=box, verdict=told.append)
+
+    (verdict,) = told
+    assert (verdict.complete, verdict.diagnosis, report.complete) == (False, (), True)
+    assert [one.mistake for one in report.diagnosis] == ["no_scaling"]
+    assert replace(verdict, complete=True, diagnosis=report.diagnosis) == report

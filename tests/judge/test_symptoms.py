@@ -12,7 +12,8 @@ from grader.box.run import Limits
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.cause import Location
 from grader.judge.effort import Effort
-from grader.judge.grade import causes, grade
+from grader.judge.explaining import causes
+from grader.judge.grade import grade
 from grader.judge.locating import locate
 
 _TOLD = {

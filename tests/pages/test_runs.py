@@ -10,6 +10,7 @@ from grader.exercise.catalog import ROOT
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, status, write
 
 RIGHT = (ROOT / "reference" / "softmax.py").read_text(encoding="utf-8")
+WRONG = RIGHT.replace("return x - x.amax(dim=dim, keepdim=True)", "return x - x.max()")
 
 
 def parts(answer):
@@ -41,6 +42,18 @@ def test_a_stream_ends_with_the_report_and_what_it_changes(followed):
     assert names[-5:] == ["report", "title", "attempts", "board", "end"]
     assert json.loads(told[-6][1])["phase"] == "passed"
     assert json.loads(told[-5][1])["score"] == "100"
+
+
+def test_a_wrong_answer_is_told_its_points_before_their_cause(followed):
+    """The report comes twice: its points at once, and the mistake as soon as it is known."""
+    reports = [json.loads(line) for name, line in parts(followed(WRONG)) if name == "report"]
+    verdict, whole = reports
+
+    assert verdict["score"] == whole["score"] != "100"
+    assert (verdict["groups"], verdict["maps"]) == (whole["groups"], whole["maps"])
+    assert [one["title"] for one in verdict["causes"]][-1] == "Looking for the cause"
+    (cause,) = whole["causes"]
+    assert cause["title"].startswith("You subtract the largest score of the whole tensor")
 
 
 def test_a_run_that_is_over_is_told_at_once(site, visitor, person):

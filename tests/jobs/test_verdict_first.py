@@ -1,0 +1,196 @@
+"""The verdict is stored and shown before its cause is known; the cause is added to the same grading."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from sqlalchemy import func, select
+
+from grader.errors import GraderFault
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.queue import Tracker
+from grader.jobs.watching import Watching
+from grader.judge.cause import Diagnosis
+from grader.judge.report import Report
+from grader.store import boards, submissions
+from grader.store.engine import Database
+from grader.store.records import State, Submission, SubmissionId
+from grader.store.submissions import EXPLAIN_SECONDS
+from grader.store.tables import GradingRow, JobRow, MistakeRow
+from tests.jobs.classroom import full_marks, hand_in, open_database, states, until
+
+Make = Callable[..., EmbeddedEngine]
+CAUSE = Diagnosis("forgot_scaling", "The scores are not scaled", "Divide by the root of d.", True)
+
+
+class Search:
+    """Grades with 40 points at once, and finds the cause when it is let go on."""
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.told = threading.Event()
+        self.go = threading.Event()
+        self._fault = fault
+
+    def grade(self, submission: Submission, tracker: Tracker) -> Report:
+        """Tell the verdict, wait, and return it with its cause."""
+        report = replace(full_marks(submission, tracker), score=40.0)
+        tracker.verdict(replace(report, complete=False))
+        self.told.set()
+        assert self.go.wait(20)
+        if self._fault is not None:
+            raise self._fault
+        return replace(report, diagnosis=(CAUSE,))
+
+
+def stored_report(database: Database) -> Report:
+    """Return the report of the only submission, as it is stored."""
+    with database.read() as session:
+        found = submissions.get(session, SubmissionId("s1"))
+    assert found is not None
+    assert found.report is not None
+    return found.report
+
+
+def count(database: Database, table: type[GradingRow | JobRow | MistakeRow]) -> int:
+    """Count the rows of a table."""
+    with database.read() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_the_verdict_counts_before_its_cause_is_found(database: Database, engine: Make) -> None:
+    """Score, state and board are there, the job is gone; then the same grading names the mistake."""
+    search = Search()
+    one = engine(search.grade)
+    one.run({"cpu": 1})
+    stored = hand_in(database, one, "s1")
+    assert search.told.wait(20)
+
+    verdict = stored_report(database)
+    with database.read() as session:
+        best = boards.best(session, stored.user)
+    before = states(database), verdict.score, verdict.complete, verdict.diagnosis, best, count(database, JobRow)
+    assert before == ({"s1": State.DONE}, 40.0, False, (), {"softmax": 40.0}, 0)
+    assert count(database, MistakeRow) == 0
+
+    search.go.set()
+    until(lambda: stored_report(database).complete, "the cause is stored")
+    assert stored_report(database) == replace(verdict, complete=True, diagnosis=(CAUSE,))
+    assert (count(database, GradingRow), count(database, MistakeRow)) == (1, 1)
+
+
+def test_a_watcher_is_told_twice(database: Database, engine: Make) -> None:
+    """First the points, then the cause; and then it is over."""
+    search = Search()
+    one = engine(search.grade)
+    hand_in(database, one, "s1")
+    one.run({"cpu": 1})
+
+    async def watch() -> list[tuple[float, bool]]:
+        told = []
+        async for seen in Watching(database, one.live).watch(SubmissionId("s1")):
+            if seen.report is not None:
+                told.append((seen.report.score, bool(seen.report.diagnosis)))
+                search.go.set()
+        return told
+
+    assert asyncio.run(watch()) == [(40.0, False), (40.0, True)]
+
+
+def test_a_search_that_fails_leaves_the_verdict_as_it_is(database: Database, engine: Make) -> None:
+    """Nothing is graded again; the report says that the search was interrupted."""
+    search = Search(GraderFault("out of luck"))
+    search.go.set()
+    one = engine(search.grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "s1")
+    until(lambda: states(database) == {"s1": State.DONE} and stored_report(database).complete, "at an end")
+
+    report = stored_report(database)
+    assert (report.score, report.diagnosis, count(database, GradingRow)) == (40.0, (), 1)
+    assert any("interrupted the search" in line for line in report.advice)
+
+
+def test_who_drains_waits_for_the_cause(database: Database, engine: Make) -> None:
+    """A stop within its time loses no diagnosis, though the job is gone from its table."""
+    search = Search()
+    one = engine(search.grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "s1")
+    assert search.told.wait(20)
+    draining = threading.Thread(target=one.drain, args=(20.0,))
+    draining.start()
+    until(lambda: one._stop.is_set(), "draining")
+    search.go.set()
+    draining.join(20)
+
+    assert stored_report(database).diagnosis == (CAUSE,)
+
+
+def test_waiting_newcomers_do_not_cut_a_search_short(database: Database, engine: Make) -> None:
+    """What has its verdict is not queued again, however long the search takes."""
+    search = Search()
+    one = engine(search.grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "s1")
+    assert search.told.wait(20)
+    (worker,) = one._running
+    worker.clock = lambda: time.time() + 3600.0
+    worker.yield_turn()
+    search.go.set()
+    until(lambda: stored_report(database).complete, "at an end")
+
+    assert stored_report(database).diagnosis == (CAUSE,)
+
+
+def _search_for_ever(folder: Path, told: Connection) -> None:
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        report = replace(full_marks(submission, tracker), score=40.0)
+        tracker.verdict(replace(report, complete=False))
+        os.write(told.fileno(), b"!")
+        threading.Event().wait()
+        return report
+
+    database = open_database(folder)
+    one = EmbeddedEngine(database, grade, workers=folder / "workers")
+    hand_in(database, one, "s1")
+    one.run({"cpu": 1})
+    threading.Event().wait()
+
+
+def test_a_verdict_outlives_the_process_that_searches_for_its_cause(tmp_path: Path) -> None:
+    """Killed in the search, it is not graded again; after a while the report says what happened."""
+    context = get_context("forkserver")
+    reading, writing = context.Pipe(duplex=False)
+    process = context.Process(target=_search_for_ever, args=(tmp_path, writing))
+    process.start()
+    assert os.read(reading.fileno(), 1) == b"!"
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+
+    with closing(open_database(tmp_path)) as database:
+        next_start = EmbeddedEngine(database, full_marks, workers=tmp_path / "workers")
+        next_start.run({"cpu": 1})
+        found = next_start.reconcile()
+        next_start.drain(5.0)
+        report = stored_report(database)
+        with database.read() as session:
+            outcome = submissions.outcome(session, SubmissionId("s1"))
+
+    assert (found, report.score, report.complete) == (0, 40.0, False)
+    assert outcome.finished is not None
+    soon, late = (submissions.settled(report, outcome.finished, outcome.finished + s) for s in (1.0, EXPLAIN_SECONDS))
+    assert soon == report
+    assert late is not None
+    assert late.complete
+    assert any("interrupted the search" in line for line in late.advice)
