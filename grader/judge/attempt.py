@@ -81,7 +81,7 @@ def attempt(
     truth: Truth,
     *,
     known: Known | None = None,
-    meanwhile: Callable[[], None] = lambda: None,
+    meanwhile: Callable[[Plan], None] = lambda _: None,
 ) -> Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that.
 
@@ -93,7 +93,7 @@ def attempt(
 
     def at_leisure(plan: Plan) -> tuple[Observations, Observations]:
         found = truth(plan)
-        meanwhile()
+        meanwhile(plan)
         return found
 
     outcome = _placed(sheet, in_cells, at_leisure, known)

@@ -57,26 +57,25 @@ def grade(
     try:
         text = read_source(source, limit_bytes=Limits().source_bytes)
     except Rejected as refusal:
-        return replace(blank, reason=str(refusal), seconds=time.perf_counter() - start)
+        return replace(blank, reason=str(refusal))
     limits = Limits(**exercise.spec.limits.model_dump())
     preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
-    sheet, truth = draw_up(exercise, seed), partial(observe_reference, exercise)
-    reading = partial(preview.read, text, sheet.plan)
-    outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=reading)
-    report = _with_figures(tell(blank, outcome), outcome)
-    report = replace(report, seconds=round(time.perf_counter() - start, 4))
+    sheet, truth, look = draw_up(exercise, seed), partial(observe_reference, exercise), partial(preview.read, text)
+    outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=look)
+    report = _pictured(blank, outcome, start)
     if not report.checks:
         return report
-    if outcome.score < 100 or places:
+    if report.score < 100 or places:
         verdict(replace(report, complete=False))
     again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
     some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
-    report = explained(exercise, report, outcome, text=text, run=some_runs, cancel=cancel)
-    return _with_panels(exercise, report, outcome, places=places, run=again)
+    found = explained(exercise, report, outcome, text=text, run=some_runs, cancel=cancel)
+    return _with_panels(exercise, found, outcome, places=places, run=again)
 
 
-def _with_figures(report: Report, outcome: Outcome) -> Report:
-    """Return `report` with its pictures, where anything was checked."""
+def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:
+    """Return `blank` with all that follows from the outcome, with pictures where anything was checked."""
+    report = replace(tell(blank, outcome), seconds=round(time.perf_counter() - start, 4))
     if not report.checks:
         return report
     optional = OptionalParts()
