@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
@@ -60,10 +60,11 @@ def store(session: Session, id: SubmissionId, grading: Grading, *, state: State)
     found = {one.mistake[:100]: one.title[:200] for one in grading.report.diagnosis}
     session.add_all(DiagnosisRow(grading_id=row.id, mistake=mistake, title=title) for mistake, title in found.items())
     session.flush()
+    first_end = func.coalesce(SubmissionRow.finished, grading.created)  # a regrade is not how long the student waited
     owner = session.execute(
         update(SubmissionRow)
         .where(SubmissionRow.id == id)
-        .values(state=state.value, finished=grading.created, current_grading=row.id)
+        .values(state=state.value, finished=first_end, current_grading=row.id)
         .returning(SubmissionRow.user_id, SubmissionRow.exercise)
         .execution_options(synchronize_session=False)
     ).one()
