@@ -88,11 +88,11 @@ def take(
     )  # fmt: skip
 
 
-def finish(session: Session, claim: Claim, grading: Grading, *, state: State) -> bool:
+def finish(session: Session, claim: Claim, grading: Grading) -> bool:
     """Store the verdict of a try; False, and nothing stored, if the job is no longer in its hands."""
     if _count(session, delete(JobRow).where(*_held(claim))) != 1:
         return False
-    gradings.store(session, claim.id, grading, state=state)
+    gradings.store(session, claim.id, grading)
     return True
 
 

@@ -18,7 +18,7 @@ from grader.judge.report import Report
 from grader.store import gradings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Reason, State, Submission, SubmissionId
+from grader.store.records import Reason, Submission, SubmissionId
 
 
 class CannotRegrade(GraderFault):
@@ -92,7 +92,7 @@ def keep(database: Database, found: Regraded) -> None:
         if submissions.owner(session, found.id) is None:
             raise CannotRegrade(f"submission {found.id} was deleted meanwhile, so nothing was stored")
         archive.add(session, found.after.exercise, found.now.exercise, found.files)
-        gradings.store(session, found.id, grading, state=State.DONE)
+        gradings.store(session, found.id, grading)
 
 
 def _graded(database: Database, id: SubmissionId) -> tuple[Submission, Report, Versions]:

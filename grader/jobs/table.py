@@ -17,7 +17,7 @@ from grader.jobs.watching import Watching
 from grader.store import submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import State, Submission, SubmissionId, Watch
+from grader.store.records import Submission, SubmissionId, Watch
 
 LOG = logging.getLogger(__name__)
 TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken or killed
@@ -124,10 +124,10 @@ class TableJobs:
         with self.database.read() as session:
             return submissions.get(session, claim.id)
 
-    def finish(self, claim: Claim, grading: Grading, state: State) -> bool:
+    def finish(self, claim: Claim, grading: Grading) -> bool:
         """Store the verdict; False if the job is no longer in the hands of this try."""
         with self.database.write() as session:
-            return claims.finish(session, claim, grading, state=state)
+            return claims.finish(session, claim, grading)
 
     def retry(self, claim: Claim, pause: float) -> bool:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""

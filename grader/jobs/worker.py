@@ -23,7 +23,6 @@ from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import State
 
 LOG = logging.getLogger(__name__)
 APOLOGY = (
@@ -160,7 +159,7 @@ class Worker:
     def _tell_killed(self, claim: Claim) -> None:
         """Store the verdict on what was killed alone as well."""
         LOG.warning("submission %s was killed %d times, the last time alone: out of memory", claim.id, claim.kills)
-        self._store(claim, self._blank(claim, Status.MEMORY, KILLED), State.DONE)
+        self._store(claim, self._blank(claim, Status.MEMORY, KILLED))
         self.live.moved(claim.id)
 
     def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
@@ -175,9 +174,9 @@ class Worker:
         if report.faulty and claim.faults < len(self.retries.pauses):
             self._put_off(claim, f"its report tells of a fault of ours {report.incident}")
             return
-        self._store(claim, report, State.BROKEN if report.incident else State.DONE)
+        self._store(claim, report)
 
-    def _store(self, claim: Claim, report: Report, state: State) -> None:
+    def _store(self, claim: Claim, report: Report) -> None:
         report, body = self._written(report)
         grading = Grading(
             report=report,
@@ -187,18 +186,18 @@ class Worker:
             reason=claim.reason,
             try_number=claim.tries,
         )
-        if not self._kept(claim, grading, state):
+        if not self._kept(claim, grading):
             LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
 
-    def _kept(self, claim: Claim, grading: Grading, state: State) -> bool:
+    def _kept(self, claim: Claim, grading: Grading) -> bool:
         """Store a result, offering it again after each pause; False if the job is no longer in our hands."""
         for pause in self.retries.pauses:
             try:
-                return self.jobs.finish(claim, grading, state)
+                return self.jobs.finish(claim, grading)
             except StoreUnavailable as fault:
                 LOG.warning("the report on %s could not be stored, next in %s s: %s", claim.id, pause, fault)
                 self.stop.wait(pause)
-        return self.jobs.finish(claim, grading, state)
+        return self.jobs.finish(claim, grading)
 
     def _written(self, report: Report) -> tuple[Report, str]:
         """Return a report with its JSON; where it cannot be written whole, without all that no point depends on."""
@@ -224,7 +223,7 @@ class Worker:
     def _give_up(self, claim: Claim, fault: Exception) -> None:
         incident = record(LOG, f"submission {claim.id} is broken", fault)
         report = self._blank(claim, Status.UNGRADABLE, APOLOGY.format(incident=incident))
-        self._store(claim, replace(report, incident=incident), State.BROKEN)
+        self._store(claim, replace(report, incident=incident))
 
     def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
         """Return a report without checks."""

@@ -52,9 +52,10 @@ class Grading:
         return cls(report=report, body=report.to_json(), versions=versions, created=created)
 
 
-def store(session: Session, id: SubmissionId, grading: Grading, *, state: State) -> None:
+def store(session: Session, id: SubmissionId, grading: Grading) -> None:
     """Store a result as the current one of a submission, and bring the caches up to date."""
     row = _row(id, grading)
+    state = State.BROKEN if grading.report.incident else State.DONE
     session.add(row)
     session.flush()
     found = {one.mistake[:100]: one.title[:200] for one in grading.report.diagnosis}

@@ -59,7 +59,7 @@ def graded(tmp_path: Path, box: Sandbox) -> Iterator[tuple[Database, Catalog, Su
             device="cpu", created=2.0,
         )  # fmt: skip
         submissions.add(session, draft)
-        gradings.store(session, id, Grading.of(report, versions_of(exercise), 3.0), state=State.DONE)
+        gradings.store(session, id, Grading.of(report, versions_of(exercise), 3.0))
     yield database, catalog, id
     database.close()
 
