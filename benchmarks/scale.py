@@ -26,7 +26,7 @@ from grader.sandbox.choice import choose_box
 from grader.store import boards, migrate, roster, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
-from grader.store.records import State, Submission, SubmissionId, UserId
+from grader.store.records import Submission, SubmissionId, UserId
 
 _STUDENTS, _EXERCISES, _BUSY = 400, 40, 300  # the first student handed in at least so many
 _SOURCE_BYTES, _REPORT_BYTES = 300, 400
@@ -139,7 +139,7 @@ def _hand_in(store: Database, number: int, verdict: Callable[[Submission], Repor
     assert found is not None
     report = verdict(found)
     with store.write() as session:
-        assert claims.finish(session, claim, Grading.of(report, _VERSIONS, now), state=State.DONE)
+        assert claims.finish(session, claim, Grading.of(report, _VERSIONS, now))
 
 
 def _read(ask: Callable[..., object], *arguments: object) -> Callable[[Database, int], object]:

@@ -145,7 +145,7 @@ def work(descriptor: int) -> None:
     try:
         serve_commands(connection, engine)
     finally:
-        _close(box, gpu)
+        close(box, gpu)
 
 
 def choose(settings: Settings, room: int = 0) -> Box:
@@ -195,7 +195,7 @@ def assemble(
         engine,
         rules=rules_of(settings, with_gpu=gpu is not None),
         box_name=_name(box, gpu),
-        closing=lambda: _close(box, gpu),
+        closing=lambda: close(box, gpu),
     )
 
 
@@ -224,7 +224,8 @@ def _engine(
     )
 
 
-def _close(*boxes: Box | None) -> None:
+def close(*boxes: Box | None) -> None:
+    """Close the boxes that have something to close."""
     for box in boxes:
         getattr(box, "close", lambda: None)()
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import Annotated
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.exercise.catalog import Catalog
 from grader.local import WrongUse
-from grader.settings import Settings
+from grader.settings import PREFIX, Settings
+
+if TYPE_CHECKING:
+    from grader.jobs.regrade import Regraded
+    from grader.store.engine import Database
 
 
 def add_to(app: typer.Typer) -> None:
@@ -24,21 +28,7 @@ def regrade_one(
     store: Annotated[bool, typer.Option("--store", help="Let the new result count from now on.")] = False,
 ) -> None:
     """Grade a submission once more, as it was graded; exits with 0 if every digit is the same."""
-    # Here and not above: the judge and the sandbox bring torch, which other commands do without.
-    from grader.bootstrap import opened
-    from grader.jobs import regrade
-    from grader.sandbox.runner import Sandbox
-    from grader.store.records import SubmissionId
-
-    settings = Settings.from_environment()
-    database, box = opened(settings), Sandbox()
-    with closing(database), closing(box):
-        try:
-            found = regrade.regrade(database, Catalog.load(), box, SubmissionId(id), newest=newest)
-        except regrade.CannotRegrade as refusal:
-            raise WrongUse(str(refusal)) from refusal
-        if store:
-            regrade.keep(database, SubmissionId(id), found)
+    found = _regraded(id, newest=newest, store=store)
     compared = "every digit is the same" if found.same else "they differ"
     typer.echo(f"before {found.before.score:.2f}, now {found.after.score:.2f}: {compared}")
     for difference in found.differences:
@@ -51,10 +41,49 @@ def regrade_one(
 def rebuild_standings() -> None:
     """Make the best scores, the leaderboards and the counts of mistakes anew from the stored results."""
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
-    from grader.bootstrap import opened
     from grader.store import standings
 
-    database = opened(Settings.from_environment())
-    with closing(database), database.write() as session:
+    with closing(_opened(Settings.from_environment())) as database, database.write() as session:
         standings.rebuild(session)
     typer.echo("best scores, leaderboards and counts of mistakes are made anew")
+
+
+def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
+    # Here and not above: the judge and the sandbox bring torch, which other commands do without.
+    import torch
+
+    from grader.bootstrap import choose, close
+    from grader.jobs import regrade
+    from grader.service.service import ID
+    from grader.store.records import SubmissionId
+
+    if not ID.fullmatch(id):
+        raise WrongUse(f"{id!r} is no submission's id: that is 24 characters, digits and letters from a to f")
+    torch.set_num_threads(1)  # as in the service: the tensors are small
+    settings = Settings.from_environment()
+    with ExitStack() as stack:
+        database = stack.enter_context(closing(_opened(settings)))
+        box = choose(settings)
+        stack.callback(close, box)
+        try:
+            found = regrade.regrade(database, box, SubmissionId(id), newest=Catalog.load() if newest else None)
+            if store:
+                regrade.keep(database, found)
+            return found
+        except regrade.CannotRegrade as refusal:
+            raise WrongUse(str(refusal)) from refusal
+
+
+def _opened(settings: Settings) -> Database:
+    """Return the database of the service, up to date.
+
+    Raises:
+        WrongUse: there is none yet.
+    """
+    from grader.bootstrap import opened  # here: it brings torch
+    from grader.store import private
+
+    file = private.file_of(settings.database_url or settings.file_url)
+    if file is not None and not file.exists():
+        raise WrongUse(f"there is no database {str(file)!r}; {PREFIX}DATA names the folder of the service's data")
+    return opened(settings)

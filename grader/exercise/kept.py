@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.errors import AuthorError
 from grader.exercise.catalog import MODULES, Exercise, read_exercise
 
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold: the same files give the same bytes
@@ -22,14 +23,22 @@ def pack(exercise: Exercise) -> bytes:
 
 
 def unpack(content: bytes, id: str, root: Path) -> Exercise:
-    """Write what `pack` gave below `root`, an empty folder; return the exercise.
+    """Write what `pack` gave below `root`, an empty folder; return the exercise, with its code loaded.
 
     Raises:
-        AuthorError: this grader does not understand it any more.
+        AuthorError: the files are damaged, or this grader does not understand them any more.
     """
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extractall(root)
-    return read_exercise(root / "exercises" / id, root)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            archive.extractall(root)
+        exercise = read_exercise(root / "exercises" / id, root)
+        exercise.cases(seed=0)
+        for load in exercise.attempts():
+            load()
+    except Exception as fault:  # code of another time, or damaged code, may fail in any way
+        said = str(fault).replace(f"{root}/", "")
+        raise AuthorError(said if isinstance(fault, AuthorError) else f"{type(fault).__name__}: {said}") from fault
+    return exercise
 
 
 def _files(exercise: Exercise) -> Iterator[tuple[str, bytes]]:

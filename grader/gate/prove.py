@@ -33,7 +33,7 @@ _PATIENCE_SECONDS = 1.0  # a grade that takes longer is timed once
 
 
 @dataclass(frozen=True, slots=True)
-class _Proof:
+class _Examined:
     """What became of one thing that was put to the proof: how it did, and what there is to complain about.
 
     `named` is about known mistakes only: diagnosed as itself, alone and for certain.
@@ -126,10 +126,10 @@ def _starter(exercise: Exercise, report: Report) -> Iterator[str]:
         yield f"the starter is rejected ({report.reason}); it must load and define `{exercise.spec.entry.name}`"
 
 
-def _trivial(trial: Trial, name: str, answer: Answer) -> _Proof:
+def _trivial(trial: Trial, name: str, answer: Answer) -> _Examined:
     lines = judge(trial.sheet.items, replace(trial.truth, observed=pretend(trial.sheet.plan, answer)))
     complaints = tuple(_too_good(name, scoring.score(lines), scoring.by_dimension(lines).get(Dimension.NUMERICS)))
-    return _Proof(complaints, good=not complaints)
+    return _Examined(complaints, good=not complaints)
 
 
 def _too_good(name: str, score: float, numerics: Points | None) -> Iterator[str]:
@@ -139,14 +139,14 @@ def _too_good(name: str, score: float, numerics: Points | None) -> Iterator[str]
         yield f"{name} earns {numerics.earned:g} of {numerics.possible:g} in numerics; it must earn less than half"
 
 
-def _mistake(trial: Trial, wrong: Mistake) -> _Proof:
+def _mistake(trial: Trial, wrong: Mistake) -> _Examined:
     observed = trial.known[wrong.name]
     if observed.loading is not None:
-        return _Proof((observed.loading.message,), good=False)
+        return _Examined((observed.loading.message,), good=False)
     own = replace(trial.truth, observed=observed)
     uncaught = tuple(_uncaught(trial, wrong, own))
     unnamed = tuple(_unnamed(trial, wrong, own))
-    return _Proof((*_unsound(trial, wrong), *uncaught, *unnamed), good=not uncaught, named=not unnamed)
+    return _Examined((*_unsound(trial, wrong), *uncaught, *unnamed), good=not uncaught, named=not unnamed)
 
 
 def _unsound(trial: Trial, wrong: Mistake) -> Iterator[str]:
@@ -191,9 +191,9 @@ def _kinds(trial: Trial) -> Iterator[str]:
         yield f"{folder} has no example that must lose points; write one"
 
 
-def _example(trial: Trial, example: Example, report: Report) -> _Proof:
+def _example(trial: Trial, example: Example, report: Report) -> _Examined:
     misjudged = tuple(_misjudged(example, report))
-    return _Proof((*misjudged, *_misnamed(example, report, trial.known)), good=not misjudged)
+    return _Examined((*misjudged, *_misnamed(example, report, trial.known)), good=not misjudged)
 
 
 def _misjudged(example: Example, report: Report) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from grader.exercise import kept
 from grader.exercise.catalog import Catalog, Exercise
@@ -21,16 +22,19 @@ def keep(database: Database, catalog: Catalog) -> int:
     known = GradingFilesRow
     with database.read() as session:
         there = {(id, version) for id, version in session.execute(select(known.exercise, known.version))}
-    new = [  # outside of the transaction: hashing all exercises takes half a second, for which others would wait
-        known(exercise=one.id, version=one.version, created=time.time(), content=kept.pack(one))
-        for one in catalog.values()
-        if (one.id, one.version) not in there
-    ]
+    # Outside of the transaction: hashing all exercises takes half a second, for which others would wait.
+    new = [(one.id, one.version, kept.pack(one)) for one in catalog.values() if (one.id, one.version) not in there]
     if new:
         with database.write() as session:
-            for row in new:
-                session.merge(row)  # another process may have stored it meanwhile
+            for exercise, version, content in new:
+                add(session, exercise, version, content)
     return len(new)
+
+
+def add(session: Session, exercise: str, version: str, content: bytes) -> None:
+    """Store the grading files of one version, unless they are there."""
+    if session.get(GradingFilesRow, (exercise, version)) is None:
+        session.add(GradingFilesRow(exercise=exercise, version=version, created=time.time(), content=content))
 
 
 @contextmanager
@@ -38,7 +42,7 @@ def restored(database: Database, exercise: str, version: str) -> Iterator[Exerci
     """Give an exercise as it was at a version, for the length of the block; None if its files were not kept.
 
     Raises:
-        AuthorError: this grader does not understand the files any more.
+        AuthorError: the files are damaged, or this grader does not understand them any more.
     """
     wanted = (GradingFilesRow.exercise == exercise, GradingFilesRow.version == version)
     with database.read() as session:

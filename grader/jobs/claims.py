@@ -88,11 +88,11 @@ def take(
     )  # fmt: skip
 
 
-def finish(session: Session, claim: Claim, grading: Grading, *, state: State) -> GradingId | None:
+def finish(session: Session, claim: Claim, grading: Grading) -> GradingId | None:
     """Store the verdict of a try; None, and nothing stored, if the job is no longer in its hands."""
     if _count(session, delete(JobRow).where(*_held(claim))) != 1:
         return None
-    return gradings.store(session, claim.id, grading, state=state)
+    return gradings.store(session, claim.id, grading)
 
 
 def put_back(session: Session, claim: Claim, *, ready: float) -> bool:

@@ -17,7 +17,7 @@ from grader.box.observations import CallSeen
 from grader.errors import Stopped
 from grader.judge.report import Report
 from grader.store.gradings import Grading, Versions
-from grader.store.records import GradingId, Reason, State, Submission, SubmissionId, Watch
+from grader.store.records import GradingId, Reason, Submission, SubmissionId, Watch
 
 TURN_SECONDS = 20.0  # how far each further unfinished submission of the same person stands behind
 
@@ -130,7 +130,7 @@ class Jobs(Protocol):
         """Return what is to be graded; None if it was deleted together with its owner."""
         ...
 
-    def finish(self, claim: Claim, grading: Grading, state: State) -> GradingId | None:
+    def finish(self, claim: Claim, grading: Grading) -> GradingId | None:
         """Store the verdict; None if the job is no longer in the hands of this try."""
         ...
 

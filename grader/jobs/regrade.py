@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from grader.box.run import Box
-from grader.errors import GraderFault
-from grader.exercise.catalog import Catalog
+from grader.errors import AuthorError, GraderFault
+from grader.exercise import kept
+from grader.exercise.catalog import Catalog, Exercise
 from grader.jobs import archive
-from grader.jobs.grading import versions_of
+from grader.jobs.grading import SharedBox, versions_of
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.store import gradings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Reason, State, SubmissionId
+from grader.store.records import Reason, Submission, SubmissionId
 
 
 class CannotRegrade(GraderFault):
-    """A submission cannot be graded once more; the text says why."""
+    """A submission cannot be graded once more, or the result cannot be stored; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,18 @@ class Regraded:
     """A former result beside a new one.
 
     Attributes:
+        id: the submission's.
         before, after: the reports.
         made_with, now: what they were made with.
+        files: the grading files of the new one, as `kept.pack` gives them.
     """
 
+    id: SubmissionId
     before: Report
     after: Report
     made_with: Versions
     now: Versions
+    files: bytes
 
     @property
     def same(self) -> bool:
@@ -44,49 +50,83 @@ class Regraded:
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """What was another version, in words."""
+        """What was another version, and what came out otherwise, in words."""
         named = (("grading files", "exercise"), ("grader", "grader"), ("torch", "torch"))
-        pairs = ((what, getattr(self.made_with, name), getattr(self.now, name)) for what, name in named)
-        return tuple(f"{what} {was or 'unknown'}, now {now}" for what, was, now in pairs if was != now)
+        pairs = [(what, getattr(self.made_with, name) or "unknown", getattr(self.now, name)) for what, name in named]
+        before, after = _digits(self.before), _digits(self.after)
+        pairs += [(name, before.get(name, "none"), after.get(name, "none")) for name in {**before, **after}]
+        return tuple(f"{what}: {was}, now {now}" for what, was, now in pairs if was != now)
 
 
-def regrade(database: Database, catalog: Catalog, box: Box, id: SubmissionId, *, newest: bool = False) -> Regraded:
+def regrade(database: Database, box: Box, id: SubmissionId, *, newest: Catalog | None = None) -> Regraded:
     """Grade a submission once more, by default with the grading files of its current result.
 
     Args:
-        database, catalog, box: where it is stored, the exercises as they are now, and what runs it.
+        database, box: where it is stored, and what runs it.
         id: the submission's.
-        newest: take the exercise as it is now.
+        newest: the exercises as they are now, where those are to grade it.
 
     Raises:
-        CannotRegrade: there is no such submission, it has no result, or its grading files were not kept.
+        CannotRegrade: there is no such submission, it has no result, or its grading files were not kept, are damaged,
+            or are not understood by this grader.
     """
+    submission, before, made_with = _graded(database, id)
+    with _exercise(database, submission.exercise, made_with.exercise, newest) as exercise:
+        # Files of their time keep their version, also where this grader hashes them to another one.
+        now = versions_of(exercise) if newest else replace(versions_of(exercise), exercise=made_with.exercise)
+        files = kept.pack(exercise)
+        after = grade(exercise, submission.raw, seed=before.seed, box=SharedBox(box))
+    return Regraded(id, before, after, made_with, now, files)
+
+
+def keep(database: Database, found: Regraded) -> None:
+    """Store the new result as the current one, and its grading files; the former stays among the submission's gradings.
+
+    Raises:
+        CannotRegrade: a fault of the grader is in the new result, or the submission was deleted meanwhile.
+    """
+    if found.after.incident:
+        raise CannotRegrade(f"the grader failed during this grading ({found.after.incident}), so nothing was stored")
+    grading = replace(Grading.of(found.after, found.now, time.time()), reason=Reason.REGRADE)
+    with database.write() as session:
+        if submissions.owner(session, found.id) is None:
+            raise CannotRegrade(f"submission {found.id} was deleted meanwhile, so nothing was stored")
+        archive.add(session, found.after.exercise, found.now.exercise, found.files)
+        gradings.store(session, found.id, grading)
+
+
+def _graded(database: Database, id: SubmissionId) -> tuple[Submission, Report, Versions]:
     with database.read() as session:
-        submission = submissions.get(session, id)
+        try:
+            submission = submissions.get(session, id)
+        except ValueError as fault:
+            raise CannotRegrade(f"the stored report of submission {id} is damaged") from fault
         versions = gradings.versions_of(session, id)
     if submission is None:
         raise CannotRegrade(f"there is no submission {id}")
     if submission.report is None or versions is None:
         raise CannotRegrade(f"submission {id} has no result; it is {submission.state}")
-    name, wanted = submission.exercise, versions.exercise
-    if newest and name not in catalog:
-        raise CannotRegrade(f"there is no exercise {name} any more")
-    with nullcontext(catalog[name]) if newest else archive.restored(database, name, wanted) as exercise:
-        if exercise is None:
-            raise CannotRegrade(
-                f"the grading files of {name} at version {wanted} were not kept; use the present ones with --newest"
-            )
-        report = grade(exercise, submission.raw, seed=submission.report.seed, box=box)
-        return Regraded(submission.report, report, versions, versions_of(exercise))
+    return submission, submission.report, versions
 
 
-def keep(database: Database, id: SubmissionId, found: Regraded) -> None:
-    """Store the new result as the current one; the former stays among the submission's gradings."""
-    grading = replace(Grading.of(found.after, found.now, time.time()), reason=Reason.REGRADE)
-    with database.write() as session:
-        gradings.store(session, id, grading, state=State.BROKEN if found.after.incident else State.DONE)
+@contextmanager
+def _exercise(database: Database, name: str, version: str, newest: Catalog | None) -> Iterator[Exercise]:
+    """Give the exercise of `newest`, or else as it was at a version."""
+    if newest is not None:
+        if name not in newest:
+            raise CannotRegrade(f"there is no exercise {name} any more")
+        yield newest[name]
+        return
+    files = f"the grading files of {name} at version {version or 'unknown'}"
+    try:
+        with archive.restored(database, name, version) as exercise:
+            if exercise is None:
+                raise CannotRegrade(f"{files} were not kept; use the present ones with --newest")
+            yield exercise
+    except AuthorError as fault:
+        raise CannotRegrade(f"{files} cannot be used ({fault}); use the present ones with --newest") from fault
 
 
-def _digits(report: Report) -> tuple[object, ...]:
-    checks = tuple((check.name, check.status, check.earned) for check in report.checks)
-    return report.status, report.score, checks
+def _digits(report: Report) -> dict[str, str]:
+    checks = {check.name: f"{check.status}, {check.earned} of {check.possible} points" for check in report.checks}
+    return {"verdict": f"{report.status}, {report.score} points", **checks}

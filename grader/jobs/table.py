@@ -18,7 +18,7 @@ from grader.judge.report import Report
 from grader.store import gradings, submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import GradingId, State, Submission, SubmissionId, Watch
+from grader.store.records import GradingId, Submission, SubmissionId, Watch
 
 LOG = logging.getLogger(__name__)
 TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken or killed
@@ -125,10 +125,10 @@ class TableJobs:
         with self.database.read() as session:
             return submissions.get(session, claim.id)
 
-    def finish(self, claim: Claim, grading: Grading, state: State) -> GradingId | None:
+    def finish(self, claim: Claim, grading: Grading) -> GradingId | None:
         """Store the verdict; None if the job is no longer in the hands of this try."""
         with self.database.write() as session:
-            return claims.finish(session, claim, grading, state=state)
+            return claims.finish(session, claim, grading)
 
     def complete(self, id: GradingId, report: Report, body: str) -> None:
         """Store what was found after the verdict, in the same grading; `body` is the report as JSON."""

@@ -25,7 +25,7 @@ from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import GradingId, State
+from grader.store.records import GradingId
 
 LOG = logging.getLogger(__name__)
 Stored = TypeVar("Stored")
@@ -186,7 +186,7 @@ class Worker:
     def _tell_killed(self, claim: Claim) -> None:
         """Store the verdict on what was killed alone as well."""
         LOG.warning("submission %s was killed %d times, the last time alone: out of memory", claim.id, claim.kills)
-        self._store(claim, self._blank(claim, Status.MEMORY, KILLED), State.DONE)
+        self._store(claim, self._blank(claim, Status.MEMORY, KILLED))
         self.live.moved(claim.id)
 
     def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
@@ -202,7 +202,7 @@ class Worker:
         """
         if self._another_try_may_help(held.claim, report):
             return
-        held.stored = self._store(held.claim, report, _state(report))
+        held.stored = self._store(held.claim, report)
         if held.stored is None:
             held.tracker.cancel.cancel(Cancelled(f"submission {held.claim.id} is no longer ours"))
             return
@@ -218,7 +218,7 @@ class Worker:
         elif self._another_try_may_help(held.claim, report):
             self._put_off(held.claim, f"its report tells of a fault of ours {report.incident}")
         else:
-            self._store(held.claim, report, _state(report))
+            self._store(held.claim, report)
 
     def _another_try_may_help(self, claim: Claim, report: Report) -> bool:
         return report.faulty and claim.faults < len(self.retries.pauses)
@@ -232,7 +232,7 @@ class Worker:
         except StoreUnavailable as fault:
             LOG.warning("the cause found for %s could not be stored: %s", held.claim.id, fault)
 
-    def _store(self, claim: Claim, report: Report, state: State) -> GradingId | None:
+    def _store(self, claim: Claim, report: Report) -> GradingId | None:
         report, body = self._written(report)
         grading = Grading(
             report=report,
@@ -242,7 +242,7 @@ class Worker:
             reason=claim.reason,
             try_number=claim.tries,
         )
-        stored = self._offered(claim, partial(self.jobs.finish, claim, grading, state))
+        stored = self._offered(claim, partial(self.jobs.finish, claim, grading))
         if stored is None:
             LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
         return stored
@@ -285,13 +285,9 @@ class Worker:
     def _give_up(self, claim: Claim, fault: Exception) -> None:
         incident = record(LOG, f"submission {claim.id} is broken", fault)
         report = self._blank(claim, Status.UNGRADABLE, APOLOGY.format(incident=incident))
-        self._store(claim, replace(report, incident=incident), State.BROKEN)
+        self._store(claim, replace(report, incident=incident))
 
     def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
         """Return a report without checks."""
         seconds = self.clock() - claim.started
         return Report(claim.exercise, status, 0.0, claim.seed, claim.device, seconds, reason=reason)
-
-
-def _state(report: Report) -> State:
-    return State.BROKEN if report.incident else State.DONE

@@ -38,7 +38,7 @@ class _Back:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scene:
+class _ComparedCall:
     """One call of the answer beside the reference.
 
     Attributes:
@@ -79,8 +79,8 @@ class _Scene:
 def lost(again: Retrace) -> Location | None:
     """Return where the gradients of a call begin to be wrong whose outputs are right."""
     for call in [call for call in _calls(again) if _is_far_off(again, call)][:_MOST_CALLS]:
-        scene = _look(again, call)
-        if scene is not None and (told := _at_a_step(scene) or _at_a_leaf(scene)) is not None:
+        compared = _look(again, call)
+        if compared is not None and (told := _at_a_step(compared) or _at_a_leaf(compared)) is not None:
             return told
     return None
 
@@ -128,7 +128,7 @@ def _is_off(again: Retrace, call: Call, key: str, seen: CallSeen) -> bool:
     return found is None or not is_close(found, truth, again.evidence.bound(call, key))
 
 
-def _look(again: Retrace, call: Call) -> _Scene | None:
+def _look(again: Retrace, call: Call) -> _ComparedCall | None:
     seen = again.alone(call)
     if seen is None or not _is_astray(again, call, seen):
         return None
@@ -139,7 +139,7 @@ def _look(again: Retrace, call: Call) -> _Scene | None:
     if right is None or not 0 < len(right.gradients) <= _MOST_STEPS:
         return None
     tolerance = again.tolerance if call.dtype == "float64" else FLOORS[call.dtype]
-    return _Scene(again, call, seen, replay, right, _backs(right, seen.trace, tolerance), tolerance)
+    return _ComparedCall(again, call, seen, replay, right, _backs(right, seen.trace, tolerance), tolerance)
 
 
 def _backs(right: Replayed, trace: tuple[Traced, ...], tolerance: float) -> dict[Place, list[_Back]]:
@@ -164,99 +164,103 @@ def _back(result: Traced, truth: Tensor, tolerance: float) -> _Back | None:
     return None
 
 
-def _at_a_step(scene: _Scene) -> Location | None:
+def _at_a_step(compared: _ComparedCall) -> Location | None:
     """Return the last step whose result gets a wrong gradient that explains all the others."""
-    for place in reversed(scene.back):
-        if any(scene.fits(place, back) for back in scene.back[place]):
+    for place in reversed(compared.back):
+        if any(compared.fits(place, back) for back in compared.back[place]):
             continue
-        for back in scene.back[place]:
-            if scene.replay.spent:
+        for back in compared.back[place]:
+            if compared.replay.spent:
                 return None
-            sent = torch.zeros_like(scene.right.values[place]) if back.gradient is None else back.gradient
-            after = scene.replay.run(sent={place: sent})
-            if after is not None and scene.explains(after.outputs):
-                return _told_step(scene, place, back)
+            sent = torch.zeros_like(compared.right.values[place]) if back.gradient is None else back.gradient
+            after = compared.replay.run(sent={place: sent})
+            if after is not None and compared.explains(after.outputs):
+                return _told_step(compared, place, back)
     return None
 
 
-def _told_step(scene: _Scene, place: Place, back: _Back) -> Location:
-    again = scene.again
+def _told_step(compared: _ComparedCall, place: Place, back: _Back) -> Location:
+    again = compared.again
     line = again.where(back.line)
-    title = scene.replay.steps.titles[place.step]
+    title = compared.replay.steps.titles[place.step]
     is_none = back.gradient is None or not bool(back.gradient.any())
     what = (
         "no gradient reaches them. Look for `detach()`, `.data`, `no_grad`, `.item()` or a new tensor"
         if is_none
         else "their gradient is wrong. Look"
     )
-    later = _still_right(scene, place)
+    later = _still_right(compared, place)
     until = f", before “{later}”, whose gradient is right" if later else ""
     return Location(
         place.step,
         f"{'No' if is_none else 'A wrong'} gradient reaches {line}",
-        f"In the case “{again.title(scene.call)}” the results of {line} are right (“{title}”), but {what} in what is "
-        f"computed from them{until}.",
+        f"In the case “{again.title(compared.call)}” the results of {line} are right (“{title}”), but {what} in what "
+        f"is computed from them{until}.",
         back.line,
     )
 
 
-def _still_right(scene: _Scene, place: Place) -> str:
+def _still_right(compared: _ComparedCall, place: Place) -> str:
     """Return what the next step does whose result has the right gradient."""
-    places = list(scene.back)
+    places = list(compared.back)
     later = (one for one in places[places.index(place) + 1 :] if one.step != place.step)
-    found = next((one for one in later if any(scene.fits(one, back) for back in scene.back[one])), None)
-    return scene.replay.steps.titles[found.step] if found is not None else ""
+    found = next((one for one in later if any(compared.fits(one, back) for back in compared.back[one])), None)
+    return compared.replay.steps.titles[found.step] if found is not None else ""
 
 
-def _at_a_leaf(scene: _Scene) -> Location | None:
+def _at_a_leaf(compared: _ComparedCall) -> Location | None:
     """Return the first step that passes its gradient on to a weight or an input in the reference, and not here.
 
     All ways back to there must lead through results whose gradients are right.
     """
-    right = {place: [one for one in backs if scene.fits(place, one)] for place, backs in scene.back.items()}
+    right = {place: [one for one in backs if compared.fits(place, one)] for place, backs in compared.back.items()}
     if not all(right.values()):
         return None
-    wrong = _fed_by(scene, list(right), [key for key in _keys(scene.again, scene.call) if not scene.is_right(key)])
+    wrong = _fed_by(
+        compared, list(right), [key for key in _keys(compared.again, compared.call) if not compared.is_right(key)]
+    )
     for place in right:
-        if scene.replay.spent:
+        if compared.replay.spent:
             return None
-        if fed := _changed(scene, [place], wrong):
-            near = [one for one in right if one.step == place.step and _changed(scene, [one], fed[:1])]
+        if fed := _changed(compared, [place], wrong):
+            near = [one for one in right if one.step == place.step and _changed(compared, [one], fed[:1])]
             lines = [right[one][0].line for one in near]
-            return _told_leaf(scene, place.step, lines, [key for key in fed if key in _changed(scene, near, wrong)])
+            return _told_leaf(
+                compared, place.step, lines, [key for key in fed if key in _changed(compared, near, wrong)]
+            )
     return None
 
 
-def _fed_by(scene: _Scene, places: list[Place], keys: list[str]) -> list[str]:
+def _fed_by(compared: _ComparedCall, places: list[Place], keys: list[str]) -> list[str]:
     """Return which gradients come through these places alone."""
-    after = scene.replay.run(sent={place: torch.zeros_like(scene.right.values[place]) for place in places})
-    outputs = after.outputs if after is not None else scene.right.outputs
+    after = compared.replay.run(sent={place: torch.zeros_like(compared.right.values[place]) for place in places})
+    outputs = after.outputs if after is not None else compared.right.outputs
     return [key for key in keys if key not in outputs or not bool(outputs[key].any())]
 
 
-def _changed(scene: _Scene, places: list[Place], keys: list[str]) -> list[str]:
+def _changed(compared: _ComparedCall, places: list[Place], keys: list[str]) -> list[str]:
     """Return which gradients are others where none comes back to these places."""
-    after = scene.replay.run(sent={place: torch.zeros_like(scene.right.values[place]) for place in places})
-    return [key for key in keys if after is not None and not _same_outputs(scene, key, after)]
+    after = compared.replay.run(sent={place: torch.zeros_like(compared.right.values[place]) for place in places})
+    return [key for key in keys if after is not None and not _same_outputs(compared, key, after)]
 
 
-def _same_outputs(scene: _Scene, key: str, after: Replayed) -> bool:
-    before, now = scene.right.outputs.get(key), after.outputs.get(key)
+def _same_outputs(compared: _ComparedCall, key: str, after: Replayed) -> bool:
+    before, now = compared.right.outputs.get(key), after.outputs.get(key)
     return before is None or (now is not None and torch.equal(before, now))
 
 
-def _told_leaf(scene: _Scene, step: str, lines: list[int], keys: list[str]) -> Location:
-    again = scene.again
+def _told_leaf(compared: _ComparedCall, step: str, lines: list[int], keys: list[str]) -> Location:
+    again = compared.again
     names = ", ".join(f"`{key.partition(':')[2]}`" for key in keys)
-    found = [scene.seen.slots[key].tensor for key in keys]
+    found = [compared.seen.slots[key].tensor for key in keys]
     is_none = all(tensor is None or not bool(tensor.any()) for tensor in found)
     where = " and ".join(again.where(line) for line in sorted(set(lines)))
     what = "no gradient is passed on" if is_none else "the gradient that is passed on is wrong"
     return Location(
         step,
         f"{'No' if is_none else 'A wrong'} gradient goes from {where} to {names}",
-        f"In the case “{again.title(scene.call)}” the gradient of {where} is right "
-        f"(“{scene.replay.steps.titles[step]}”), but {what} from there to {names}. Look for `detach()`, `.data`, "
+        f"In the case “{again.title(compared.call)}” the gradient of {where} is right "
+        f"(“{compared.replay.steps.titles[step]}”), but {what} from there to {names}. Look for `detach()`, `.data`, "
         "`no_grad` or a new tensor between the two.",
         min(lines),
     )

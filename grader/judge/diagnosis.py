@@ -36,8 +36,8 @@ _PROBES = 4  # cases on which a pair has to agree before it is tried on all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Scene:
-    """What a mistake is held against.
+class _Target:
+    """What a mistake is compared with.
 
     Attributes:
         plan: the calls that are looked at.
@@ -89,13 +89,13 @@ def diagnose(
     Raises:
         Stopped: it was cancelled.
     """
-    scene = replace(_set(exercise, evidence, known or {}, cancel), memory=memory, effort=effort or pairs_effort())
+    target = replace(_set(exercise, evidence, known or {}, cancel), memory=memory, effort=effort or pairs_effort())
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
-    found = _explanations(exercise, scene, suspects)
+    found = _explanations(exercise, target, suspects)
     if len(found) != 1:
         return ()
-    calls = (call for call in scene.plan.calls if _was_built(evidence, call))
-    exact = all(call.dtype == "float64" for call in scene.plan.calls)
+    calls = (call for call in target.plan.calls if _was_built(evidence, call))
+    exact = all(call.dtype == "float64" for call in target.plan.calls)
     certain = exact and all(call.name in evidence.observed.calls for call in calls)
     return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in found[0])
 
@@ -117,7 +117,7 @@ def explanations(
 
 def _set(
     exercise: Exercise, evidence: Evidence, known: Mapping[str, Observations], cancel: CancelToken | None = None
-) -> _Scene:
+) -> _Target:
     dtype = "float64" if any(call.dtype == "float64" for call in evidence.plan.calls) else "float32"
     compared = (
         call
@@ -137,7 +137,7 @@ def _set(
     initial_of = frozenset(evidence.plan.initial_of if subtle else ())
     plan = replace(plan, builds=(*plan.builds, *refused))
     cancel = cancel or CancelToken()
-    return _Scene(plan, evidence.observed, right, subtle, known, initial_of, cancel, None, slack, pairs_effort())
+    return _Target(plan, evidence.observed, right, subtle, known, initial_of, cancel, None, slack, pairs_effort())
 
 
 def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, float]]:
@@ -153,40 +153,40 @@ def _slack(evidence: Evidence, names: Collection[str]) -> dict[str, dict[str, fl
     return {name: dict(errors(name)) for name in names if name in evidence.rounded.calls}
 
 
-def _explanations(exercise: Exercise, scene: _Scene, suspects: Sequence[Mistake]) -> tuple[tuple[Mistake, ...], ...]:
-    probes = [_probe(scene, call) for call in _wrong_calls(scene)]
-    if scene.known or not probes or _begins_right(scene):
-        alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, scene), scene))
+def _explanations(exercise: Exercise, target: _Target, suspects: Sequence[Mistake]) -> tuple[tuple[Mistake, ...], ...]:
+    probes = [_probe(target, call) for call in _wrong_calls(target)]
+    if target.known or not probes or _begins_right(target):
+        alone = tuple((wrong,) for wrong in suspects if _explains(_events(exercise, wrong, target), target))
         if alone or not probes:
             return tuple(found for found in alone if not found[0].offered) or alone
-    lineup = Lineup(exercise, suspects, probes, effort=scene.effort, memory=scene.memory)
+    lineup = Lineup(exercise, suspects, probes, effort=target.effort, memory=target.memory)
     ways = (lineup.alone(offered=False), lineup.alone(offered=True), lineup.together())
-    return next((found for likely in ways if (found := _confirmed(exercise, scene, likely))), ())
+    return next((found for likely in ways if (found := _confirmed(exercise, target, likely))), ())
 
 
 def _confirmed(
-    exercise: Exercise, scene: _Scene, likely: Iterator[tuple[Mistake, ...]]
+    exercise: Exercise, target: _Target, likely: Iterator[tuple[Mistake, ...]]
 ) -> tuple[tuple[Mistake, ...], ...]:
     """Return those of `likely` that explain everything that was seen."""
-    return tuple(wrong for wrong in likely if _explains(_run(exercise, wrong, scene), scene))
+    return tuple(wrong for wrong in likely if _explains(_run(exercise, wrong, target), target))
 
 
-def _wrong_calls(scene: _Scene) -> list[Call]:
+def _wrong_calls(target: _Target) -> list[Call]:
     """Return of each case the cheapest call that is wrong, the cheapest first, and no more than are needed."""
     wrong: dict[str, Call] = {}
-    for call in sorted(scene.plan.calls, key=_cost):
-        if call.name in scene.observed.calls and not _is_right(call, scene.observed, scene.right, scene.slack):
+    for call in sorted(target.plan.calls, key=_cost):
+        if call.name in target.observed.calls and not _is_right(call, target.observed, target.right, target.slack):
             wrong.setdefault(case_of(call.name), call)
     return list(wrong.values())[:_PROBES]
 
 
-def _begins_right(scene: _Scene) -> bool:
+def _begins_right(target: _Target) -> bool:
     """Return whether each module's first call is right: what is kept between calls shows later, and in no probe."""
-    first = {call.build: call for call in reversed(scene.plan.calls)}
-    return all(_is_right(call, scene.observed, scene.right, scene.slack) for call in first.values())
+    first = {call.build: call for call in reversed(target.plan.calls)}
+    return all(_is_right(call, target.observed, target.right, target.slack) for call in first.values())
 
 
-def _probe(scene: _Scene, call: Call) -> Probe:
+def _probe(target: _Target, call: Call) -> Probe:
     """Return one call to try mistakes on; without its backward pass where its outputs are wrong already."""
     outputs = {slot.key for slot in call.outputs}
 
@@ -196,28 +196,28 @@ def _probe(scene: _Scene, call: Call) -> Probe:
         kept = None if seen.raised and seen.raised.stage is Stage.BACKWARD else seen.raised
         return replace(observations, calls={call.name: replace(seen, slots=slots, raised=kept)})
 
-    whole = replace(scene, plan=scene.plan.only(frozenset({call.name})))
+    whole = replace(target, plan=target.plan.only(frozenset({call.name})))
     short = replace(whole.plan, calls=(replace(call, grad_outputs=(), wants=()),))
-    half = replace(scene, plan=short, observed=forward(scene.observed), right=forward(scene.right))
+    half = replace(target, plan=short, observed=forward(target.observed), right=forward(target.right))
     chosen = whole if _is_right(short.calls[0], half.observed, half.right, half.slack) else half
     return Probe(chosen.plan, lambda events: _compare(events, chosen), forward=chosen is half)
 
 
-def _compare(events: Iterator[Event], scene: _Scene) -> tuple[bool, bool]:
+def _compare(events: Iterator[Event], target: _Target) -> tuple[bool, bool]:
     """Return whether `events` are what was seen, and whether they differ from what is right."""
-    scene.cancel.check()
+    target.cancel.check()
     found = list(events)
-    agrees = all(_agrees(event, scene, scene.observed) for event in found)
-    return agrees, not all(_agrees(event, scene, scene.right) for event in found)
+    agrees = all(_agrees(event, target, target.observed) for event in found)
+    return agrees, not all(_agrees(event, target, target.right) for event in found)
 
 
-def _agrees(event: Event, scene: _Scene, other: Observations) -> bool:
+def _agrees(event: Event, target: _Target, other: Observations) -> bool:
     if isinstance(event, BuildSeen):
         built = other.builds.get(event.name)
-        return built is None or _built_alike(built, event, scene)
+        return built is None or _built_alike(built, event, target)
     if isinstance(event, CallSeen):
         seen = other.calls.get(event.name)
-        return seen is None or _alike(scene.plan.call(event.name), seen, event, scene)
+        return seen is None or _alike(target.plan.call(event.name), seen, event, target)
     return False
 
 
@@ -237,59 +237,59 @@ def _is_right(
     return seen is not None and agree(call, seen, right.calls[call.name], slack.get(call.name, {}))
 
 
-def _explains(events: Iterator[Event], scene: _Scene) -> bool:
+def _explains(events: Iterator[Event], target: _Target) -> bool:
     """Return whether `events` are what was seen, on every call that was finished; stops at the first miss.
 
     They must differ from the right answer somewhere on what was seen: else they explain nothing.
     """
-    scene.cancel.check()
+    target.cancel.check()
     differs = False
     for event in events:
-        if not _agrees(event, scene, scene.observed):
+        if not _agrees(event, target, target.observed):
             return False
-        differs = differs or (_was_seen(event, scene) and not _agrees(event, scene, scene.right))
+        differs = differs or (_was_seen(event, target) and not _agrees(event, target, target.right))
     return differs
 
 
-def _was_seen(event: Event, scene: _Scene) -> bool:
-    return isinstance(event, BuildSeen) or (isinstance(event, CallSeen) and event.name in scene.observed.calls)
+def _was_seen(event: Event, target: _Target) -> bool:
+    return isinstance(event, BuildSeen) or (isinstance(event, CallSeen) and event.name in target.observed.calls)
 
 
-def _events(exercise: Exercise, wrong: Mistake, scene: _Scene) -> Iterator[Event]:
-    if (before := scene.known.get(wrong.name)) is None:
-        yield from _run(exercise, (wrong,), scene)
+def _events(exercise: Exercise, wrong: Mistake, target: _Target) -> Iterator[Event]:
+    if (before := target.known.get(wrong.name)) is None:
+        yield from _run(exercise, (wrong,), target)
         return
     # Calls first: nearly all mistakes differ in one of them, and few in what is seen of a construction.
-    yield from (before.calls[call.name] for call in scene.plan.calls if call.name in before.calls)
-    yield from (before.builds[build.name] for build in scene.plan.builds if build.name in before.builds)
+    yield from (before.calls[call.name] for call in target.plan.calls if call.name in before.calls)
+    yield from (before.builds[build.name] for build in target.plan.builds if build.name in before.builds)
 
 
-def _run(exercise: Exercise, wrong: tuple[Mistake, ...], scene: _Scene) -> Iterator[Event]:
-    key = ("whole", plan_key(scene.plan), *(one.name for one in wrong))
-    return begun(scene.memory, key, lambda: observe(scene.plan, exercise.reference(*wrong)))
+def _run(exercise: Exercise, wrong: tuple[Mistake, ...], target: _Target) -> Iterator[Event]:
+    key = ("whole", plan_key(target.plan), *(one.name for one in wrong))
+    return begun(target.memory, key, lambda: observe(target.plan, exercise.reference(*wrong)))
 
 
-def _built_alike(one: BuildSeen, other: BuildSeen, scene: _Scene) -> bool:
+def _built_alike(one: BuildSeen, other: BuildSeen, target: _Target) -> bool:
     """Return whether two constructions agree; where nothing else is wrong, in how their weights began too."""
-    build = next(build for build in scene.plan.builds if build.name == one.name)
-    counts = {weight.name: weight.matrix.numel() for weight in build.weights if weight.name in scene.initial_of}
-    return _traits(one, scene) == _traits(other, scene) and all(
+    build = next(build for build in target.plan.builds if build.name == one.name)
+    counts = {weight.name: weight.matrix.numel() for weight in build.weights if weight.name in target.initial_of}
+    return _traits(one, target) == _traits(other, target) and all(
         alike(one.initial[name], other.initial[name], count)
         for name, count in counts.items()
         if name in one.initial and name in other.initial
     )
 
 
-def _traits(built: BuildSeen, scene: _Scene) -> tuple[bool, bool]:
-    return built.raised is None, scene.subtle and bool(built.unused)
+def _traits(built: BuildSeen, target: _Target) -> tuple[bool, bool]:
+    return built.raised is None, target.subtle and bool(built.unused)
 
 
-def _alike(call: Call, one: CallSeen, other: CallSeen, scene: _Scene) -> bool:
+def _alike(call: Call, one: CallSeen, other: CallSeen, target: _Target) -> bool:
     """Return whether two calls agree; where nothing else is wrong, both have to hold too much, or neither."""
-    slack = scene.slack.get(call.name, {})
-    memory = scene.memory if scene.known else None  # where nothing is known, each search brings something else
+    slack = target.slack.get(call.name, {})
+    memory = target.memory if target.known else None  # where nothing is known, each search brings something else
     same = recalled(memory, ("same", one, other), lambda: agree(call, one, other, slack))
-    return same and (not scene.subtle or _too_large(call, one) == _too_large(call, other))
+    return same and (not target.subtle or _too_large(call, one) == _too_large(call, other))
 
 
 def _too_large(call: Call, seen: CallSeen) -> bool:

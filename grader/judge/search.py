@@ -51,7 +51,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Proof:
+class _ProvenSwap:
     """An exchange after which the reference gives what the student has: all outputs (`whole`), or a later result."""
 
     swap: Swap
@@ -132,7 +132,7 @@ def _open(scene: Scene, swap: Swap) -> list[Place]:
     return [p for p in scene.order if scene.reach[p] & own and p not in own and p not in scene.settled]
 
 
-def _first(scene: Scene, proof: _Proof, also: tuple[str, ...]) -> Found | None:
+def _first(scene: Scene, proof: _ProvenSwap, also: tuple[str, ...]) -> Found | None:
     """Return what may be said of a proof: None if a result before it may differ that is not on its way."""
     own, order = set(proof.swap.nodes), list(scene.order)
     on_the_way = {place for place, moved in scene.reach.items() if moved & own} - own
@@ -154,7 +154,7 @@ def _first(scene: Scene, proof: _Proof, also: tuple[str, ...]) -> Found | None:
     return _told(scene, proof, Found(known, proof.swap, between, also)) if says_much else None
 
 
-def _told(scene: Scene, proof: _Proof, found: Found) -> Found:
+def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
     """Return `found` with what is needed to say how the numbers of `proof` differ."""
     nodes = proof.swap.nodes
     used = {place: node for place in nodes if (node := scene.right(place)) is not None}
@@ -175,7 +175,7 @@ def _last(scene: Scene, among: set[Place]) -> dict[Place, Node]:
     return {place: scene.found[place] for place in scene.places if place in inside and not scene.reach[place] & inside}
 
 
-def _proofs(scene: Scene, step: str, key: frozenset[int] | None = None) -> Iterator[_Proof]:
+def _proofs(scene: Scene, step: str, key: frozenset[int] | None = None) -> Iterator[_ProvenSwap]:
     """Yield what is proven of a step; with `key`, for these tensors of the student's alone."""
     seen: set[tuple[tuple[Place, int], ...]] = set()
     for swap in swaps_of(scene, step):
@@ -187,15 +187,15 @@ def _proofs(scene: Scene, step: str, key: frozenset[int] | None = None) -> Itera
             yield proof
 
 
-def _proven(scene: Scene, swap: Swap) -> _Proof | None:
+def _proven(scene: Scene, swap: Swap) -> _ProvenSwap | None:
     """Return the proof that the reference, with an exchange made, gives the student's outputs or a later result."""
     after = scene.replay.run(swap.values)
     if after is None:
         return None
     if _is_answer(scene, after):
-        return _Proof(swap, whole=True) if _is_shown(scene, swap) else None
+        return _ProvenSwap(swap, whole=True) if _is_shown(scene, swap) else None
     shown = any(_is_a_result(scene, swap, values) for values in _followers(scene, swap, after))
-    return _Proof(swap, whole=False) if shown else None
+    return _ProvenSwap(swap, whole=False) if shown else None
 
 
 def _is_shown(scene: Scene, swap: Swap) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
@@ -55,16 +55,18 @@ class Grading:
         return cls(report=report, body=report.to_json(), versions=versions, created=created)
 
 
-def store(session: Session, id: SubmissionId, grading: Grading, *, state: State) -> GradingId:
+def store(session: Session, id: SubmissionId, grading: Grading) -> GradingId:
     """Store a result as the current one of a submission, and bring the caches up to date; return its id."""
     row = _row(id, grading)
+    state = State.BROKEN if grading.report.incident else State.DONE
     session.add(row)
     session.flush()
     _name_mistakes(session, row.id, grading.report)
+    first_end = func.coalesce(SubmissionRow.finished, grading.created)  # a regrade is not how long the student waited
     owner = session.execute(
         update(SubmissionRow)
         .where(SubmissionRow.id == id)
-        .values(state=state.value, finished=grading.created, current_grading=row.id)
+        .values(state=state.value, finished=first_end, current_grading=row.id)
         .returning(SubmissionRow.user_id, SubmissionRow.exercise)
         .execution_options(synchronize_session=False)
     ).one()

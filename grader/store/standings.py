@@ -23,7 +23,7 @@ Filter = tuple[ColumnElement[bool], ...]
 def refresh(session: Session, user: UserId, exercise: str) -> None:
     """Bring what is cached of a person on an exercise up to date, in the transaction that changed the gradings."""
     # Two of the person's results may arrive at once; the statements below must see both.
-    session.scalar(select(UserRow.id).where(UserRow.id == user).with_for_update())
+    session.scalar(select(UserRow.id).where(UserRow.id == user).with_for_update(key_share=True))
     mine = (SubmissionRow.user_id == user, SubmissionRow.exercise == exercise)
     session.execute(delete(BestRow).where(BestRow.user_id == user, BestRow.exercise == exercise))
     session.execute(delete(MistakeRow).where(MistakeRow.user_id == user, MistakeRow.exercise == exercise))
@@ -33,6 +33,8 @@ def refresh(session: Session, user: UserId, exercise: str) -> None:
 
 def rebuild(session: Session) -> None:
     """Make every cache anew from the gradings."""
+    # Whoever refreshes meanwhile waits, instead of storing a line that is stored below as well.
+    session.execute(select(UserRow.id).order_by(UserRow.id).with_for_update(key_share=True))
     for table in (BestRow, MistakeRow, TotalRow):
         session.execute(delete(table))
     _fill(session, (), ())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from grader.bootstrap import assemble
 from grader.cli.main import main
@@ -26,6 +28,7 @@ from grader.store import accounts, gradings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading
 from grader.store.records import Role, State, Submission, SubmissionId
+from grader.store.tables import GradingFilesRow
 from tests.jobs.classroom import open_database, until
 
 ANSWER = "import torch\ndef softmax(x, dim=-1):\n    e = torch.exp(x)\n    return e / e.sum(dim, keepdim=True)\n"
@@ -56,7 +59,7 @@ def graded(tmp_path: Path, box: Sandbox) -> Iterator[tuple[Database, Catalog, Su
             device="cpu", created=2.0,
         )  # fmt: skip
         submissions.add(session, draft)
-        gradings.store(session, id, Grading.of(report, versions_of(exercise), 3.0), state=State.DONE)
+        gradings.store(session, id, Grading.of(report, versions_of(exercise), 3.0))
     yield database, catalog, id
     database.close()
 
@@ -71,10 +74,19 @@ def with_other_points(catalog: Catalog) -> Catalog:
     return Catalog([read_exercise(exercise.folder, exercise.folder.parents[1])])
 
 
+def with_file(content: bytes, name: str, text: bytes) -> bytes:
+    """Return a zip of the grading files of `softmax` in which one file holds something else."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(changed, "w") as new:
+        for member in old.namelist():
+            new.writestr(member, text if member == f"exercises/softmax/{name}" else old.read(member))
+    return changed.getvalue()
+
+
 def test_the_same_files_give_the_same_digits(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
     """The score is not full, and each check has the points that it had."""
-    database, catalog, id = graded
-    found = regrade.regrade(database, catalog, box, id)
+    database, _, id = graded
+    found = regrade.regrade(database, box, id)
 
     assert (found.same, found.differences) == (True, ())
     assert 0.0 < found.before.score < 100.0
@@ -83,35 +95,103 @@ def test_the_same_files_give_the_same_digits(graded: tuple[Database, Catalog, Su
 def test_a_changed_exercise_is_graded_with_the_files_of_its_time(
     graded: tuple[Database, Catalog, SubmissionId], box: Sandbox
 ) -> None:
-    """The former points decide, unless the newest are asked for; what is stored counts, the former result is kept."""
+    """The former points decide, unless the newest are asked for; what is stored counts, the former result is kept.
+
+    The newest files are kept with the result, so that it can be had again, and the student's waiting time stays.
+    """
     database, catalog, id = graded
     newer = with_other_points(catalog)
-    former = regrade.regrade(database, newer, box, id)
-    newest = regrade.regrade(database, newer, box, id, newest=True)
-    regrade.keep(database, id, newest)
+    former = regrade.regrade(database, box, id)
+    newest = regrade.regrade(database, box, id, newest=newer)
+    regrade.keep(database, newest)
     with database.read() as session:
         kept = submissions.get(session, id)
         reasons = session.execute(text("SELECT reason FROM gradings ORDER BY id")).scalars().all()
 
     assert former.same
     assert not newest.same
-    assert [difference.split()[0] for difference in newest.differences] == ["grading"]
+    assert newest.differences[0] == f"grading files: {newest.made_with.exercise}, now {newest.now.exercise}"
+    assert all(re.search(r": passed, [\d.]+ of [\d.]+ points, now passed, ", line) for line in newest.differences[1:])
     assert kept is not None
     assert kept.report is not None
     assert kept.report.to_json() == newest.after.to_json()
+    assert kept.finished == 3.0
     assert reasons == ["hand-in", "regrade"]
+    assert regrade.regrade(database, box, id).same
 
 
 def test_files_that_were_not_kept_are_named(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
     """Nothing is guessed: the message says which files are missing, and what can be done."""
-    database, catalog, id = graded
+    database, _, id = graded
     with database.write() as session:
         session.execute(text("DELETE FROM grading_files"))
 
     with pytest.raises(CannotRegrade, match=r"grading files of softmax at version \w{12} were not kept.*--newest"):
-        regrade.regrade(database, catalog, box, id)
+        regrade.regrade(database, box, id)
     with pytest.raises(CannotRegrade, match="there is no submission s2"):
-        regrade.regrade(database, catalog, box, SubmissionId("s2"))
+        regrade.regrade(database, box, SubmissionId("s2"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda content: content[: len(content) // 2], "BadZipFile: File is not a zip file"),
+        (lambda content: with_file(content, "mistakes.py", b"import that_is_gone"), "No module named 'that_is_gone'"),
+        (lambda content: with_file(content, "exercise.toml", b"titel = 1"), "`exercises/softmax/exercise.toml`: "),
+    ],
+)
+def test_files_that_cannot_be_used_are_named(
+    graded: tuple[Database, Catalog, SubmissionId], box: Sandbox, damage: Callable[[bytes], bytes], said: str
+) -> None:
+    """Damaged ones, and those of another grader; the message names the folder of the exercise, not a temporary one."""
+    database, _, id = graded
+    with database.write() as session:
+        row = session.scalars(select(GradingFilesRow)).one()
+        row.content = damage(row.content)
+
+    with pytest.raises(
+        CannotRegrade, match=r"files of softmax at version \w{12} cannot be used \(.*--newest"
+    ) as refusal:
+        regrade.regrade(database, box, id)
+    assert said in str(refusal.value)
+
+
+def test_files_keep_their_version_where_this_grader_hashes_them_otherwise(
+    graded: tuple[Database, Catalog, SubmissionId], box: Sandbox
+) -> None:
+    """They are the same files, and a result that is stored can be had again by that version."""
+    database, _, id = graded
+    with database.write() as session:
+        session.execute(text("UPDATE grading_files SET version = 'of old'"))
+        session.execute(text("UPDATE gradings SET exercise_version = 'of old'"))
+    found = regrade.regrade(database, box, id)
+    regrade.keep(database, found)
+
+    assert (found.same, found.differences) == (True, ())
+    assert regrade.regrade(database, box, id).made_with.exercise == "of old"
+
+
+def test_a_fault_of_the_grader_replaces_no_result(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
+    """It would cost the student points; neither is a result stored of what was deleted meanwhile."""
+    database, _, id = graded
+    found = regrade.regrade(database, box, id)
+    with pytest.raises(CannotRegrade, match=r"failed during this grading \(ab12\), so nothing was stored"):
+        regrade.keep(database, replace(found, after=replace(found.after, incident="ab12")))
+    with database.write() as session:
+        session.execute(text("DELETE FROM users"))
+
+    with pytest.raises(CannotRegrade, match="submission s1 was deleted meanwhile"):
+        regrade.keep(database, found)
+
+
+def test_a_damaged_report_is_told(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
+    """There is nothing to compare a new result with."""
+    database, _, id = graded
+    with database.write() as session:
+        session.execute(text("UPDATE gradings SET report = substr(report, 1, 50)"))
+
+    with pytest.raises(CannotRegrade, match="the stored report of submission s1 is damaged"):
+        regrade.regrade(database, box, id)
 
 
 def test_the_command_compares_and_exits_by_the_result(
@@ -119,6 +199,8 @@ def test_the_command_compares_and_exits_by_the_result(
 ) -> None:
     """A result that somebody has changed is found; who is unknown is told so, without an apology of ours."""
     monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path / "var"))
+    assert main(["rebuild"]) == 2
+    assert "there is no database" in capsys.readouterr().err
     catalog = Catalog([read_exercise(ROOT / "exercises" / "softmax")])
     service = assemble(Settings.from_environment(), catalog, PlainBox())
     ada = service.add_user("Ada", "correct horse", Role.STUDENT)
@@ -129,8 +211,10 @@ def test_the_command_compares_and_exits_by_the_result(
 
     assert main(["regrade", id]) == 0
     assert "every digit is the same" in capsys.readouterr().out
-    assert main(["regrade", "nobody's"]) == 2
-    assert capsys.readouterr().err == "there is no submission nobody's\n"
+    assert main(["regrade", "0" * 24]) == 2
+    assert capsys.readouterr().err == f"there is no submission {'0' * 24}\n"
+    assert main(["regrade", "\udcff"]) == 2
+    assert capsys.readouterr().err.startswith("'\\udcff' is no submission's id: ")
 
     database = Database(Settings.from_environment().file_url)
     with database.write() as session:
@@ -139,7 +223,7 @@ def test_the_command_compares_and_exits_by_the_result(
         session.execute(text("UPDATE gradings SET report = :changed"), {"changed": changed})
     database.close()
     assert main(["regrade", id]) == 1
-    assert "they differ" in capsys.readouterr().out
+    assert "they differ\n  verdict: graded, 97.0 points, now graded, " in capsys.readouterr().out
     assert main(["rebuild"]) == 0
 
 

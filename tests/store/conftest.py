@@ -12,7 +12,7 @@ from grader.judge.report import Report
 from grader.store import accounts, gradings, migrate, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Role, State, Submission, SubmissionId, User
+from grader.store.records import Role, Submission, SubmissionId, User
 
 
 @pytest.fixture
@@ -40,12 +40,12 @@ def graded(database: Database, draft: Callable[..., Submission]) -> Callable[...
     """Give a function that stores a submission of a person with its report, handed in at `created`."""
     ids = itertools.count(1)
 
-    def store(user: User, report: Report, *, created: float, state: State = State.DONE) -> SubmissionId:
+    def store(user: User, report: Report, *, created: float) -> SubmissionId:
         versions = Versions(exercise="v1", grader="g1", torch="2")
         made = draft(user, f"graded {next(ids)}", exercise=report.exercise, created=created)
         with database.write() as session:
             submissions.add(session, made)
-            gradings.store(session, made.id, Grading.of(report, versions, created + 5.0), state=state)
+            gradings.store(session, made.id, Grading.of(report, versions, created + 5.0))
         return made.id
 
     return store

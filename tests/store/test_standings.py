@@ -11,7 +11,7 @@ from grader.judge.report import Diagnosis, Report, Status
 from grader.store import gradings, standings
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Reason, State, SubmissionId, User
+from grader.store.records import Reason, SubmissionId, User
 
 Graded = Callable[..., SubmissionId]
 Cached = dict[str, list[tuple[object, ...]]]
@@ -63,11 +63,10 @@ def test_after_every_event_the_caches_say_what_a_rebuild_says(
                 report=report, body=report.to_json(), versions=NEWER, created=100.0 + moment, reason=Reason.REGRADE
             )
             with database.write() as session:
-                gradings.store(session, id, grading, state=State.DONE)
+                gradings.store(session, id, grading)
         else:
             report = drawn(chance, chance.choice(["softmax", "masking"]))
-            state = State.BROKEN if report.incident else State.DONE
-            stored.append((graded(chance.choice(people), report, created=float(moment), state=state), report.exercise))
+            stored.append((graded(chance.choice(people), report, created=float(moment)), report.exercise))
         found = cached(database)
 
         assert found == rebuilt(database)
@@ -83,7 +82,7 @@ def test_a_former_result_stays_beside_the_new_one(
     id = graded(ada, old, created=1.0)
     new = Report("softmax", Status.GRADED, 12.5, 1, "cpu", 0.1)
     with database.write() as session:
-        gradings.store(session, id, Grading.of(new, NEWER, 9.0), state=State.DONE)
+        gradings.store(session, id, Grading.of(new, NEWER, 9.0))
     with database.read() as session:
         kept = session.execute(text("SELECT score, exercise_version, grader_version FROM gradings ORDER BY id")).all()
         versions = gradings.versions_of(session, id)

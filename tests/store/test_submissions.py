@@ -84,7 +84,7 @@ def test_flagged_reports_are_found_newest_first(database: Database, person: Pers
         with database.write() as session:
             stored = submissions.add(session, draft(who, f"s{number}"))
             report = Report("softmax", Status.GRADED, 0.0, 7, "cpu", 0.1, clues=clues)
-            gradings.store(session, stored.id, Grading.of(report, VERSIONS, 20.0 + number), state=State.DONE)
+            gradings.store(session, stored.id, Grading.of(report, VERSIONS, 20.0 + number))
 
     with database.read() as session:
         found = submissions.flagged(session, (Flag.LOOK, Flag.READY_MADE), most=9)
