@@ -37,8 +37,9 @@ from grader.errors import BadAnswer
 from grader.exercise.catalog import Catalog
 from grader.judge import figures
 from grader.judge.attempt import Outcome, tell
-from grader.judge.bounded import MOST_WORK, within
+from grader.judge.bounded import within
 from grader.judge.diagnosis import diagnose
+from grader.judge.effort import DESK
 from grader.judge.report import Report, Status
 from grader.judge.verdicts import judge
 
@@ -231,7 +232,7 @@ def _located(subject: Subject, observed: Observations, draw: random.Random, tall
     assert subject.find is not None
     begun = time.thread_time()
     ending = Ending.FINISHED if draw.random() < 0.9 else draw.choice(list(Ending))
-    found = within(MOST_WORK, partial(subject.find, observed, ending))
+    found = within(DESK.comparisons, partial(subject.find, observed, ending))
     spent = time.thread_time() - begun
     tally.located += found is not None
     tally.slowest_search = max(tally.slowest_search, spent)

@@ -16,6 +16,7 @@ from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.queue import Grade, Tracker, VersionsOf
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.judge.effort import SERVICE
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
@@ -75,6 +76,7 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None) -> Gr
             places=() if submission.device == "cpu" else panels,
             progress=tracker,
             cancel=tracker.cancel,
+            budget=SERVICE,
             verdict=lambda verdict: tracker.verdict(remarked(verdict)),
         )
         return remarked(report)

@@ -18,7 +18,6 @@ from grader.box.plan import Plan
 from grader.box.run import Ending, Run
 from grader.errors import GraderFault
 
-MOST_WORK = 1_500_000
 Found = TypeVar("Found")
 
 

@@ -12,8 +12,30 @@ from typing import Any
 from torch.utils._python_dispatch import TorchDispatchMode
 
 _EACH = 20  # units that a run takes beside its operations
+_EVENT = 60  # units of a construction or a call whose operations nobody counted
 _COMPARISON = 6  # units
 _GLANCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What may be done for one answer after its verdict.
+
+    Attributes:
+        search: units for known mistakes, one by one and two together.
+        location: units for the place where it begins to differ.
+        comparisons: for that place as well, in units of `bounded`.
+        rerun_seconds: by the clock, for running the answer once more.
+    """
+
+    search: int
+    location: int
+    comparisons: int
+    rerun_seconds: float
+
+
+DESK = Budget(search=300_000, location=90_000, comparisons=1_500_000, rerun_seconds=60.0)  # one's own machine
+SERVICE = Budget(search=30_000, location=30_000, comparisons=500_000, rerun_seconds=2.0)  # others wait: 0.3 s each
 
 
 @dataclass(slots=True)
@@ -31,6 +53,10 @@ class Effort:
     def run(self, operations: int) -> None:
         """Count one run of a reference that asks torch for so many operations."""
         self.done += operations + _EACH
+
+    def event(self) -> None:
+        """Count one construction or call of a reference."""
+        self.done += _EVENT
 
     def compare(self) -> None:
         """Count one comparison of two small tensors."""

@@ -15,20 +15,29 @@ from grader.box.run import Ending
 from grader.exercise.catalog import Exercise
 from grader.exercise.spec import Dimension
 from grader.judge.attempt import Outcome, Runner
-from grader.judge.bounded import MOST_WORK, within
-from grader.judge.diagnosis import diagnose, pairs_effort
-from grader.judge.effort import Effort
+from grader.judge.bounded import while_there_is_time, within
+from grader.judge.diagnosis import diagnose
+from grader.judge.effort import DESK, Budget, Effort
 from grader.judge.locating import locate
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.recall import Memory
 from grader.judge.report import Diagnosis, Location, Report
+from grader.judge.sketches import Sketches
 from grader.judge.text import clean
 
-_CUT = "no single known mistake explains your results, and the search for two at once ended before all were tried"
+_CUT = "the search for a known mistake that explains your results ended before all mistakes, and all pairs, were tried"
 
 
 def explained(
-    exercise: Exercise, report: Report, outcome: Outcome, *, text: str, run: Runner, cancel: CancelToken | None = None
+    exercise: Exercise,
+    report: Report,
+    outcome: Outcome,
+    *,
+    text: str,
+    run: Runner,
+    budget: Budget = DESK,
+    sketches: Sketches | None = None,
+    cancel: CancelToken | None = None,
 ) -> Report:
     """Return `report` with the cause of what went wrong, or with where it begins.
 
@@ -38,6 +47,8 @@ def explained(
         outcome: what became of the answer.
         text: its source.
         run: runs a plan on it once more.
+        budget: what may be done.
+        sketches: what known mistakes give with this seed, where that was found before.
         cancel: ends the search.
 
     Raises:
@@ -45,27 +56,29 @@ def explained(
     """
     if outcome.score == 100:
         return report
-    report = _with_diagnosis(exercise, report, outcome, cancel)
-    return _with_location(report, outcome, partial(locate, exercise, outcome, text, run, cancel=cancel))
+    effort = Effort(budget.search)
+    look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort, sketches=sketches)
+    report = _with_diagnosis(report, look, effort)
+    if report.diagnosis or outcome.run.ending is not Ending.FINISHED:
+        return report
+    run = while_there_is_time(run, budget.rerun_seconds)
+    find = partial(locate, exercise, outcome, text, run, effort=budget.location, cancel=cancel)
+    return _with_location(report, partial(within, budget.comparisons, find))
 
 
-def _with_diagnosis(exercise: Exercise, report: Report, outcome: Outcome, cancel: CancelToken | None) -> Report:
+def _with_diagnosis(report: Report, look: Callable[[], tuple[Diagnosis, ...]], effort: Effort) -> Report:
     """Return `report` with the cause of what went wrong."""
     optional = OptionalParts()
     found: tuple[Diagnosis, ...] = ()
-    effort = pairs_effort()
-    look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort)
     found = optional.make("the cause is", look, found)
     cut = (_CUT,) if effort.spent and not found else ()
     return replace(report, diagnosis=found, advice=(*report.advice, *cut, *optional.missing))
 
 
-def _with_location(report: Report, outcome: Outcome, find: Callable[[], Location | None]) -> Report:
-    """Return `report` with the place where the answer begins to differ, if nothing else says what is wrong with it."""
-    if report.diagnosis or outcome.run.ending is not Ending.FINISHED:
-        return report
+def _with_location(report: Report, find: Callable[[], Location | None]) -> Report:
+    """Return `report` with the place where the answer begins to differ."""
     optional = OptionalParts()
-    found = optional.make("the place where your code first differs is", partial(within, MOST_WORK, find), None)
+    found = optional.make("the place where your code first differs is", find, None)
     return replace(report, location=found and _cleaned(found), advice=(*report.advice, *optional.missing))
 
 
@@ -84,16 +97,16 @@ def causes(
     cancel: CancelToken | None = None,
     memory: Memory | None = None,
     effort: Effort | None = None,
+    sketches: Sketches | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the mistakes that explain an outcome; a cancelled `cancel` ends the search with `Stopped`.
 
-    Searches with the same exercise and seed may share one `memory`; `effort` is what may be done to try two mistakes
-    together.
+    Searches with the same exercise and seed may share one `memory`; `effort` is what may be done.
 
     Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
     rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
     """
-    look = partial(diagnose, exercise, lost=lost, cancel=cancel, memory=memory, effort=effort)
+    look = partial(diagnose, exercise, lost=lost, cancel=cancel, memory=memory, effort=effort, sketches=sketches)
     if outcome.coarse is not None and (found := look(outcome.coarse)):
         return look(outcome.evidence, known, among={one.mistake for one in found}) or found
     return look(outcome.evidence, {} if outcome.single else known)

@@ -18,8 +18,8 @@ from grader.errors import AuthorError, GraderFault, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.bounded import while_there_is_time
 from grader.judge.device_panels import DevicePlace, Runner, device_panels
+from grader.judge.effort import DESK, Budget
 from grader.judge.explaining import explained
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.preview import Preview
@@ -40,13 +40,14 @@ def grade(
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
     verdict: Callable[[Report], None] = lambda _: None,
+    budget: Budget = DESK,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
     Whatever the submission does is told in the report. `progress` is called with each finished call; `cancel` kills the
     run and ends the search for causes and places. Where more is looked for after the verdict, `verdict` is called with
-    the report so far, whose points and checks are final.
+    the report so far, whose points and checks are final; `budget` is what may be done afterwards.
 
     Raises:
         Stopped: `cancel` was cancelled meanwhile.
@@ -68,9 +69,13 @@ def grade(
     if report.score < 100 or places:
         verdict(replace(report, complete=False))
     again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
-    some_runs = while_there_is_time(partial(again, box), limits.wall_seconds)
-    found = explained(exercise, report, outcome, text=text, run=some_runs, cancel=cancel)
+    once_more = partial(again, box, limits=_shorter(limits, budget.rerun_seconds))
+    found = explained(exercise, report, outcome, text=text, run=once_more, budget=budget, cancel=cancel)
     return _with_panels(exercise, found, outcome, places=places, run=again)
+
+
+def _shorter(limits: Limits, seconds: float) -> Limits:
+    return replace(limits, wall_seconds=min(limits.wall_seconds, seconds))
 
 
 def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:

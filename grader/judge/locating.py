@@ -23,7 +23,7 @@ from grader.exercise.catalog import Exercise
 from grader.judge import backward, behaviour, symptoms
 from grader.judge.attempt import Outcome
 from grader.judge.cause import Location
-from grader.judge.effort import Effort
+from grader.judge.effort import DESK, Effort
 from grader.judge.location import location
 from grader.judge.replay import Replay, echoes, outputs_of, reach
 from grader.judge.retrace import Retrace, Runner, is_close
@@ -32,9 +32,7 @@ from grader.judge.search import Found, search
 
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
 _MOST_CALLS = 3  # that went wrong and are looked at
-_EFFORT = 60_000  # for each of them, at most
 _FINE = 1e-13  # relative: rounding leads less far in small calls, and what shows in gradients alone is far larger
-_WHOLE_EFFORT = 90_000  # for all of them
 _SYMPTOMS = (
     behaviour.kept,
     symptoms.failure,
@@ -57,7 +55,13 @@ class Departure:
 
 
 def locate(
-    exercise: Exercise, outcome: Outcome, text: str, run: Runner, *, cancel: CancelToken | None = None
+    exercise: Exercise,
+    outcome: Outcome,
+    text: str,
+    run: Runner,
+    *,
+    effort: int = DESK.location,
+    cancel: CancelToken | None = None,
 ) -> Location | None:
     """Return where an answer begins to differ from the reference, in words; None where nothing can be shown.
 
@@ -66,13 +70,14 @@ def locate(
         outcome: what became of the answer.
         text: its source.
         run: runs a plan on it in the box, with its weights where they were found.
+        effort: what may be done, in units of `effort`.
         cancel: ends the search.
 
     Raises:
         Stopped: it was cancelled.
     """
     again = Retrace(exercise, outcome, text, run, cancel or CancelToken())
-    departed = departure(again)
+    departed = departure(again, effort)
     if departed is not None and departed.found.first is not None:
         return _told(again, departed)
     told = (look(again) for look in _SYMPTOMS)
@@ -86,14 +91,14 @@ def _told(again: Retrace, departed: Departure) -> Location:
     return location(departed.found, steps.titles, case, where=again.where, tolerance=departed.scene.tolerance)
 
 
-def departure(again: Retrace) -> Departure | None:
+def departure(again: Retrace, most: int = DESK.location) -> Departure | None:
     """Return the first wrong call of which a step can be named, of a few; else one of which right numbers can be."""
     right_only: Departure | None = None
-    left = _WHOLE_EFFORT
+    left = most
     wrong = wrong_calls(again)
     fine = 0.0 if wrong else _FINE
     for call in (wrong or backward.slightly_off(again))[:_MOST_CALLS]:
-        effort = Effort(min(left, _EFFORT))
+        effort = Effort(min(left, most * 2 // 3))
         scene = look(again, call, effort, tolerance=fine)
         found = search(scene) if scene is not None else None
         left -= effort.done

@@ -49,7 +49,7 @@ class Lineup:
     """The suspects, held against what was seen of the probes.
 
     Whoever searches with the same exercise and seed again hands over one `memory`: what a mistake gives on a probe does
-    not depend on the submission. `effort` is what may be done to try two of them together.
+    not depend on the submission. `effort` is what may be done.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class Lineup:
     ) -> None:
         self._exercise, self._suspects, self._probes, self._effort = exercise, suspects, probes, effort
         self._alone: dict[tuple[str, int], Verdict] = {}
+        self._first: dict[str, Verdict] = {}
         marking: set[str] = set()
         runners = [_ProbeRunner(exercise, suspects, probe.plan, marking) for probe in probes]
         self._searches = [_Search(probe, runner, memory) for probe, runner in zip(probes, runners, strict=True)]
@@ -70,7 +71,9 @@ class Lineup:
     def alone(self, *, offered: bool) -> Iterator[tuple[Mistake, ...]]:
         """Yield the mistakes, the exercise's own or those offered to it, that agree with it on every probe."""
         for wrong in self._suspects:
-            if wrong.offered is offered and self._first[wrong.name][0] and self._agree(wrong):
+            if self._effort.spent:
+                return
+            if wrong.offered is offered and self._on_first(wrong)[0] and self._agree(wrong):
                 yield (wrong,)
 
     def together(self) -> Iterator[tuple[Mistake, ...]]:
@@ -79,7 +82,7 @@ class Lineup:
         A mistake that changes nothing on any probe leaves them to its partner, which then has to agree by itself.
         """
         suspects = [wrong for wrong in self._suspects if not wrong.offered]
-        active = [wrong for wrong in suspects if self._acts(wrong)]
+        active = [wrong for wrong in suspects if not self._effort.spent and self._acts(wrong)]
         for pair in sorted(combinations(active, 2), key=self._contradictions):
             if pair[0].replaces == pair[1].replaces or not self._may_agree(pair):
                 continue
@@ -95,12 +98,15 @@ class Lineup:
     def _sizes(self) -> list[int]:
         return [_size(self._exercise, probe) for probe in self._probes]
 
-    @cached_property
-    def _first(self) -> dict[str, Verdict]:
-        return {wrong.name: self._searches[0].examine(wrong) for wrong in self._suspects}
+    def _on_first(self, wrong: Mistake) -> Verdict:
+        """Return what one mistake gives on the first probe, in modules of its own."""
+        if wrong.name not in self._first:
+            self._effort.run(2 * self._sizes[0])  # and as much again for the modules
+            self._first[wrong.name] = self._searches[0].examine(wrong)
+        return self._first[wrong.name]
 
     def _acts(self, wrong: Mistake) -> bool:
-        if wrong.dimension is Dimension.GRADIENTS or self._first[wrong.name][1]:
+        if wrong.dimension is Dimension.GRADIENTS or self._on_first(wrong)[1]:
             return True
         return any(self._by_itself(wrong, index)[1] for index in range(1, len(self._searches)))
 
@@ -116,7 +122,7 @@ class Lineup:
         """Return what one mistake gives on a probe, each tried once."""
         if (wrong.name, index) not in self._alone:
             self._effort.run(self._sizes[index])
-            found = self._searches[index].try_out(wrong) if index else self._first[wrong.name]
+            found = self._searches[index].try_out(wrong) if index else self._on_first(wrong)
             self._alone[wrong.name, index] = found
         return self._alone[wrong.name, index]
 
@@ -125,7 +131,7 @@ class Lineup:
         if not self._probes[0].forward:
             return True
         others = [wrong for wrong in pair if wrong.dimension is not Dimension.GRADIENTS]
-        return len(others) == 2 or (len(others) == 1 and self._first[others[0].name][0])
+        return len(others) == 2 or (len(others) == 1 and self._on_first(others[0])[0])
 
     def _agree(self, *wrong: Mistake, counted: bool = False) -> bool:
         for index, search in enumerate(self._searches):

@@ -11,7 +11,8 @@ from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
 from grader.exercise.catalog import Catalog
-from grader.judge.bounded import MOST_WORK, spend, while_there_is_time, within
+from grader.judge.bounded import spend, while_there_is_time, within
+from grader.judge.effort import DESK
 from tests.box.small import attention_plan
 from tests.judge.wrong_in_parts import ATTENTION, change
 
@@ -44,8 +45,8 @@ def test_comparisons_and_runs_of_the_reference_are_counted(catalog: Catalog) -> 
     source = change(ATTENTION, ("q.shape[-1] ** 0.5", "(q.shape[-1] + 3)"))
     find = partial(location, exercise, source, outcome_of(exercise, source))
 
-    assert within(MOST_WORK // 4, find) is not None
-    assert within(MOST_WORK // 100, find) is None
+    assert within(DESK.comparisons // 4, find) is not None
+    assert within(DESK.comparisons // 100, find) is None
 
 
 def test_an_answer_is_not_run_again_once_its_runs_took_long() -> None:

@@ -18,7 +18,7 @@ from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire import FrameReader
 from grader.exercise.catalog import ROOT, Catalog, Exercise
 from grader.exercise.mistakes import Mistake
-from grader.judge import grade as grading
+from grader.judge import explaining
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
@@ -121,7 +121,7 @@ def test_no_damage_raises_or_earns_full_marks(name: str, catalog: Catalog, monke
     How long a search for mistakes goes on changes nothing of what it does with damage, so it goes through few; and what
     a mistake gives does not depend on the damage, so all searches share one memory.
     """
-    monkeypatch.setattr(grading, "causes", partial(grading.causes, memory={}))
+    monkeypatch.setattr(explaining, "causes", partial(explaining.causes, memory={}))
     whole = catalog[name]
     exercise = _OneMistakeAStep(whole.id, whole.spec, whole.folder, whole.reference_path)
     source = exercise.reference_path.read_bytes()

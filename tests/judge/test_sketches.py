@@ -1,0 +1,90 @@
+"""Sketches: what they leave of the known mistakes, and that what they leave out explains nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.box.inline import observe_all
+from grader.checks.evidence import Evidence
+from grader.exercise.catalog import Catalog, Exercise
+from grader.exercise.mistakes import Mistake
+from grader.judge.diagnosis import diagnose
+from grader.judge.effort import Effort
+from grader.judge.grade import observe_reference
+from grader.judge.sheet import draw_up
+from grader.judge.sketches import sketch_all
+
+_SEED = 3
+_EXERCISES = ("softmax", "causal_mask", "self_attention_masked", "kv_cache", "attention_dropout")
+
+
+@pytest.mark.parametrize("name", _EXERCISES)
+def test_every_mistake_is_likely_where_it_was_made(catalog: Catalog, name: str) -> None:
+    """A mistake on the whole plan, with gradients and variants, is among those that the sketches leave, and few are."""
+    exercise = catalog[name]
+    sheet = draw_up(exercise, _SEED)
+    plan = sheet.plan.untrained()
+    sketches = sketch_all(exercise, sheet)
+    assert sketches is not None
+    missed, left = [], 0
+    for wrong in exercise.mistakes:
+        observed = observe_all(plan, exercise.reference(wrong))
+        likely = sketches.likely(exercise.mistakes, observed, [call.name for call in plan.calls])
+        left += len(likely)
+        missed += [] if wrong in likely else [wrong.name]
+
+    assert missed == []
+    assert left < len(exercise.mistakes) ** 2 / 2
+
+
+def test_sketches_of_another_seed_leave_no_mistake_that_shows(catalog: Catalog) -> None:
+    """They hold numbers, not patterns: numbers of another seed are like nobody's."""
+    exercise = catalog["softmax"]
+    observed = observe_all(draw_up(exercise, _SEED).plan, exercise.reference(_named(exercise, "no_shift")))
+    other = sketch_all(exercise, draw_up(exercise, _SEED + 1))
+    assert other is not None
+    names = [name for name, _ in other.outputs]
+
+    assert _named(exercise, "no_shift") not in other.likely(exercise.mistakes, observed, names)
+
+
+def test_a_mistake_is_named_without_a_search(catalog: Catalog) -> None:
+    """With sketches it takes a few runs; without them that effort is not enough to come as far."""
+    exercise = catalog["self_attention_masked"]
+    sheet = draw_up(exercise, _SEED)
+    wrong = exercise.mistakes[-1]
+    observed = observe_all(sheet.plan, exercise.reference(wrong))
+    evidence = Evidence(sheet.plan, observed, *observe_reference(exercise, sheet.plan), sheet.free)
+    sketches = sketch_all(exercise, sheet)
+
+    (found,) = diagnose(exercise, evidence, effort=Effort(12_000), sketches=sketches)
+    assert (found.mistake, found.certain) == (wrong.name, True)
+    assert [one.certain for one in diagnose(exercise, evidence, effort=Effort(2_000))] in ([], [False])
+
+
+def test_whoever_is_in_a_hurry_gets_no_sketches(catalog: Catalog) -> None:
+    """Between two mistakes there is a look whether to go on."""
+    asked = []
+    exercise = catalog["softmax"]
+
+    def go_on() -> bool:
+        asked.append(1)
+        return len(asked) < 3
+
+    assert sketch_all(exercise, draw_up(exercise, _SEED), go_on) is None
+    assert len(asked) == 3
+
+
+def test_the_same_is_found_with_sketches(catalog: Catalog) -> None:
+    """They make the search short and change nothing of what it finds."""
+    exercise = catalog["causal_mask"]
+    sheet = draw_up(exercise, _SEED)
+    truth, sketches = observe_reference(exercise, sheet.plan), sketch_all(exercise, sheet)
+    for wrong in exercise.mistakes:
+        observed = observe_all(sheet.plan, exercise.reference(wrong))
+        evidence = Evidence(sheet.plan, observed, *truth, sheet.free)
+        assert diagnose(exercise, evidence, sketches=sketches) == diagnose(exercise, evidence)
+
+
+def _named(exercise: Exercise, name: str) -> Mistake:
+    return next(one for one in exercise.mistakes if one.name == name)
