@@ -37,7 +37,7 @@ class Sketches:
     Attributes:
         outputs: the calls with the keys of their outputs, in the order of `values`.
         mistakes: the names of the mistakes.
-        values: float64, (mistake, output, number).
+        values: float64, (mistake, output, number); NaN for a mistake that was not run yet, which is never likely.
     """
 
     outputs: tuple[tuple[str, str], ...]
@@ -61,18 +61,21 @@ class Sketches:
         return [wrong for wrong in suspects if wrong.name in fitting]
 
 
-def sketch_all(exercise: Exercise, sheet: Sheet, go_on: Callable[[], bool] = lambda: True) -> Sketches | None:
-    """Return the sketches of every known mistake on the plain calls of `sheet`; None if `go_on` says no meanwhile."""
+def blank_sketches(exercise: Exercise, sheet: Sheet) -> Sketches:
+    """Return sketches without numbers, for every known mistake on the plain calls of `sheet`."""
+    outputs = tuple((call.name, slot.key) for call in _plain(sheet).calls for slot in call.outputs)
+    names = tuple(wrong.name for wrong in exercise.mistakes)
+    return Sketches(outputs, names, torch.full((len(names), len(outputs), _NUMBERS), torch.nan, dtype=torch.float64))
+
+
+def sketch_all(exercise: Exercise, sheet: Sheet, sketches: Sketches, go_on: Callable[[], bool] = lambda: True) -> None:
+    """Run each known mistake on the plain calls of `sheet` and fill `sketches` in, as long as `go_on` says yes."""
     plan = _plain(sheet)
-    outputs = tuple((call.name, slot.key) for call in plan.calls for slot in call.outputs)
-    rows: dict[str, Tensor] = {}
-    for wrong in exercise.mistakes if outputs else ():
+    for wrong, row in zip(exercise.mistakes if sketches.outputs else (), sketches.values, strict=False):
         if not go_on():
-            return None
+            return
         given = observe_all(plan, exercise.reference(wrong)).calls
-        rows[wrong.name] = torch.stack([_given(given, name, key) for name, key in outputs])
-    values = torch.stack(list(rows.values())) if rows else torch.empty(0, len(outputs), _NUMBERS, dtype=torch.float64)
-    return Sketches(outputs, tuple(rows), values)
+        row.copy_(torch.stack([_given(given, name, key) for name, key in sketches.outputs]))
 
 
 def _plain(sheet: Sheet) -> Plan:

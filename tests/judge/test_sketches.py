@@ -11,8 +11,8 @@ from grader.exercise.mistakes import Mistake
 from grader.judge.diagnosis import diagnose
 from grader.judge.effort import Effort
 from grader.judge.grade import observe_reference
-from grader.judge.sheet import draw_up
-from grader.judge.sketches import sketch_all
+from grader.judge.sheet import Sheet, draw_up
+from grader.judge.sketches import Sketches, blank_sketches, sketch_all
 
 _SEED = 3
 _EXERCISES = ("softmax", "causal_mask", "self_attention_masked", "kv_cache", "attention_dropout")
@@ -24,8 +24,7 @@ def test_every_mistake_is_likely_where_it_was_made(catalog: Catalog, name: str) 
     exercise = catalog[name]
     sheet = draw_up(exercise, _SEED)
     plan = sheet.plan.untrained()
-    sketches = sketch_all(exercise, sheet)
-    assert sketches is not None
+    sketches = _sketched(exercise, sheet)
     missed, left = [], 0
     for wrong in exercise.mistakes:
         observed = observe_all(plan, exercise.reference(wrong))
@@ -41,8 +40,7 @@ def test_sketches_of_another_seed_leave_no_mistake_that_shows(catalog: Catalog) 
     """They hold numbers, not patterns: numbers of another seed are like nobody's."""
     exercise = catalog["softmax"]
     observed = observe_all(draw_up(exercise, _SEED).plan, exercise.reference(_named(exercise, "no_shift")))
-    other = sketch_all(exercise, draw_up(exercise, _SEED + 1))
-    assert other is not None
+    other = _sketched(exercise, draw_up(exercise, _SEED + 1))
     names = [name for name, _ in other.outputs]
 
     assert _named(exercise, "no_shift") not in other.likely(exercise.mistakes, observed, names)
@@ -55,31 +53,36 @@ def test_a_mistake_is_named_without_a_search(catalog: Catalog) -> None:
     wrong = exercise.mistakes[-1]
     observed = observe_all(sheet.plan, exercise.reference(wrong))
     evidence = Evidence(sheet.plan, observed, *observe_reference(exercise, sheet.plan), sheet.free)
-    sketches = sketch_all(exercise, sheet)
+    sketches = _sketched(exercise, sheet)
 
     (found,) = diagnose(exercise, evidence, effort=Effort(12_000), sketches=sketches)
     assert (found.mistake, found.certain) == (wrong.name, True)
     assert [one.certain for one in diagnose(exercise, evidence, effort=Effort(2_000))] in ([], [False])
 
 
-def test_whoever_is_in_a_hurry_gets_no_sketches(catalog: Catalog) -> None:
-    """Between two mistakes there is a look whether to go on."""
-    asked = []
+def test_what_was_interrupted_holds_what_was_found_so_far(catalog: Catalog) -> None:
+    """Between two mistakes there is a look whether to go on; a mistake that was not run is never likely."""
     exercise = catalog["softmax"]
+    sheet = draw_up(exercise, _SEED)
+    sketches, asked = blank_sketches(exercise, sheet), []
 
     def go_on() -> bool:
         asked.append(1)
-        return len(asked) < 3
+        return len(asked) <= 3
 
-    assert sketch_all(exercise, draw_up(exercise, _SEED), go_on) is None
-    assert len(asked) == 3
+    sketch_all(exercise, sheet, sketches, go_on)
+    first, later = exercise.mistakes[0], exercise.mistakes[3]
+    names = [name for name, _ in sketches.outputs]
+    for wrong, likely in ((first, True), (later, False)):
+        observed = observe_all(sheet.plan, exercise.reference(wrong))
+        assert (wrong in sketches.likely(exercise.mistakes, observed, names)) is likely
 
 
 def test_the_same_is_found_with_sketches(catalog: Catalog) -> None:
     """They make the search short and change nothing of what it finds."""
     exercise = catalog["causal_mask"]
     sheet = draw_up(exercise, _SEED)
-    truth, sketches = observe_reference(exercise, sheet.plan), sketch_all(exercise, sheet)
+    truth, sketches = observe_reference(exercise, sheet.plan), _sketched(exercise, sheet)
     for wrong in exercise.mistakes:
         observed = observe_all(sheet.plan, exercise.reference(wrong))
         evidence = Evidence(sheet.plan, observed, *truth, sheet.free)
@@ -88,3 +91,9 @@ def test_the_same_is_found_with_sketches(catalog: Catalog) -> None:
 
 def _named(exercise: Exercise, name: str) -> Mistake:
     return next(one for one in exercise.mistakes if one.name == name)
+
+
+def _sketched(exercise: Exercise, sheet: Sheet) -> Sketches:
+    sketches = blank_sketches(exercise, sheet)
+    sketch_all(exercise, sheet, sketches)
+    return sketches
