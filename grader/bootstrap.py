@@ -16,7 +16,8 @@ from pathlib import Path
 import torch
 
 from grader.box.run import Box, Limits
-from grader.errors import GraderFault, SandboxUnavailable
+from grader.checks.registry import given_options
+from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.exercise.catalog import ROOT, Catalog
 from grader.jobs import archive
 from grader.jobs.embedded import EmbeddedEngine
@@ -53,7 +54,7 @@ def build(settings: Settings) -> Service:
         SandboxUnavailable: this machine has no sandbox for strangers' code, or too little memory.
         AuthorError: an exercise is written wrongly.
     """
-    catalog = Catalog.load()
+    catalog = read_exercises()
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
     archive.keep(database, catalog)
@@ -67,6 +68,21 @@ def build(settings: Settings) -> Service:
         rules=rules_of(settings, with_gpu=hello.gpu),
         box_name=hello.box,
     )
+
+
+def read_exercises(root: Path = ROOT) -> Catalog:
+    """Return every exercise below `root`; what its checks are told is looked at now, not at the first submission.
+
+    Raises:
+        AuthorError: an exercise is written wrongly.
+    """
+    catalog = Catalog.load(root)
+    for exercise in catalog.values():
+        try:
+            given_options(exercise.spec)
+        except AuthorError as error:
+            raise AuthorError(f"`{exercise.folder / 'exercise.toml'}`: {error}") from error
+    return catalog
 
 
 def budget_of(settings: Settings, catalog: Catalog) -> Budget:

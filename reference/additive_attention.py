@@ -1,6 +1,6 @@
-"""Additive attention: a small network of one hidden layer says how well each source position fits the decoder's state.
+"""Additive attention: a network with one hidden layer scores each source position for the decoder's state.
 
-Notation: B batch, T source positions, a width of the hidden layer (`attention_dim`).
+Notation: B batch, T source positions, a the width of the hidden layer (`attention_dim`).
 Source: Bahdanau et al., Neural Machine Translation by Jointly Learning to Align and Translate (2015), appendix A.1.2.
 """
 
@@ -16,7 +16,7 @@ def combine(keys: Tensor, query: Tensor) -> Tensor:
 
 
 def activate(features: Tensor) -> Tensor:
-    """Bend what was added, (B, T, a)."""
+    """Apply tanh to the sums, (B, T, a)."""
     return torch.tanh(features)
 
 
@@ -26,7 +26,7 @@ def rate(features: Tensor, v: Tensor) -> Tensor:
 
 
 def normalise(scores: Tensor) -> Tensor:
-    """Turn each sentence's scores (B, T) into weights that add up to one."""
+    """Normalise each sentence's scores (B, T) to weights that add up to one."""
     return torch.softmax(scores, dim=-1)
 
 
@@ -41,11 +41,11 @@ def hand_over(context: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class AdditiveAttention(nn.Module):
-    """Let one state of a decoder gather information from all outputs of an encoder.
+    """Attend from one state of a decoder to all outputs of an encoder.
 
     Args:
         encoder_dim, decoder_dim: widths of the encoder's outputs and of the decoder's state.
-        attention_dim: width of the hidden layer in which the two meet.
+        attention_dim: width of the hidden layer, to which both are projected.
     """
 
     def __init__(self, encoder_dim: int, decoder_dim: int, attention_dim: int) -> None:
@@ -65,5 +65,5 @@ class AdditiveAttention(nn.Module):
         return self.W1(encoder_outputs), self.W2(decoder_hidden)
 
     def gather(self, weights: Tensor, encoder_outputs: Tensor) -> Tensor:
-        """Mix the encoder's own outputs, (B, encoder_dim)."""
+        """Return the weighted sum of the encoder's own outputs, (B, encoder_dim)."""
         return mix(weights, encoder_outputs)

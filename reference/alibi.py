@@ -1,6 +1,6 @@
 """ALiBi: a bias that grows with the distance, with a slope per head.
 
-Notation: h heads, T tokens; row i looks, column j is looked at.
+Notation: h heads, T tokens; row i is a query, column j a key.
 Source: Press, Smith, Lewis, Train Short, Test Long (2022), section 3, arXiv:2108.12409; for numbers of heads that are
 no power of two, the code published with it.
 """
@@ -17,17 +17,17 @@ def ratio(num_heads: int) -> float:
 
 
 def sequence(num_heads: int) -> list[float]:
-    """Return the slopes of `num_heads` heads, a power of two: the powers of their ratio from the first on."""
+    """Return the slopes of `num_heads` heads, a power of two: ratio¹, ratio² and so on."""
     return [ratio(num_heads) ** power for power in range(1, num_heads + 1)]
 
 
 def power_below(num_heads: int) -> int:
-    """Return the largest power of two that is not above `num_heads`."""
+    """Return the largest power of two that is at most `num_heads`."""
     return int(2 ** (num_heads.bit_length() - 1))
 
 
 def between(power: int, count: int) -> list[float]:
-    """Return the first `count` of every other slope of twice as many heads as `power`."""
+    """Return the first `count` of every other slope of 2 * `power` heads."""
     return sequence(2 * power)[0::2][:count]
 
 
@@ -49,12 +49,12 @@ def future(seq_len: int) -> Tensor:
 
 
 def fill() -> float:
-    """Return what hides a position."""
+    """Return the value that masks a position."""
     return float("-inf")
 
 
 def penalty(slope: Tensor, far: Tensor) -> Tensor:
-    """Return what a score loses: the slopes (h, 1, 1) times the distances (T, T), (h, T, T)."""
+    """Return the penalty on each score: the slopes (h, 1, 1) times the distances (T, T), (h, T, T)."""
     return -slope * far
 
 

@@ -16,7 +16,7 @@ def is_on(training: bool) -> bool:
 
 
 def draw(weights: Tensor, p: float) -> Tensor:
-    """Draw for each weight by itself whether it stays, a boolean tensor of the same shape; it does with 1 - p."""
+    """Draw for each weight whether it is kept, with probability 1 - p: a boolean tensor of the same shape."""
     return torch.rand_like(weights) >= p
 
 
@@ -26,12 +26,12 @@ def silence(weights: Tensor, stays: Tensor) -> Tensor:
 
 
 def rescale(weights: Tensor, p: float) -> Tensor:
-    """Divide by 1 - p, so that each weight is the same on average; with p = 1 there is nothing left to scale."""
+    """Divide by 1 - p, so that each weight keeps its mean; with p = 1 all weights are 0 and nothing is divided."""
     return weights if p == 1 else weights / (1 - p)
 
 
 def attention_dropout(weights: Tensor, p: float, training: bool = True) -> Tensor:
-    """Drop each of the weights with probability p and scale up the others; in evaluation return them as they are."""
+    """Drop each weight with probability p and scale up the others; in evaluation mode return all unchanged."""
     if not is_on(training):
         return weights
     return rescale(silence(weights, draw(weights, p)), p)

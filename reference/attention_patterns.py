@@ -1,4 +1,4 @@
-"""Looking into a model: its attention weights by forward hooks, and names for what its heads do.
+"""Reading a model's attention weights with forward hooks, and classifying its heads by their pattern.
 
 Notation: B batch, h heads, T words.
 Sources: Clark et al., What Does BERT Look At? (2019), section 3, arXiv:1906.04341, for the patterns; PyTorch's
@@ -21,17 +21,17 @@ def attentions(model: nn.Module) -> list[nn.Module]:
 
 
 def weights_in(output: Any) -> Tensor:
-    """Return the weights (B, h, T, T) out of what an attention module returns."""
+    """Return the weights (B, h, T, T) from what an attention module returns."""
     return output[1]  # type: ignore[no-any-return]
 
 
 def notebook(model: nn.Module) -> list[Tensor]:
-    """Return the list in which the hooks write, an empty one for each visit."""
+    """Return the list that the hooks write to, a new one for each call."""
     return []
 
 
 def watch(modules: list[nn.Module], found: list[Tensor]) -> list[Any]:
-    """Hang a hook on each module that writes its weights into `found`, and return the handles."""
+    """Register a hook on each module that appends its weights to `found`, and return the handles."""
     return [
         module.register_forward_hook(lambda _module, _inputs, output: found.append(weights_in(output)))
         for module in modules
@@ -39,27 +39,27 @@ def watch(modules: list[nn.Module], found: list[Tensor]) -> list[Any]:
 
 
 def run(model: nn.Module, tokens: Tensor) -> None:
-    """Let the model read the tokens once, without a graph."""
+    """Run the model on the tokens once, without gradients."""
     with torch.no_grad():
         model(tokens)
 
 
 def release(handles: list[Any]) -> None:
-    """Take the hooks off again."""
+    """Remove the hooks."""
     for handle in handles:
         handle.remove()
 
 
 def given_back(found: list[Tensor]) -> list[Tensor]:
-    """Return what the caller gets."""
+    """Return the weights that were found."""
     return found
 
 
 def extract_attention(model: nn.Module, tokens: Tensor) -> list[Tensor]:
-    """Return the attention weights of every layer of `model` while it reads `tokens`, (B, T).
+    """Return the attention weights of every layer of `model` on `tokens`, (B, T).
 
     Returns:
-        One tensor (B, h, T, T) a layer, the first layer first; the model is left as it was.
+        One tensor (B, h, T, T) for each layer, the first layer first; the model is left as it was.
     """
     found = notebook(model)
     handles = watch(attentions(model), found)
@@ -71,22 +71,22 @@ def extract_attention(model: nn.Module, tokens: Tensor) -> list[Tensor]:
 
 
 def queries_that_count(words: int) -> Tensor:
-    """Return the queries for which previous, next, self and first are four different words."""
+    """Return the queries whose previous, next, own and first word are four different ones."""
     return torch.arange(2, words - 1)
 
 
 def oriented(weights: Tensor) -> Tensor:
-    """Return the weights with queries down and keys across, (h, T, T)."""
+    """Return the weights with queries as rows and keys as columns, (h, T, T)."""
     return weights
 
 
 def share(weights: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
-    """Return for each head the mean weight that the queries give to one key each, (h,)."""
+    """Return for each head the mean weight of each query's given key, (h,)."""
     return weights[:, queries, keys].mean(dim=-1)
 
 
 def candidates(queries: Tensor) -> dict[str, Tensor]:
-    """Return for each pattern the key that each query looks at."""
+    """Return for each pattern the key that each query attends to."""
     return {
         "previous": queries - 1,
         "next": queries + 1,
@@ -102,7 +102,7 @@ def shares(weights: Tensor) -> dict[str, Tensor]:
 
 
 def stands_out(largest: float) -> bool:
-    """Return whether a head gives enough weight to its strongest pattern to be called by it."""
+    """Return whether a head gives its strongest pattern enough weight to be named after it."""
     return largest >= STANDS_OUT
 
 
@@ -113,6 +113,6 @@ def name_of(found: dict[str, float]) -> str:
 
 
 def classify_heads(weights: Tensor) -> list[str]:
-    """Return what each head of (h, T, T) does: previous, next, self, first or uniform."""
+    """Return the pattern of each head of (h, T, T): previous, next, self, first or uniform."""
     found = shares(weights)
     return [name_of({name: float(values[head]) for name, values in found.items()}) for head in range(len(weights))]

@@ -1,6 +1,6 @@
-"""A translator with attention: recurrent encoder and decoder, self-attention in one, cross-attention from the other.
+"""A translator: recurrent encoder with self-attention, recurrent decoder with cross-attention to it.
 
-Notation: B batch, T_src and T_tgt lengths, h heads, d_model the width of everything, d_head = d_model / h.
+Notation: B batch, T_src and T_tgt lengths, h heads, d_model the width of all layers, d_head = d_model / h.
 Sources: Bahdanau et al., Neural Machine Translation by Jointly Learning to Align and Translate (2015), section 3, for
 the recurrent encoder and decoder with attention between them; Vaswani et al., Attention Is All You Need (2017),
 sections 3.1, 3.2.2, 3.4 and 3.5, for heads, residuals, the scaling of embeddings and the encoding of positions.
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features make a head."""
+    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features form a head."""
     batch, time, width = x.shape
     return x.view(batch, time, num_heads, width // num_heads).transpose(1, 2)
 
@@ -36,7 +36,7 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
 
 
 def apply_mask(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Set the scores of keys that must not be seen to -inf."""
+    """Set the scores of masked keys to -inf."""
     return scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))
 
 
@@ -46,7 +46,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop weights in training mode, and scale up those that stay."""
+    """Drop weights in training mode, and scale up those that are kept."""
     return dropout(weights)
 
 
@@ -68,7 +68,7 @@ class MultiHeadAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, asking: Tensor, answering: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Return what (B, T_q, d_model) gathers from (B, T_k, d_model), and the weights (B, h, T_q, T_k)."""
+        """Return the output (B, T_q, d_model) and the weights (B, h, T_q, T_k)."""
         queries, keys, values = (split(part, self.num_heads) for part in self.project(asking, answering))
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         weights = normalise(apply_mask(scores, mask))
@@ -79,12 +79,12 @@ class MultiHeadAttention(nn.Module):
         return self.W_query(asking), self.W_key(answering), self.W_value(answering)
 
     def leave(self, context: Tensor) -> Tensor:
-        """Let the output projection combine the heads, (B, T_q, d_model)."""
+        """Apply the output projection, which combines the heads, (B, T_q, d_model)."""
         return self.W_out(context)
 
 
 def amplify(embedded: Tensor) -> Tensor:
-    """Multiply embeddings (B, T, d_model) by √d_model, so that the positions do not drown them."""
+    """Multiply embeddings (B, T, d_model) by √d_model, so that the positions do not outweigh them."""
     return embedded * math.sqrt(embedded.shape[-1])
 
 
@@ -96,7 +96,7 @@ def angles(time: int, d_model: int) -> Tensor:
 
 
 def waves(turned: Tensor) -> Tensor:
-    """Return the sine of each angle in an even feature and its cosine in the odd one after it, (T, d_model)."""
+    """Return the sine of each angle as an even feature and its cosine as the next, odd one, (T, d_model)."""
     return torch.stack((turned.sin(), turned.cos()), dim=-1).flatten(-2)
 
 
@@ -106,16 +106,16 @@ def add_positions(embedded: Tensor) -> Tensor:
 
 
 def add_residual(states: Tensor, attended: Tensor) -> Tensor:
-    """Add what was gathered to what was there before, (B, T, d_model)."""
+    """Add the attention's output to its input, (B, T, d_model)."""
     return states + attended
 
 
 class AttentionSeq2Seq(nn.Module):
-    """Translate: an encoder reads the source, a decoder reads the target so far and looks back at the source.
+    """Translate: an encoder reads the source, a decoder reads the target so far and attends to the source.
 
     Args:
         src_vocab_size, tgt_vocab_size: numbers of words of the two languages.
-        d_model: width of everything; even, and divisible by the number of heads.
+        d_model: width of all layers; even, and divisible by the number of heads.
         num_heads: heads of both attentions.
         num_layers: layers of both LSTMs.
         dropout: probability of dropping, in training.
@@ -152,23 +152,23 @@ class AttentionSeq2Seq(nn.Module):
         return self.predict(states), weights
 
     def encode(self, src: Tensor, src_mask: Tensor | None) -> Tensor:
-        """Return what the encoder remembers of each source position, (B, T_src, d_model)."""
+        """Return the encoder's output at each source position, (B, T_src, d_model)."""
         states = self.read_source(self.embed_source(src))
         attended, _ = self.look_around(states, src_mask)
         return self.finish_encoder(states, attended)
 
     def decode(self, tgt: Tensor, memory: Tensor, src_mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Return the decoder's states (B, T_tgt, d_model), and where it looked in the source."""
+        """Return the decoder's states (B, T_tgt, d_model), and its attention weights on the source."""
         states = self.read_target(self.embed_target(tgt), memory)
         attended, weights = self.look_back(states, memory, src_mask)
         return self.finish_decoder(states, attended), weights
 
     def embed_source(self, src: Tensor) -> Tensor:
-        """Return the source's embeddings with their positions, (B, T_src, d_model)."""
+        """Return the source's embeddings with positions added, (B, T_src, d_model)."""
         return self.dropout(add_positions(amplify(self.src_embedding(src))))
 
     def embed_target(self, tgt: Tensor) -> Tensor:
-        """Return the target's embeddings with their positions, (B, T_tgt, d_model)."""
+        """Return the target's embeddings with positions added, (B, T_tgt, d_model)."""
         return self.dropout(add_positions(amplify(self.tgt_embedding(tgt))))
 
     def read_source(self, embedded: Tensor) -> Tensor:
@@ -176,23 +176,23 @@ class AttentionSeq2Seq(nn.Module):
         return self.encoder_lstm(embedded)[0]
 
     def read_target(self, embedded: Tensor, memory: Tensor) -> Tensor:
-        """Return the decoder LSTM's outputs from a state of zeros, (B, T_tgt, d_model)."""
+        """Return the decoder LSTM's outputs, from an initial state of zeros, (B, T_tgt, d_model)."""
         return self.decoder_lstm(embedded)[0]
 
     def look_around(self, states: Tensor, src_mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Let the source attend to itself, (B, T_src, d_model)."""
+        """Attend from the source to itself, (B, T_src, d_model)."""
         return self.encoder_attention(states, states, src_mask)
 
     def look_back(self, states: Tensor, memory: Tensor, src_mask: Tensor | None) -> tuple[Tensor, Tensor]:
-        """Let the target attend to the source, (B, T_tgt, d_model) and (B, h, T_tgt, T_src)."""
+        """Attend from the target to the source: the output (B, T_tgt, d_model), the weights (B, h, T_tgt, T_src)."""
         return self.cross_attention(states, memory, src_mask)
 
     def finish_encoder(self, states: Tensor, attended: Tensor) -> Tensor:
-        """Return the normalised sum of the encoder's states and of what they gathered."""
+        """Return the sum of the encoder's states and their attention's output, after layer normalisation."""
         return self.encoder_norm(add_residual(states, self.dropout(attended)))
 
     def finish_decoder(self, states: Tensor, attended: Tensor) -> Tensor:
-        """Return the normalised sum of the decoder's states and of what they gathered."""
+        """Return the sum of the decoder's states and their attention's output, after layer normalisation."""
         return self.cross_norm(add_residual(states, self.dropout(attended)))
 
     def predict(self, states: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Attention with sinks: each position sees the last few positions, and the very first ones of the sequence.
+"""Attention with sinks: each position sees the most recent positions and the first ones of the sequence.
 
 Notation: B batch, h heads, T time, d width.
 Source: Xiao et al., Efficient Streaming Language Models with Attention Sinks (2023), section 3.2.
@@ -29,12 +29,12 @@ def positions(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def not_ahead(rows: Tensor, columns: Tensor) -> Tensor:
-    """Return where the key does not stand behind the query in the sequence, (T, T) booleans."""
+    """Return where the key does not come after the query, (T, T) booleans."""
     return columns <= rows
 
 
 def recent(rows: Tensor, columns: Tensor, window: int) -> Tensor:
-    """Return where the key is among the `window` last positions, the query's own included, (T, T) booleans."""
+    """Return where the key is one of the `window` most recent positions, the query's own included, (T, T) booleans."""
     return rows - columns < window
 
 
@@ -44,7 +44,7 @@ def is_sink(rows: Tensor, columns: Tensor, num_sinks: int) -> Tensor:
 
 
 def either(first: Tensor, second: Tensor) -> Tensor:
-    """Return where one of two patterns, or both, let a query see, (T, T) booleans."""
+    """Return where at least one of two masks is True, (T, T) booleans."""
     return first | second
 
 
@@ -66,7 +66,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def weigh(scores: Tensor, mask: Tensor) -> Tensor:
-    """Return the attention weights that belong to scaled scores, (B, h, T, T)."""
+    """Return the attention weights for scaled scores, (B, h, T, T)."""
     return normalise(apply_mask(scores, mask))
 
 
@@ -81,7 +81,7 @@ def sink_attention(query: Tensor, key: Tensor, value: Tensor, window: int, num_s
     Args:
         query, key, value: (B, h, T, d).
         window: how many recent positions are seen, the query's own included; at least 1.
-        num_sinks: how many of the sequence's first positions stay visible for ever; may be 0.
+        num_sinks: how many of the sequence's first positions always stay visible; may be 0.
 
     Returns:
         The output, (B, h, T, d).

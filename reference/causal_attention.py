@@ -35,7 +35,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop weights in training mode, and scale up those that stay."""
+    """Drop weights in training mode, and scale up those that are kept."""
     return dropout(weights)
 
 
@@ -72,10 +72,10 @@ class CausalAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each earlier one, (B, T, T)."""
+        """Return the weight that each position gives to itself and each earlier one, (B, T, T)."""
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         return normalise(hide_future(scores))
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Drop weights and mix the values with those that are left, (B, T, d_out)."""
+        """Apply dropout to the weights and return the weighted sums of the values, (B, T, d_out)."""
         return mix(drop(weights, self.dropout), values)

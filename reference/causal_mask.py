@@ -1,6 +1,6 @@
 """The causal mask that is added to scores.
 
-Notation: T tokens; row i looks, column j is looked at.
+Notation: T tokens; row i is a query, column j a key.
 Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.3.
 """
 
@@ -16,15 +16,15 @@ def future(seq_len: int) -> Tensor:
 
 
 def fill() -> float:
-    """Return what a hidden score is made by adding."""
+    """Return the value that is added to a masked score."""
     return float("-inf")
 
 
 def paint(hidden: Tensor, value: float) -> Tensor:
-    """Return zeros with `value` where hidden, (T, T)."""
+    """Return `value` where `hidden` is True, and 0 elsewhere, (T, T)."""
     return torch.zeros(hidden.shape).masked_fill(hidden, value)
 
 
 def create_causal_mask(seq_len: int) -> Tensor:
-    """Return 0 where a position may look, -inf where it may not, (T, T)."""
+    """Return 0 where a position may attend, -inf where it may not, (T, T)."""
     return paint(future(seq_len), fill())

@@ -1,7 +1,7 @@
-"""Causal weights from weights: the future is taken away, and each row shared out anew.
+"""Causal weights from attention weights: future ones are set to 0, and each row is divided by its sum.
 
 Notation: T time; any leading axes.
-Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.3, for what must not be seen.
+Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.3, for the mask.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor
 
 
 def visible(weights: Tensor) -> Tensor:
-    """Return a table (T, T), True where a position may look: at itself and at the past."""
+    """Return a mask (T, T), True where a position may attend: to itself and to earlier positions."""
     time = weights.shape[-1]
     return torch.ones(time, time, dtype=torch.bool, device=weights.device).tril()
 
@@ -32,6 +32,6 @@ def share_out(weights: Tensor, sums: Tensor) -> Tensor:
 
 
 def renormalise_causal(weights: Tensor) -> Tensor:
-    """Turn weights (…, T, T), whose rows add up to one, into causal ones, whose rows do so again."""
+    """Turn weights (…, T, T) into causal ones; the rows of both add up to one."""
     left = hide(weights, visible(weights))
     return share_out(left, totals(left))

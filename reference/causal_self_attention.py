@@ -1,6 +1,6 @@
-"""Causal multi-head self-attention as a decoder uses it: biases everywhere, the weights returned beside the output.
+"""Causal multi-head self-attention as in a decoder: all projections have biases, and the weights are returned too.
 
-Notation: B batch, T time, h heads, d_model the width of everything, d_head = d_model / h.
+Notation: B batch, T time, h heads, d_model the width of input and output, d_head = d_model / h.
 Source: Vaswani et al., Attention Is All You Need (2017), sections 3.2.2 and 3.2.3; Radford et al., Language Models are
 Unsupervised Multitask Learners (2019), for the layer as part of a language model.
 """
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features make a head."""
+    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features form a head."""
     batch, time, width = x.shape
     return x.view(batch, time, num_heads, width // num_heads).transpose(1, 2)
 
@@ -47,7 +47,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def drop(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """Drop weights in training mode, and scale up those that stay."""
+    """Drop weights in training mode, and scale up those that are kept."""
     return dropout(weights)
 
 
@@ -57,7 +57,7 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def hand_back(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what the caller gets: the output (B, T, d_model) and every head's weights (B, h, T, T)."""
+    """Return the output (B, T, d_model) and every head's weights (B, h, T, T)."""
     return output, weights
 
 
@@ -92,14 +92,14 @@ class CausalSelfAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each earlier one, head by head, (B, h, T, T)."""
+        """Return the weight that each position gives to itself and each earlier one, head by head, (B, h, T, T)."""
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         return normalise(hide_future(scores))
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Drop weights and mix the values with those that are left, (B, h, T, d_head)."""
+        """Apply dropout to the weights and return the weighted sums of the values, (B, h, T, d_head)."""
         return mix(drop(weights, self.dropout), values)
 
     def leave(self, context: Tensor) -> Tensor:
-        """Let the output projection combine the heads, (B, T, d_model)."""
+        """Apply the output projection, which combines the heads, (B, T, d_model)."""
         return self.W_out(context)

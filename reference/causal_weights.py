@@ -30,16 +30,16 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def weigh(scores: Tensor) -> Tensor:
-    """Return the causal weights that belong to scaled scores, (..., T, T)."""
+    """Return the causal weights for scaled scores, (..., T, T)."""
     return normalise(hide_future(scores))
 
 
 def causal_attention_weights(scores: Tensor, d_k: int) -> Tensor:
-    """Return how much each position takes from itself and from each earlier one.
+    """Return the weight that each position gives to itself and to each earlier one.
 
     Args:
         scores: (..., T, T), the plain dot products of queries (rows) and keys (columns).
-        d_k: how many numbers a query and a key have.
+        d_k: the width of queries and keys.
 
     Returns:
         The weights, (..., T, T).

@@ -1,6 +1,6 @@
-"""Three kinds of attention in one file: products of queries and keys, a small network, and a matrix between.
+"""Three kinds of attention in one file: scaled dot-product, additive and multiplicative.
 
-Notation: B batch, T source positions, T_q queries, T_k keys, a width of the additive one's hidden layer.
+Notation: B batch, T source positions, T_q queries, T_k keys, a the width of the additive one's hidden layer.
 Sources: Vaswani et al. (2017), section 3.2.1; Bahdanau et al. (2015), appendix A.1.2; Luong et al. (2015), section 3.1.
 """
 
@@ -53,7 +53,7 @@ def scaled_dot_product_attention(
 
 
 def share_out(scores: Tensor) -> Tensor:
-    """Turn each sentence's scores (B, T) into weights that add up to one."""
+    """Normalise each sentence's scores (B, T) to weights that add up to one."""
     return torch.softmax(scores, dim=-1)
 
 
@@ -73,7 +73,7 @@ def combine(keys: Tensor, state: Tensor) -> Tensor:
 
 
 def activate(features: Tensor) -> Tensor:
-    """Bend the hidden layer, (B, T, a)."""
+    """Apply tanh to the hidden layer, (B, T, a)."""
     return torch.tanh(features)
 
 
@@ -83,11 +83,11 @@ def rate(features: Tensor, v: Tensor) -> Tensor:
 
 
 class AdditiveAttention(nn.Module):
-    """Rates each output of an encoder for one state of a decoder with a small network.
+    """Score each output of an encoder for one state of a decoder, with a small network.
 
     Args:
         encoder_dim, decoder_dim: widths of the encoder's outputs and of the decoder's state.
-        attention_dim: width of the hidden layer in which the two meet.
+        attention_dim: width of the hidden layer, to which both are projected.
     """
 
     def __init__(self, encoder_dim: int, decoder_dim: int, attention_dim: int) -> None:
@@ -104,7 +104,7 @@ class AdditiveAttention(nn.Module):
 
 
 def check(method: str) -> str:
-    """Return `method`.
+    """Return `method` if there is one of that name.
 
     Raises:
         ValueError: there is no such method.
@@ -120,18 +120,18 @@ def multiply(keys: Tensor, state: Tensor) -> Tensor:
 
 
 def project(keys: Tensor, layer: nn.Linear) -> Tensor:
-    """Turn the encoder's outputs into something as wide as the state, (B, T, decoder_dim)."""
+    """Project the encoder's outputs to the width of the state, (B, T, decoder_dim)."""
     projected: Tensor = layer(keys)
     return projected
 
 
 def join(keys: Tensor, state: Tensor) -> Tensor:
-    """Put each source position and the state side by side, encoder first, (B, T, encoder_dim + decoder_dim)."""
+    """Concatenate each source position and the state, the encoder's output first, (B, T, encoder_dim + decoder_dim)."""
     return torch.cat((keys, state.unsqueeze(1).expand(-1, keys.shape[1], -1)), dim=-1)
 
 
 class MultiplicativeAttention(nn.Module):
-    """Compares one state of a decoder with each output of an encoder.
+    """Compare one state of a decoder with each output of an encoder.
 
     Args:
         encoder_dim, decoder_dim: widths of the encoder's outputs and of the decoder's state; `dot` needs them equal.

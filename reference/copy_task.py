@@ -1,4 +1,4 @@
-"""The attention of a model that learns to copy: the same function serves its encoder, its decoder and what joins them.
+"""The attention of a model that learns to copy, used for self-attention in both parts and for cross-attention.
 
 Notation: B batch, h heads, T_q queries, T_k keys and values, d_k and d_v widths.
 Source: Vaswani et al., Attention Is All You Need (2017), section 3.2.1, equation 1, and section 3.2.3.
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def width_of(query: Tensor, key: Tensor, value: Tensor) -> int:
-    """Return d_k, the number of products that a score adds up."""
+    """Return d_k, the width of queries and keys."""
     return key.shape[-1]
 
 
@@ -38,12 +38,12 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def weigh(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the weights that belong to scaled scores, (B, h, T_q, T_k)."""
+    """Return the weights for scaled scores, (B, h, T_q, T_k)."""
     return normalise(apply_mask(scores, mask))
 
 
 def gathered(key: Tensor, value: Tensor) -> Tensor:
-    """Return what the weights mix."""
+    """Return the tensor whose weighted sums are taken."""
     return value
 
 
@@ -53,7 +53,7 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def shown(scores: Tensor, mask: Tensor | None, weights: Tensor) -> Tensor:
-    """Return what a caller is shown beside the output."""
+    """Return what is returned beside the output."""
     return weights
 
 

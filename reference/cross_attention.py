@@ -33,12 +33,12 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Return what each query gathers from the values, (T_1, d_out_v)."""
+    """Return the weighted sum of the values for each query, (T_1, d_out_v)."""
     return mix(normalise(scale(scores_of(queries, keys), keys.shape[-1])), values)
 
 
 class CrossAttention(nn.Module):
-    """Let each position of one sequence gather information from all positions of another.
+    """Attend from each position of one sequence to all positions of another.
 
     Args:
         d_in: width of both sequences.

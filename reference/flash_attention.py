@@ -1,4 +1,4 @@
-"""Flash attention: exact attention, tile by tile, that never holds the whole table of scores.
+"""Flash attention: exact attention, tile by tile, that never stores the whole matrix of scores.
 
 Notation: B batch, h heads, T time, d width, m rows of a tile, n columns of a tile.
 Source: Dao et al., FlashAttention (2022), section 3.1 and algorithm 1; the online softmax is that of Milakov and
@@ -12,16 +12,16 @@ import math
 import torch
 from torch import Tensor
 
-State = tuple[Tensor, Tensor, Tensor]  # per row: the peak (B, h, m), the sum (B, h, m), the mix (B, h, m, d)
+State = tuple[Tensor, Tensor, Tensor]  # maxima (B, h, m), sums of exponentials (B, h, m), sums of values (B, h, m, d)
 
 
 def row_tiles(length: int, block_size: int) -> list[slice]:
-    """Return the stretches of queries; the last one is shorter where the length is no multiple of the block."""
+    """Return the tiles' slices of the queries; the last may be shorter than the block size."""
     return [slice(start, min(start + block_size, length)) for start in range(0, length, block_size)]
 
 
 def column_tiles(length: int, block_size: int) -> list[slice]:
-    """Return the stretches of keys, cut like those of the queries."""
+    """Return the tiles' slices of the keys, cut like those of the queries."""
     return [slice(start, min(start + block_size, length)) for start in range(0, length, block_size)]
 
 
@@ -48,12 +48,12 @@ def hide_future(scores: Tensor, rows: slice, columns: slice) -> Tensor:
 
 
 def fill(scores: Tensor, hidden: Tensor) -> Tensor:
-    """Give hidden scores the one value whose exponential is zero whatever the others are."""
+    """Set hidden scores to -inf, whose exponential is zero whatever the other scores are."""
     return scores.masked_fill(hidden, float("-inf"))
 
 
 def start(queries: Tensor, values: Tensor) -> State:
-    """Return the state before any tile was seen: nothing is larger than the peak, and nothing was added up."""
+    """Return the state before the first tile: a maximum of -inf, and sums of zero."""
     peak = queries.new_full(queries.shape[:-1], float("-inf"))
     return peak, torch.zeros_like(peak), queries.new_zeros(*queries.shape[:-1], values.shape[-1])
 
@@ -64,22 +64,22 @@ def raise_peak(peak: Tensor, scores: Tensor) -> Tensor:
 
 
 def shrink(before: Tensor, after: Tensor) -> Tensor:
-    """Return what sums that were taken under the peak `before` are worth under the peak `after`, (B, h, m)."""
+    """Return the factor that rescales sums from the maximum `before` to the maximum `after`, (B, h, m)."""
     return torch.exp(before - after)
 
 
 def powers_of(scores: Tensor, peak: Tensor) -> Tensor:
-    """Return the exponentials of the scores over the peak, at most 1, (B, h, m, n)."""
+    """Return the exponentials of the scores minus the maximum, at most 1, (B, h, m, n)."""
     return torch.exp(scores - peak.unsqueeze(-1))
 
 
 def add_up(total: Tensor, factor: Tensor, powers: Tensor) -> Tensor:
-    """Return the sum of the exponentials with this tile's added, (B, h, m)."""
+    """Return the rescaled sum of exponentials plus this tile's, (B, h, m)."""
     return total * factor + powers.sum(dim=-1)
 
 
 def stir(mixed: Tensor, factor: Tensor, powers: Tensor, values: Tensor) -> Tensor:
-    """Return the sum of the values, each times its exponential, with this tile's added, (B, h, m, d)."""
+    """Return the rescaled sum of the values, weighted by their exponentials, plus this tile's, (B, h, m, d)."""
     return mixed * factor.unsqueeze(-1) + powers @ values
 
 
@@ -102,7 +102,7 @@ def log_of_sum(peak: Tensor, total: Tensor) -> Tensor:
 
 
 def attend(queries: Tensor, key: Tensor, value: Tensor, *, rows: slice, block_size: int, causal: bool) -> State:
-    """Return the state of a stretch of queries (B, h, m, d) after all tiles of keys.
+    """Return the state of a tile of queries (B, h, m, d) after all tiles of keys.
 
     Tiles that lie wholly in the future change nothing; a faster answer skips them.
     """

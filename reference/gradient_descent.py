@@ -1,4 +1,4 @@
-"""Gradient descent in one dimension, with the slope from autograd.
+"""Gradient descent in one dimension, with the derivative from autograd.
 
 Notation: n steps, n + 1 points.
 Source: Cauchy (1847); PyTorch documentation, torch.autograd.grad.
@@ -15,7 +15,7 @@ Function = Callable[[Tensor], Tensor]
 
 
 def start(x0: float) -> Tensor:
-    """Return the start as a tensor of one number, ()."""
+    """Return the start as a scalar tensor, ()."""
     return torch.tensor(x0)
 
 
@@ -27,7 +27,7 @@ def slope(f: Function, x: Tensor) -> Tensor:
 
 
 def step(x: Tensor, gradient: Tensor, learning_rate: float) -> Tensor:
-    """Return the next point: against the slope, by the learning rate."""
+    """Return the next point: x minus the learning rate times the gradient."""
     return x - learning_rate * gradient
 
 
@@ -45,5 +45,5 @@ def collect(points: list[Tensor]) -> Tensor:
 
 
 def gradient_descent(f: Function, x0: float, learning_rate: float, num_steps: int) -> Tensor:
-    """Return the points x_0 to x_n of `num_steps` steps downhill from `x0`, (num_steps + 1,)."""
+    """Return the points x_0 to x_n of `num_steps` steps of gradient descent from `x0`, (num_steps + 1,)."""
     return collect(walk(f, start(x0), learning_rate, num_steps))

@@ -15,13 +15,13 @@ from torch import Tensor, nn
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (B, T, heads * d_head) into (B, heads, T, d_head): consecutive features make a head."""
+    """Turn (B, T, heads * d_head) into (B, heads, T, d_head): consecutive features form a head."""
     batch, time, width = x.shape
     return x.view(batch, time, num_heads, width // num_heads).transpose(1, 2)
 
 
 def share(heads: Tensor, num_heads: int) -> Tensor:
-    """Turn (B, g, T, d_head) into (B, h, T, d_head): each head h / g times in a row."""
+    """Turn (B, g, T, d_head) into (B, h, T, d_head): each head repeated h / g times."""
     return heads.repeat_interleave(num_heads // heads.shape[1], dim=1)
 
 
@@ -95,14 +95,14 @@ class GroupedQueryAttention(nn.Module):
         return share(keys, self.num_heads), share(values, self.num_heads)
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each position takes from each earlier one, head by head, (B, h, T, T)."""
+        """Return the weight that each position gives to itself and each earlier one, head by head, (B, h, T, T)."""
         scores = scale(scores_of(queries, keys), keys.shape[-1])
         return normalise(hide_future(scores))
 
     def gather(self, weights: Tensor, values: Tensor) -> Tensor:
-        """Mix the values with the weights, (B, h, T, d_head)."""
+        """Return the weighted sums of the values, (B, h, T, d_head)."""
         return mix(weights, values)
 
     def leave(self, context: Tensor) -> Tensor:
-        """Let the output projection combine the heads, (B, T, d_model)."""
+        """Apply the output projection, which combines the heads, (B, T, d_model)."""
         return self.W_out(context)

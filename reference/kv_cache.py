@@ -15,7 +15,7 @@ Cache = tuple[Tensor, Tensor]
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features make a head."""
+    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features form a head."""
     batch, time, width = x.shape
     return x.view(batch, time, num_heads, width // num_heads).transpose(1, 2)
 
@@ -26,19 +26,19 @@ def merge(heads: Tensor) -> Tensor:
 
 
 def join(before: Tensor, new: Tensor) -> Tensor:
-    """Return what was cached and what is new, one after the other in time, (B, h, P + T, d_head)."""
+    """Concatenate what was cached and what is new along time, (B, h, P + T, d_head)."""
     return torch.cat([before, new], dim=-2)
 
 
 def recall(keys: Tensor, values: Tensor, cache: Cache | None) -> tuple[Tensor, Tensor]:
-    """Return the keys and values of the whole text so far, each (B, h, P + T, d_head)."""
+    """Return the keys and values of all tokens so far, each (B, h, P + T, d_head)."""
     if cache is None:
         return keys, values
     return join(cache[0], keys), join(cache[1], values)
 
 
 def remember(keys: Tensor, values: Tensor, cache: Cache | None) -> Cache:
-    """Return the cache for the next call; `keys` and `values` are those of the whole text so far."""
+    """Return the cache for the next call; `keys` and `values` are those of all tokens so far."""
     return keys, values
 
 
@@ -53,12 +53,12 @@ def scale(scores: Tensor, d_k: int) -> Tensor:
 
 
 def behind(scores: Tensor) -> int:
-    """Return P, how many tokens came before the first of the new ones."""
+    """Return P, the number of tokens before the first new one."""
     return scores.shape[-1] - scores.shape[-2]
 
 
 def hide_future(scores: Tensor) -> Tensor:
-    """Set the scores of later positions to -inf; new token i is the token P + i of the text."""
+    """Set the scores of later positions to -inf; new token i is token P + i of the sequence."""
     future = torch.ones_like(scores, dtype=torch.bool).triu(diagonal=behind(scores) + 1)
     return scores.masked_fill(future, float("-inf"))
 
@@ -74,7 +74,7 @@ def mix(weights: Tensor, values: Tensor) -> Tensor:
 
 
 class CachedCausalAttention(nn.Module):
-    """Attend from new tokens to themselves and to everything before them.
+    """Attend from each new token to itself and to all tokens before it.
 
     Args:
         d_model: width of the input and of the output; the heads share it.
@@ -101,9 +101,9 @@ class CachedCausalAttention(nn.Module):
         return self.W_query(x), self.W_key(x), self.W_value(x)
 
     def weigh(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Return how much each new token takes from each token up to it, head by head, (B, h, T, P + T)."""
+        """Return the weight that each new token gives to each token up to itself, head by head, (B, h, T, P + T)."""
         return normalise(hide_future(scale(scores_of(queries, keys), keys.shape[-1])))
 
     def leave(self, context: Tensor) -> Tensor:
-        """Let the output projection combine the heads, (B, T, d_model)."""
+        """Apply the output projection, which combines the heads, (B, T, d_model)."""
         return self.W_out(context)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,8 @@ import pytest
 
 from grader import bootstrap
 from grader.box.inline import InlineBox
-from grader.exercise.catalog import Catalog
+from grader.errors import AuthorError
+from grader.exercise.catalog import ROOT, Catalog
 from grader.jobs.supervisor import WorkerSupervisor
 from grader.judge.report import Status
 from grader.service import Service
@@ -77,6 +79,18 @@ def test_a_second_start_finds_everything(settings: Settings) -> None:
 
     assert (found.state, found.seed, second.class_code) == (State.QUEUED, seed, "green-tree")
     assert bootstrap.rules_of(settings).secret == bootstrap.rules_of(settings).secret
+
+
+def test_a_wrong_option_of_a_check_is_told_at_the_start(tmp_path: Path) -> None:
+    """With the file, the check and the option; else each submission to the exercise would fail."""
+    shutil.copytree(ROOT / "exercises" / "softmax", tmp_path / "exercises" / "softmax")
+    (tmp_path / "reference").mkdir()
+    shutil.copy(ROOT / "reference" / "softmax.py", tmp_path / "reference")
+    toml = tmp_path / "exercises" / "softmax" / "exercise.toml"
+    toml.write_text(toml.read_text().replace('check = "shape"', 'check = "shape"\nrows = 3', 1))
+
+    with pytest.raises(AuthorError, match=r"softmax/exercise.toml`: check `shape`: it takes no `rows`"):
+        bootstrap.read_exercises(tmp_path)
 
 
 def test_a_grading_process_logs_as_the_pages_do(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

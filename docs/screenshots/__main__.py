@@ -22,7 +22,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT
@@ -41,6 +41,7 @@ DESKTOP, PHONE = (1280, 900), (390, 844)  # CSS pixels: width, height
 COLOURS = 256  # of a picture; the pages have few, and files with a palette are a third as large
 START_SECONDS = 120
 PATIENCE = 120_000  # milliseconds for whatever a page is to show
+# No example: in those of this mistake, its line is cut off at the width of the editor.
 SHOWN = """\
 import torch
 from torch import nn
@@ -80,6 +81,11 @@ class Site:
     class_code: str
     instructor: str
     password: str
+
+
+def chromium(playwright: Playwright) -> Browser:
+    """Start the machine's Chromium, or the one that Playwright brings."""
+    return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
 
 
 @contextmanager
@@ -221,7 +227,7 @@ def hand_in_the_rest(browser: Browser, site: Site) -> None:
 def main() -> None:
     """Take all pictures."""
     with served() as site, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+        browser = chromium(playwright)
         take_student(browser, site, FOLDER, STUDENT[1])
         hand_in_the_rest(browser, site)
         take_instructor(browser, site, FOLDER)

@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LOUD = 3000.0  # times v: scores far beyond ±709, where an exponential leaves t
 
 
 def loud_scores(case: Case, generator: torch.Generator) -> Case:
-    """Make the scores so large that exponentials overflow, and those of the second sentence low throughout.
+    """Make the first sentence's scores so large that exponentials overflow, and all of the second sentence's very low.
 
-    tanh keeps every feature below 1, so only v makes scores large. The state of the second sentence drives all of its
-    features against v, so that its scores lie far below those of the first one.
+    tanh keeps every feature between -1 and 1, so only v makes scores large. The second sentence's state gives every
+    feature the opposite sign of its entry of v, so that its scores lie far below those of the first one.
     """
     v = next(weight for weight in case.weights if weight.name == "v").matrix
     second = next(weight for weight in case.weights if weight.name == "W2").matrix

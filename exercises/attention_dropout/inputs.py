@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from grader.exercise.inputs import Case
 
 
 def causal_weights(case: Case, generator: torch.Generator) -> Case:
-    """Take the future away, and share each row out anew: half of the weights are 0, and have to stay 0."""
+    """Set the weights of the future to 0 and renormalise each row: about half of the weights are 0 and must stay 0."""
     weights = case.arguments["weights"].tril()
     return replace(case, arguments={**case.arguments, "weights": weights / weights.sum(dim=-1, keepdim=True)})

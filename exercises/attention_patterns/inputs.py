@@ -1,4 +1,4 @@
-"""The trained model's weights, sentences for it to read, and heads to be named."""
+"""The trained model's weights, sentences for its input, and attention heads to classify."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from grader.exercise.inputs import Case
 TRAINED = Path(__file__).parent / "model.safetensors"
 SIZES = {"vocab_size": 12, "width": 24, "num_heads": 3, "num_layers": 2, "time": 12}  # of the trained model
 PATTERNS = ("previous", "next", "self", "first", "uniform")
-BOLD = 8.0  # what an untrained model's projections are multiplied with, so that its heads are not all uniform
+BOLD = 8.0  # factor on an untrained model's queries, so that its heads are not all uniform
 
 
 def trained(case: Case, generator: torch.Generator) -> Case:
-    """Give the model the trained weights, and it sentences in which no word comes twice."""
+    """Use the trained weights, and sentences in which no word occurs twice."""
     weights = tuple(
         Weight(f"model.{name}", value.double(), holding=Holding.EXACT) for name, value in load_file(TRAINED).items()
     )
@@ -43,17 +43,17 @@ def untrained(case: Case, generator: torch.Generator) -> Case:
 
 
 def clear(case: Case, generator: torch.Generator) -> Case:
-    """Make one head of each pattern, in any order, that gives it nearly all of its weight."""
+    """Make heads that each give nearly all of their weight to one pattern, in random order."""
     return _heads(case, generator, strength=(0.96, 0.99))
 
 
 def noisy(case: Case, generator: torch.Generator) -> Case:
-    """Make heads that give between 0.68 and 0.85 of their weight to their pattern, and the rest anywhere."""
+    """Make heads that give between 0.68 and 0.85 of their weight to their pattern, and spread the rest at random."""
     return _heads(case, generator, strength=(0.68, 0.85))
 
 
 def edges(case: Case, generator: torch.Generator) -> Case:
-    """Make clear heads whose queries at both ends, which do not count, look anywhere but where a pattern looks."""
+    """Make clear heads whose first two and last queries, which do not count, attend to no pattern's key."""
     made = _heads(case, generator, strength=(0.96, 0.99))
     weights = _tensor(made, "weights")
     anywhere = _noise(weights.shape, generator, spread=3.0)
@@ -66,12 +66,12 @@ def edges(case: Case, generator: torch.Generator) -> Case:
 
 
 def faint(case: Case, generator: torch.Generator) -> Case:
-    """Make heads that give a quarter of their weight to a pattern, the most that they give to anything: too little."""
+    """Make heads whose strongest pattern gets a quarter of the weight: too little to name the head by it."""
     return _heads(case, generator, strength=(0.24, 0.27), patterns=PATTERNS[:-1])
 
 
 def elsewhere(case: Case, generator: torch.Generator) -> Case:
-    """Make clear heads with other habits: the second word, the last one, two words back, two words ahead."""
+    """Make clear heads with other patterns: the second word, the last one, two words back, two words ahead."""
     heads, words = _tensor(case, "weights").shape[:2]
     places = torch.arange(words)
     habits = (torch.ones_like(places), torch.full_like(places, words - 1), (places - 2) % words, (places + 2) % words)
@@ -82,14 +82,14 @@ def elsewhere(case: Case, generator: torch.Generator) -> Case:
 
 
 def causal(case: Case, generator: torch.Generator) -> Case:
-    """Make clear heads that see no future; the one that is uniform is so over what it sees."""
+    """Make clear causal heads; the uniform one is uniform over the keys that it sees."""
     made = _heads(case, generator, strength=(0.96, 0.99), patterns=("previous", "self", "first", "uniform"))
     weights = _tensor(made, "weights").tril()
     return replace(made, arguments={**made.arguments, "weights": weights / weights.sum(dim=-1, keepdim=True)})
 
 
 def own(case: Case, generator: torch.Generator) -> Case:
-    """Take the heads of the trained model while it reads a sentence."""
+    """Use the attention weights of the trained model on one sentence."""
     words = _tensor(case, "weights").shape[-1]
     model = Reader(**SIZES).double()
     model.load_state_dict({name: value.double() for name, value in load_file(TRAINED).items()})
@@ -118,7 +118,7 @@ def _heads(
 
 
 def _pattern(name: str, words: int) -> Tensor:
-    """Return one head that does nothing but `name`; where there is no such word, it looks at itself."""
+    """Return the weights of a head that only does `name`; where there is no such word, a query attends to itself."""
     if name == "uniform":
         return torch.full((words, words), 1 / words, dtype=torch.float64)
     places = torch.arange(words)

@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.box.plan import Weight
 from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
-SHUT = -1e4  # a gate's bias whose sigmoid is zero in any precision
+SHUT = -1e4  # bias of a closed gate: its sigmoid is zero in any precision
 
 
 def forgetful(case: Case, generator: torch.Generator) -> Case:
-    """Let both LSTMs forget everything from word to word, so that only attention carries anything across.
+    """Let both LSTMs keep nothing from one word to the next, so that only attention connects positions.
 
-    Nothing comes in from the step before, and the forget gate, the second of four, is shut. What padding holds then
-    reaches other positions only if something attends to it.
+    The recurrent weights are zero, and the forget gate, the second of four, is closed. Padding then influences other
+    positions only if something attends to it.
     """
     weights = tuple(_without_memory(weight) if "_lstm." in weight.name else weight for weight in case.weights)
     return replace(case, weights=weights)
@@ -36,7 +36,7 @@ def _without_memory(weight: Weight) -> Weight:
 
 
 def zeros_and_ones(case: Case, generator: torch.Generator) -> Case:
-    """Turn the mask into a tensor of whole numbers, 1 where there is a word."""
+    """Turn the mask into integers, int64, 1 where there is a word."""
     mask = case.arguments["src_mask"]
     assert isinstance(mask, Tensor)
     return replace(case, arguments={**case.arguments, "src_mask": mask.long()})
@@ -50,7 +50,7 @@ def sunken_scores(case: Case, generator: torch.Generator) -> Case:
 
 
 def outscored(case: Case, generator: torch.Generator) -> Case:
-    """Multiply the decoder's queries by ten million: hidden words then score a million or so above the visible ones."""
+    """Multiply the decoder's queries by ten million: hidden words then score about a million above the visible ones."""
     queries = next(weight for weight in case.weights if weight.name == "cross_attention.W_query")
     assert queries.bias is not None
     factor = 10 * cases.LOUD
@@ -59,7 +59,7 @@ def outscored(case: Case, generator: torch.Generator) -> Case:
 
 
 def zero_scores(case: Case, generator: torch.Generator) -> Case:
-    """Make the queries of both attentions zero, so that every score is zero and all visible words count the same."""
+    """Make the queries of both attentions zero, so that every score is zero and all visible words get equal weights."""
     for part in ("encoder_attention.", "cross_attention."):
         queries = next(weight for weight in case.weights if weight.name == f"{part}W_query")
         assert queries.bias is not None

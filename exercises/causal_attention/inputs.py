@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ sunken_scores = cases.sunken_rows
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:
-    """Choose x and W_value so that the values are orthonormal, and the dropped weights can be read off the output.
+    """Choose x and W_value so that the values are orthonormal: the output then gives the weights after dropout.
 
-    With values V (T, d_out) of orthonormal rows, output @ Vᵀ gives back the weights after dropout, one by one.
+    With values V (T, d_out) of orthonormal rows, output @ Vᵀ gives the weights after dropout, one by one.
     """
     x = case.arguments["x"][:1]  # (1, T, d_in): every batch row gets the same tokens
     time, d_out = x.shape[1], case.sizes["d_out"]

@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ zero_scores = cases.zero_scores
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:
-    """Choose x, W_value and W_out so that the dropped weights of every head can be read off the output.
+    """Choose x, W_value and W_out so that every head's weights after dropout can be computed from the output.
 
-    Head by head the values V (T, d_head) have orthonormal rows, and W_out changes nothing: then the part of the output
-    that belongs to a head, times that head's Vᵀ, gives back its weights after dropout, one by one.
+    In each head the values V (T, d_head) have orthonormal rows, and W_out changes nothing: the head's part of the
+    output times its Vᵀ gives its weights after dropout, one by one.
     """
     x = case.arguments["x"]
     assert isinstance(x, Tensor)

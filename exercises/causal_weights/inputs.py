@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from torch import Tensor
 from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
-FAR = 120_000.0  # after scaling; beyond the exponent's range, and beyond fill values of -65504 and -100000
+FAR = 120_000.0  # after scaling; beyond the exponential's range, and beyond fill values of -65504 and -100000
 
 
 def rows_far_from_zero(case: Case, generator: torch.Generator) -> Case:
-    """Lift every second row by `FAR` and lower the others, which changes no weight: a softmax takes each row by itself.
+    """Raise every second row by `FAR` and lower the others, which changes no weight: a softmax is taken row by row.
 
-    Within a row the scores stay close together, so that every weight can be seen.
+    Within a row the scores stay close together, so that no weight is negligible.
     """
     scores, d_k = case.arguments["scores"], case.arguments["d_k"]
     assert isinstance(scores, Tensor)

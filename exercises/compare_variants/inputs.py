@@ -1,4 +1,4 @@
-"""A pair of made-up languages, the same for every variant, and masks and logits that a sloppy attention trips over."""
+"""A pair of made-up languages, the same for every variant, and masks and logits that expose common mistakes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ outscored = cases.outscored
 
 TABLES = ("model.source", "model.target")
 CALM = (
-    0.6  # embeddings begin smaller than usual: unscaled products of large ones choose a place before they have learned
+    0.6  # embeddings begin smaller than usual: with large ones, unscaled products saturate the softmax before training
 )
 SHORTEST, LONGEST = 3, 8  # words of a sentence that is trained on; held-out ones may be as long as the case's `time`
 
@@ -31,7 +31,7 @@ low_logits = cases.low_logits
 def sentences(case: Case, generator: torch.Generator) -> Case:
     """Draw a dictionary, sentences to train on, sentences held out, and the weights that the translator begins with.
 
-    Nothing depends on the case but the attention's own weights, so the variants have the same start and the same task.
+    Only the attention's own weights depend on the case, so the variants begin alike and have the same task.
     """
     words = _size(case, "words")
     dictionary = FIRST_WORD + torch.randperm(words, generator=generator_of(case.seed, "dictionary"))
@@ -48,7 +48,7 @@ def sentences(case: Case, generator: torch.Generator) -> Case:
 
 
 def translate(source: Tensor, dictionary: Tensor) -> Tensor:
-    """Return sentences in the other language: word for word, and the first word goes to the end."""
+    """Return sentences in the other language: translated word by word, with the first word moved to the end."""
     lengths = (source != PAD).sum(dim=-1, keepdim=True)
     places = torch.arange(source.shape[-1]).expand_as(source)
     taken = torch.where(places < lengths - 1, places + 1, 0)
@@ -58,12 +58,12 @@ def translate(source: Tensor, dictionary: Tensor) -> Tensor:
 
 
 def alignment(length: int) -> Tensor:
-    """Return where each word of a translation comes from, (length, length)."""
+    """Return which source word each word of a translation comes from, one-hot rows, (length, length)."""
     return torch.eye(length, dtype=torch.float64).roll(1, dims=1)
 
 
 def _trained(case: Case, generator: torch.Generator) -> Tensor:
-    """Return (chunks, steps, batch, time) in which all sentences of a batch are equally long."""
+    """Return tokens (chunks, steps, batch, time); all sentences of a batch have the same length."""
     shape = tuple(_size(case, name) for name in ("chunks", "steps", "batch", "time"))
     tokens = torch.randint(_size(case, "words"), shape, generator=generator) + FIRST_WORD
     lengths = torch.randint(SHORTEST, LONGEST + 1, (*shape[:2], 1, 1), generator=generator)
@@ -71,7 +71,7 @@ def _trained(case: Case, generator: torch.Generator) -> Tensor:
 
 
 def _held(case: Case, generator: torch.Generator) -> Tensor:
-    """Return (held, time): one sentence to be shown, in which no word comes twice, then equally many of each length."""
+    """Return tokens (held, time): one sentence to show, without a repeated word, then equally many of each length."""
     held, time, words = (_size(case, name) for name in ("held", "time", "words"))
     tokens = torch.randint(words, (held, time), generator=generator) + FIRST_WORD
     tokens[0] = torch.randperm(words, generator=generator)[:time] + FIRST_WORD
@@ -81,7 +81,7 @@ def _held(case: Case, generator: torch.Generator) -> Tensor:
 
 
 class _Stand(nn.Module):
-    """Stands where the submission's module will be."""
+    """Takes the place of the submission's module."""
 
     def __init__(self, **_sizes: int) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ def _weights(case: Case) -> tuple[Weight, ...]:
 
 
 def _own_weights(case: Case, sizes: dict[str, Any]) -> tuple[Weight, ...]:
-    """Return what the submission's module begins with, by the names of its contract."""
+    """Return the initial weights of the submission's module, by the names of its contract."""
     draw, encoder, decoder = generator_of(case.seed, case.name), sizes["encoder_dim"], sizes["decoder_dim"]
     hidden = sizes.get("attention_dim", 0)
     shapes = {

@@ -1,4 +1,4 @@
-"""Inputs with a purpose: sequences to copy, and masks and logits that a sloppy attention trips over."""
+"""Sequences to copy, and masks and logits that expose common mistakes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ low_logits = cases.low_logits
 
 
 def copies(case: Case, generator: torch.Generator) -> Case:
-    """Make sequences of different lengths, padded at the end, whose target they are themselves; draw the weights."""
+    """Make sequences of different lengths, padded at the end, each its own target; draw the weights."""
     source, held = (_cut(_tensor(case, name) + FIRST_WORD, generator) for name in ("source", "held_source"))
     held[0] = FIRST_WORD + torch.randint(_size(case, "words"), held[0].shape, generator=generator)
     sizes = {name: size for name, size in case.construct.items() if name != "model"}
@@ -37,7 +37,7 @@ def copies(case: Case, generator: torch.Generator) -> Case:
 
 
 def _cut(tokens: Tensor, generator: torch.Generator) -> Tensor:
-    """Replace the end of each sequence by padding, so that lengths from `SHORTEST` to the whole come about."""
+    """Replace the end of each sequence by padding, so that lengths from `SHORTEST` to the full one occur."""
     time = tokens.shape[-1]
     lengths = torch.randint(SHORTEST, time + 1, (*tokens.shape[:-1], 1), generator=generator)
     return torch.where(torch.arange(time) < lengths, tokens, PAD)

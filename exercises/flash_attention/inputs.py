@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from grader.exercise.inputs import Case
 outscored = cases.outscored
 
 STRENGTH = 100.0
-STEP = 900.0  # from token to token; past the range of the exponential in float64, which ends at 709
+STEP = 900.0  # from token to token; beyond 709, where the exponential overflows in float64
 
 low_logits = cases.low_logits
 
 
 def rising_logits(case: Case, generator: torch.Generator) -> Case:
-    """Let every other head's logits rise by `STEP` from key to key, and the others' fall.
+    """Let the logits rise by `STEP` from key to key in every other head, and fall in the others.
 
-    Where they rise, each tile has a new peak, and sums that were not shrunk are too large; where they fall, a peak that
-    follows the tiles downwards makes the sums overflow.
+    Where they rise, each tile has a new maximum, and sums that are not rescaled are too large; where they fall, taking
+    the current tile's maximum instead of the largest so far makes the sums overflow.
     """
     query, key = _tensor(case, "query"), _tensor(case, "key")
     heads, time, dim = query.shape[-3:]

@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from torch import Tensor
 from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
-DEPTH = 40_000.0  # below zero; far beyond the exponent's range, and beyond a fill value of -10000
-CONSTANT = 1 / 3  # changing an input means -2x + 1: this coordinate stays where it is, and so do the depths
+DEPTH = 40_000.0  # below zero; the exponential is 0 there, and a fill value of -10000 lies above
+CONSTANT = 1 / 3  # `influence` replaces x by 1 - 2x: this coordinate stays as it is, and so do the scores' offsets
 
 
 def sunken_scores(case: Case, generator: torch.Generator) -> Case:
-    """Lower every score by the same large amount, which changes no weight: one feature of each head is constant.
+    """Lower every score by the same large amount, which changes no weight, by one constant feature in each head.
 
-    There are no biases, so a coordinate of x is constant, and that feature sees nothing else. The exponential of such a
-    score is zero, and a fill value that is merely small, -10 or -10000, wins against it.
+    There are no biases, so a coordinate of x is constant, and that feature depends on nothing else. The exponential of
+    such a score is zero, and a fill value that is not low enough, -10 or -10000, is larger than it.
     """
     x, width = case.arguments["x"], case.sizes["d_head"]
     assert isinstance(x, Tensor)

@@ -9,7 +9,7 @@ standard normal, so that what happens around zero counts as well: a part of 1/L�
 Where both are positive, the product of their features elu(x) + 1 is at least L². There are two such features, so the
 denominator, a sum over keys of products of features, is at least D = 2 L², in the first row of a causal case too, where
 it is a sum over one key. `influence` replaces x by 1 - 2x; then queries, keys or both have the other signs, and some
-feature, twice as large, is positive in both all the same.
+feature, twice as large, is still positive in both.
 
 With e added to the denominator, an output becomes output * (1 - e/D) at worst: a relative difference of e/D, which has
 to stay below the 1e-9 that rounding is allowed.
@@ -19,7 +19,7 @@ to stay below the 1e-9 that rounding is allowed.
   order 1/L, each of which changes by up to 2 e/D, so it is off by 4 e / (D L) = 8e-14 at most. It is measured on at
   least a thousandth of the largest gradient, that of the values, which is of the order of 1: 1e-9 of that is 1e-12.
 
-Nothing is larger than 600 where gradients are asked for, so exp(x) is finite, for whoever writes elu(x) + 1 with a
+Nothing is larger than 600 where gradients are checked, so exp(x) is finite for answers that write elu(x) + 1 with a
 `where` over both branches.
 """
 

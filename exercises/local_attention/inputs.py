@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _tensor(case: Case, name: str) -> Tensor:
 
 
 def outscored(case: Case, generator: torch.Generator) -> Case:
-    """Let a key that most queries must not see score far above all others."""
+    """Make a key that is hidden from most queries score far above all others."""
     window = case.arguments["window"]
     assert isinstance(window, int)
     columns = torch.arange(_tensor(case, "key").shape[-2])

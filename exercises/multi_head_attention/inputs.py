@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ zero_scores = cases.zero_scores
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:
-    """Choose value, W_value and W_out so that the dropped weights of every head can be read off the output.
+    """Choose value, W_value and W_out so that every head's weights after dropout can be computed from the output.
 
-    Head by head the projected values V (T_k, d_head) have orthonormal rows, and W_out changes nothing: then the part of
-    the output that belongs to a head, times that head's Vᵀ, gives back its weights after dropout, one by one.
+    In each head the projected values V (T_k, d_head) have orthonormal rows, and W_out changes nothing: the head's part
+    of the output times its Vᵀ gives its weights after dropout, one by one.
     """
     value = _tensor(case, "value")[:1]  # (1, T_k, d_model): every batch row gets the same values
     keys, heads, d_model = value.shape[1], case.sizes["num_heads"], case.sizes["d_model"]
@@ -39,7 +39,7 @@ def _orthonormal_rows(keys: int, width: int, generator: torch.Generator) -> Tens
 
 
 def zeros_and_ones(case: Case, generator: torch.Generator) -> Case:
-    """Turn the mask into a tensor of whole numbers, 1 where the query may attend."""
+    """Turn the mask into integers, int64, 1 where the query may attend."""
     return replace(case, arguments={**case.arguments, "mask": _tensor(case, "mask").long()})
 
 

@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ sunken_scores = cases.sunken_rows
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:
-    """Choose x, W_value and W_out so that the dropped weights of every head can be read off the output.
+    """Choose x, W_value and W_out so that every head's weights after dropout can be computed from the output.
 
-    Head by head the values V (T, d_head) have orthonormal rows, and W_out changes nothing: then the part of the output
-    that belongs to a head, times that head's Vᵀ, gives back its weights after dropout, one by one.
+    In each head the values V (T, d_head) have orthonormal rows, and W_out changes nothing: the head's part of the
+    output times its Vᵀ gives its weights after dropout, one by one.
     """
     x = case.arguments["x"][:1]  # (1, T, d_in): every batch row gets the same tokens
     time, heads, d_out = x.shape[1], case.sizes["num_heads"], case.sizes["d_out"]

@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ outscored = cases.outscored
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:
-    """Choose x and W_value so that the dropped weights of every head can be read off the output.
+    """Choose x and W_value so that every head's weights after dropout can be computed from the output.
 
-    Head by head the values V (T, d_out) have orthonormal rows: the part of the output that belongs to a head, times
-    that head's Vᵀ, gives back its weights after dropout, one by one.
+    In each head the values V (T, d_out) have orthonormal rows: the head's part of the output times its Vᵀ gives its
+    weights after dropout, one by one.
     """
     x = case.arguments["x"][:1]  # (1, T, d_in): every batch row gets the same tokens
     time, heads, width = x.shape[1], case.sizes["num_heads"], case.sizes["d_out"]

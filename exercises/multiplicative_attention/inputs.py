@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOUD = 1000.0  # beyond ±709 the exponential leaves the range of float64
 def loud_scores(case: Case, generator: torch.Generator) -> Case:
     """Choose encoder outputs whose scores lie far above zero in the first sentence, and far below in the second.
 
-    Along what the state asks for, W s, the outputs are as long as the scores are to be; across it they are random.
+    The component of the outputs along W s, the direction that the state asks for, sets the scores; the rest is random.
     """
     form = next(weight for weight in case.weights if weight.name == "W").matrix  # (encoder_dim, decoder_dim)
     outputs, state = case.arguments["encoder_outputs"], case.arguments["decoder_hidden"]

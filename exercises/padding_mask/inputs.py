@@ -1,4 +1,4 @@
-"""Sentences that are filled up."""
+"""Sentences with padding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.exercise.inputs import Case
 
 
 def padded_tails(case: Case, generator: torch.Generator) -> Case:
-    """Fill sentences up behind their end; the first is as long as the batch, the others are shorter and shorter."""
+    """Pad sentences at the end; the first one is as long as the batch, each next one shorter."""
     seq = _words(case)
     for row in range(len(seq)):
         short = 1 + row % (seq.shape[1] - 2) if len(seq) == 1 or row else 0
@@ -20,7 +20,7 @@ def padded_tails(case: Case, generator: torch.Generator) -> Case:
 
 
 def padded_front(case: Case, generator: torch.Generator) -> Case:
-    """Fill sentences up before their beginning."""
+    """Pad sentences at the beginning."""
     seq = _words(case)
     for row in range(len(seq)):
         seq[row, : row + 1] = _padding(case)
@@ -39,7 +39,7 @@ def _padding(case: Case) -> int:
 
 
 def _words(case: Case) -> Tensor:
-    """Return tokens from 0 on, none of which is padding; token 0 is a word wherever it is not padding."""
+    """Return tokens from 0 on, none of which is padding; token 0 is an ordinary word unless it is the padding."""
     seq = case.arguments["seq"]
     assert isinstance(seq, Tensor)
     words = torch.where(seq == _padding(case), seq + 1, seq)

@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ zero_scores = cases.zero_scores
 
 
 def scattered_mask(case: Case, generator: torch.Generator) -> Case:
-    """Hide about every second cell, without a pattern; every row and every column keeps at least one cell.
+    """Hide about half of the cells at random; every row and every column keeps at least one cell.
 
-    Neither the mask nor its mirror image is a triangle then, and many tokens may not see themselves.
+    Neither the mask nor its transpose is a triangle then, and many tokens may not see themselves.
     """
     mask = torch.rand(_mask(case).shape, generator=generator) < 0.5
     time = mask.shape[-1]
@@ -38,7 +38,7 @@ def mask_of_floats(case: Case, generator: torch.Generator) -> Case:
 
 
 def blank_row(case: Case, generator: torch.Generator) -> Case:
-    """Hide every token from the second one: what comes out there is nowhere agreed on."""
+    """Hide every token from the second one; the contract does not say what its output is."""
     mask = _mask(case)
     mask[..., 1, :] = False
     return _with_mask(case, mask)

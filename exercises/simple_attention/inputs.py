@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from torch import Tensor
 
 from grader.exercise.inputs import Case
 
-LEVEL = 900.0  # e to this power has no number, in float64 either
+LEVEL = 900.0  # its exponential overflows in float64 as well
 
 
 def raised_scores(case: Case, generator: torch.Generator) -> Case:
-    """Give all tokens one feature in common, which lifts every score to `LEVEL` and changes no weight by that.
+    """Give all tokens one feature in common, which raises every score by about `LEVEL` and changes no weight.
 
-    Within a row the scores stay close together, so that all weights and all gradients can be seen.
+    Within a row the scores stay close together, so that every weight and gradient is large enough to be checked.
     """
     x = case.arguments["x"]
     assert isinstance(x, Tensor)

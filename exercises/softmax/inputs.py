@@ -1,4 +1,4 @@
-"""Inputs with a purpose."""
+"""Inputs of cases that random tensors do not cover."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from torch import Tensor
 from grader.exercise.inputs import Case
 
 FAR = 10_000.0
-COMMON = 1_000.0  # what all elements of a gradient have in common, beside drawn numbers around one
-HUGE = 1e30  # and still a number in float32
-STEP = 2.0**-10  # between neighbours in float32 at 10,000
+COMMON = 1_000.0  # added to all elements of a gradient, which are drawn with a standard deviation of one
+HUGE = 1e30  # still finite in float32
+STEP = 2.0**-10  # distance between neighbouring float32 numbers at 10,000
 
 
 def hide_some(case: Case, generator: torch.Generator) -> Case:
-    """Set some scores to -inf, another number of them in each row, and never a whole row."""
+    """Set some scores to -inf, a different number in each row, and never a whole row."""
     x = _scores(case)
     hidden = torch.arange(x.shape[-1]) < torch.arange(x.shape[0])[:, None]  # row r hides r scores
     shuffled = torch.stack([row[torch.randperm(len(row), generator=generator)] for row in hidden])
@@ -24,13 +24,14 @@ def hide_some(case: Case, generator: torch.Generator) -> Case:
 
 
 def rows_far_from_zero(case: Case, generator: torch.Generator) -> Case:
-    """Move the first row up and the second one down so far that e to their power has no number; hide some scores.
+    """Shift the first row up and the second one down so far that their exponentials overflow and underflow; hide some.
 
-    Within a row the scores stay close together, so that every weight can be seen. A number that is subtracted from
-    all rows alike cannot serve both of them. In the second row a -10,000 in place of -inf would be an ordinary score.
+    Within a row the scores stay close together, so that no weight is negligible. Subtracting one number from all rows
+    cannot fix both of them. In the second row, -10,000 in place of -inf would be an ordinary score.
 
-    All scores lie between two neighbours of float32, so there the reference's own rounding is what it can be here,
-    around 1e-4. Who takes the logarithm of the sum before the exponential may round as much as that.
+    All scores lie between two neighbouring float32 numbers, so in float32 the reference's own rounding error is as
+    large as it can be here, around 1e-4. Code that takes the logarithm of the sum before the exponential may round as
+    much.
     """
     x = _scores(case) + torch.tensor([FAR, -FAR, 0.0])[:, None]
     x = (x / STEP).round() * STEP
@@ -40,7 +41,7 @@ def rows_far_from_zero(case: Case, generator: torch.Generator) -> Case:
 
 
 def scores_far_apart(case: Case, generator: torch.Generator) -> Case:
-    """Spread the scores of each row over ±10,000, with two that compete at the top."""
+    """Spread the scores of each row over ±10,000, with two close ones at the top."""
     x = torch.empty_like(_scores(case)).uniform_(-FAR, 0.9 * FAR, generator=generator)
     x[:, 2] = FAR
     x[:, 4] = FAR - 1.0
@@ -48,10 +49,10 @@ def scores_far_apart(case: Case, generator: torch.Generator) -> Case:
 
 
 def telling_upstream(case: Case, generator: torch.Generator) -> Case:
-    """Hide some scores, and send back a gradient that is large where it must not matter.
+    """Hide some scores, and pass back a gradient that is large where it must have no effect.
 
-    What all elements of a row's gradient have in common has no effect, since the weights add up to one; nor has what
-    arrives at a weight of zero. A denominator that is a little too large, and a weight that is not quite zero, show.
+    A constant in a row's gradient has no effect, since the weights add up to one; nor has the gradient at a weight of
+    zero. So a denominator that is slightly too large shows, and so does a weight that is not exactly zero.
     """
     case = hide_some(case, generator)
     hidden = torch.isinf(_scores(case))

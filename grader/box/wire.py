@@ -1,7 +1,7 @@
-"""Reads the frames of a run as they arrive, as if an enemy had written them; see `frames` for the format.
+"""Reads the frames of a run as they arrive and trusts none of them; see `frames` for the format.
 
-The reader knows the plan, so it knows every slot, every shape and the largest stream that can be honest. Whatever
-else arrives is a `BadAnswer`; nothing is allocated on the word of a header before its size was checked.
+The reader knows the plan, so it knows every slot, every shape and the largest possible answer. Whatever else arrives is
+a `BadAnswer`. A size in a header is checked before anything is allocated for it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Member = TypeVar("Member", bound=StrEnum)
 
 
 class FrameReader:
-    """Reads the stream of one run as it arrives; how it is cut into pieces changes nothing.
+    """Reads the stream of one run as it arrives, in pieces of any size.
 
     Attributes:
-        events: all that were read so far, those too that came in one piece with the bytes that broke the format.
-        finished: the END frame was read; from then on any further byte is a `BadAnswer`.
+        events: all that were read so far, also those that arrived in one piece with bytes that break the format.
+        finished: the END frame was read; any further byte is a `BadAnswer`.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -63,12 +63,12 @@ class FrameReader:
             if (event := self._read(Frame(kind), code, index, body)) is not None:
                 self.events.append(event)
         if self.finished and self._buffer:
-            raise BadAnswer("the answer went on after its end")
+            raise BadAnswer("the answer continues after its end")
         return self.events[known:]
 
     def _expect_sane(self, kind: int, index: int, length: int) -> None:
         if kind not in Frame.__members__.values():
-            raise BadAnswer(f"the answer holds a frame of unknown kind {kind}")
+            raise BadAnswer(f"the answer has a frame of unknown kind {kind}")
         limit = TEXT_LIMIT
         if kind == Frame.TENSOR:
             limit = max((math.prod(s.shape) for s in self._slots_of(index)), default=0) * 8 + SLOT.size
@@ -90,7 +90,7 @@ class FrameReader:
             self.finished = True
             return None
         if _LOADING in self._closed:
-            raise BadAnswer("the file could not be loaded, and yet the answer went on")
+            raise BadAnswer("the file could not be loaded, but the answer continues")
         if kind in (Frame.TENSOR, Frame.SEEN):
             self._read_slot(kind, code, index, body)
             return None
@@ -112,7 +112,7 @@ class FrameReader:
     def _read_slot(self, kind: Frame, code: int, index: int, body: bytes) -> None:
         slots = self._slots_of(index)
         if len(body) < SLOT.size or (number := SLOT.unpack_from(body)[0]) >= len(slots):
-            raise BadAnswer("a frame names no slot of its call")
+            raise BadAnswer("a frame names a slot that its call does not have")
         slot, rest = slots[number], body[SLOT.size :]
         found = self._open.setdefault(index, {})
         if slot.key in found or self._plan.calls[index].name in self._closed:
@@ -121,19 +121,19 @@ class FrameReader:
 
     def _read_result(self, index: int, body: bytes) -> None:
         if self._plan.calls[index].name in self._closed:
-            raise BadAnswer("a call was traced when it had ended")
+            raise BadAnswer("a call was traced after its end")
         self._traces.setdefault(index, traces.Collected()).add(body)
 
     def _read_touch(self, code: int, data: dict[str, Any]) -> TrapHit:
         self._touches += 1
         if code > 1 or self._touches > TRAP_HITS:
-            raise BadAnswer("a trapped operation is reported in no way, or too often")
+            raise BadAnswer("a trapped operation was reported in an unknown way, or too often")
         what, function = _text(data.get("what", ""), 200), _text(data.get("function", ""), 200)
         return TrapHit(what, _line(data.get("line")), function, loading=code == 1)
 
     def _read_loaded(self, data: dict[str, Any]) -> Loaded:
         if self._closed or self._open:
-            raise BadAnswer("the file was reported as loaded twice, or when something of it had been run")
+            raise BadAnswer("the file was reported as loaded twice, or after a call")
         raised = _raised_in(data["raised"]) if data.get("raised") else None
         if raised is not None and raised.stage is not Stage.LOAD:
             raise BadAnswer(f"the error of a demonstration is from the stage `{raised.stage}`")
@@ -147,7 +147,7 @@ class FrameReader:
         slots = self._open.pop(index, {})
         raised = _raised_in(data["raised"]) if data.get("raised") else None
         if raised is None and len(slots) < len(self._slots[index]):
-            raise BadAnswer(f"`{call.name}` ended well, and yet not all of its tensors were sent")
+            raise BadAnswer(f"`{call.name}` ended without an error, but not all of its tensors were sent")
         trace = tuple(self._traces.pop(index, traces.Collected()).results)
         return CallSeen(call.name, slots, raised, _names(data.get("modified")), _size(data.get("largest")), trace)
 
@@ -158,7 +158,7 @@ class FrameReader:
         self._close(f"build {build.name}")
         raised, mapping = data.get("raised"), data.get("mapping", {})
         if not isinstance(mapping, dict):
-            raise BadAnswer("a mapping of weights is no mapping")
+            raise BadAnswer("the mapping of weights is not an object")
         return BuildSeen(
             name=build.name,
             mapping={key[:100]: _text(place, 200) for key, place in mapping.items()},
@@ -173,11 +173,11 @@ class FrameReader:
 
     def _close_loading(self, data: dict[str, Any]) -> Raised:
         if self._closed - {_LOADED} or self._open:
-            raise BadAnswer("the file could not be loaded, and yet something of it was run")
+            raise BadAnswer("the file could not be loaded, but a call was reported")
         self._close(_LOADING)
         raised = _raised_in(data)
         if raised.stage is not Stage.LOAD:
-            raise BadAnswer(f"the file was loaded, and yet the error is from the stage `{raised.stage}`")
+            raise BadAnswer(f"the error of loading is from the stage `{raised.stage}`")
         return raised
 
     def _close(self, name: str) -> None:
@@ -190,9 +190,9 @@ def _parse(body: bytes) -> dict[str, Any]:
     try:
         data = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadAnswer("a frame that should be JSON is none") from error
+        raise BadAnswer("a frame that must hold JSON does not") from error
     if not isinstance(data, dict):
-        raise BadAnswer("a frame that should hold an object holds something else")
+        raise BadAnswer("a frame that must hold a JSON object holds something else")
     return data
 
 
@@ -202,21 +202,21 @@ def _tensor_in(slot: TensorSpec, code: int, raw: bytes) -> Seen:
     dtype = DTYPES[DTYPE_NAMES[code]]
     size = math.prod(slot.shape) * dtype.itemsize
     if len(raw) != size:
-        raise BadAnswer(f"`{slot.key}` has {len(raw)} bytes where {size} were announced")
+        raise BadAnswer(f"`{slot.key}` has {len(raw)} bytes; its shape and dtype need {size}")
     if dtype is torch.bool and raw.translate(None, b"\0\1"):
-        raise BadAnswer(f"`{slot.key}` is bool, and holds bytes that are neither 0 nor 1")
+        raise BadAnswer(f"`{slot.key}` is bool, but has bytes that are neither 0 nor 1")
     tensor = torch.frombuffer(bytearray(raw), dtype=dtype) if size else torch.empty(0, dtype=dtype)
     return Seen(Presence.TENSOR, tensor.view(slot.shape), slot.shape, DTYPE_NAMES[code])
 
 
 def _seen_in(code: int, data: dict[str, Any]) -> Seen:
     if code >= len(PRESENCES) or PRESENCES[code] is Presence.TENSOR:
-        raise BadAnswer(f"a slot is present in a way ({code}) that does not exist")
+        raise BadAnswer(f"a slot has the unknown presence {code}")
     shape = data.get("shape")
     if not isinstance(shape, list) or len(shape) > 64 or not all(type(size) is int for size in shape):
-        raise BadAnswer("a shape is no list of integers")
+        raise BadAnswer("a shape is not a list of at most 64 integers")
     if not all(0 <= size < 1 << 63 for size in shape):
-        raise BadAnswer("a shape holds a size that no tensor can have")
+        raise BadAnswer("a shape has a size that no tensor can have")
     return Seen(
         PRESENCES[code],
         shape=tuple(shape),
@@ -227,7 +227,7 @@ def _seen_in(code: int, data: dict[str, Any]) -> Seen:
 
 def _raised_in(data: Any) -> Raised:
     if not isinstance(data, dict):
-        raise BadAnswer("an exception is no object")
+        raise BadAnswer("an exception is not an object")
     return Raised(
         stage=_member(Stage, data.get("stage")),
         blame=_member(Blame, data.get("blame")),
@@ -246,38 +246,38 @@ def _member(kind: type[Member], value: Any) -> Member:
     try:
         return kind(name)
     except ValueError as error:
-        raise BadAnswer(f"{name!r} is no {kind.__name__.lower()}") from error
+        raise BadAnswer(f"{name!r} is not a {kind.__name__.lower()}") from error
 
 
 def _text(value: Any, limit: int) -> str:
-    """Return a string, or a number in words, cut; never the words for something nested, which may have no bottom."""
+    """Return a string, or a number as text, cut to `limit` characters; a nested value may be too deep to write out."""
     if isinstance(value, list | dict):
-        raise BadAnswer("a text is a list or an object")
+        raise BadAnswer("a list or an object stands in the place of a text")
     return str(value)[:limit]
 
 
 def _size(data: Any) -> int | None:
     if data is not None and (type(data) is not int or not 0 <= data < 1 << 63):
-        raise BadAnswer("a size is no number that a tensor can have")
+        raise BadAnswer("a size is not one that a tensor can have")
     return data
 
 
 def _choices(data: Any) -> int:
     if type(data) is not int or not 1 <= data <= MOST_CHOICES:
-        raise BadAnswer("a number of assignments is none that a construction can have")
+        raise BadAnswer("a number of assignments is not one that a construction can have")
     return data
 
 
 def _moments(data: Any) -> dict[str, tuple[float, float]]:
     if not isinstance(data, dict) or len(data) > 100:
-        raise BadAnswer("the moments of the weights are no object, or too many")
+        raise BadAnswer("the moments of the weights are not an object, or too many")
     pairs = [pair for pair in data.values() if isinstance(pair, list) and [type(x) for x in pair] == [float, float]]
     if len(pairs) < len(data) or not all(math.isfinite(x) for pair in pairs for x in pair):
-        raise BadAnswer("the moments of a weight are no two numbers")
+        raise BadAnswer("the moments of a weight are not two finite numbers")
     return {name[:100]: (pair[0], pair[1]) for name, pair in zip(data, pairs, strict=True)}
 
 
 def _names(data: Any) -> tuple[str, ...]:
     if not isinstance(data, list) or len(data) > 100:
-        raise BadAnswer("a list of names is none, or too long")
+        raise BadAnswer("a list of names is not a list, or too long")
     return tuple(_text(name, 200) for name in data)

@@ -77,7 +77,7 @@ def read_options(check: str, model: type[Options], given: Mapping[str, Any], par
         options = model.model_validate(dict(given))
     except ValidationError as error:
         raise AuthorError("; ".join(f"check `{check}`: {_said(e, model)}" for e in error.errors())) from error
-    if unknown := [text for part in parts for text in options.unknown(part)]:
+    if unknown := dict.fromkeys(text for part in parts for text in options.unknown(part)):
         raise AuthorError("; ".join(f"check `{check}`: {text}" for text in unknown))
     return options
 

@@ -12,7 +12,7 @@ from grader.checks.looking import Labels, Trainable, Untouched
 from grader.checks.masking import Influence, Outscored, Support
 from grader.checks.memory import Memory
 from grader.checks.numerics import Dropout, Steady, Values
-from grader.checks.options import read_options
+from grader.checks.options import Options, read_options
 from grader.checks.precision import Finite, Half
 from grader.checks.properties import Permutation, RowSums, Shift
 from grader.checks.shapes import RefusesWrongArguments, Shape
@@ -60,17 +60,27 @@ def check_of(spec: CheckSpec) -> Check:
     return CHECKS[spec.check]
 
 
+def given_options(spec: Spec) -> list[Options]:
+    """Return the options that an exercise gives to each of its checks, in their order.
+
+    Raises:
+        AuthorError: a check is not there, or has other options.
+    """
+    parts = {case.name: spec.part_of(case) for case in spec.cases}
+    return [
+        read_options(one.check, check_of(one).options, one.options, [parts[name] for name in one.cases])
+        for one in spec.checks
+    ]
+
+
 def items_of(spec: Spec, cases: Mapping[str, Case]) -> Iterator[Item]:
     """Yield the lines of the report to come.
 
     Raises:
         AuthorError: a check is not there, or has other options.
     """
-    parts = {case.name: spec.part_of(case) for case in spec.cases}
-    for one in spec.checks:
+    for one, options in zip(spec.checks, given_options(spec), strict=True):
         check = check_of(one)
-        about = {case.part: parts[case.name] for case in spec.cases if case.name in one.cases}
-        options = read_options(one.check, check.options, one.options, about.values())
         for name in one.cases:
             title = f"{cases[name].title}: {one.title or check.title}"
             yield Item(one, check, options, cases[name], title, one.points / len(one.cases))

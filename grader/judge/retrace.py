@@ -129,11 +129,10 @@ class Retrace:
 
 
 def is_close(values: Tensor, truth: Tensor, bound: float) -> bool:
-    """Return whether each number is within `bound` of the other, or equal, as infinities are."""
-    if values.shape != truth.shape:
-        return False
-    values, truth = values.double(), truth.double()
-    return bool((((values - truth).abs() <= bound) | (values == truth) | (values.isnan() & truth.isnan())).all())
+    """Return whether each number is within `bound` of the other, or equal, as infinities and NaN are."""
+    return values.shape == truth.shape and torch.allclose(
+        values.double(), truth.double(), rtol=0.0, atol=bound, equal_nan=True
+    )
 
 
 def first_change(before: Sequence[Traced], after: Sequence[Traced], tolerance: float) -> Traced | None:

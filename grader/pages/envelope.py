@@ -1,7 +1,7 @@
-"""What may be sent to Gradio: a known event, made anew from its number and inputs that are texts of a known form.
+"""What may be sent to Gradio: a known event, rebuilt from its number and its inputs, strings of a known form.
 
-Gradio itself answers an unknown event, an input too few, a choice that is none or a field of another type with an error
-of its own and a trace in the log; here each is told to the caller in a sentence, and goes no further.
+Gradio answers an unknown event, a missing input, an unknown choice or a field of a wrong type with an error and a
+traceback in the log. Here the sender is told in a sentence what is wrong, and Gradio never sees it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from grader.pages.rebuild import well_formed
 from grader.pages.refusal import Refusal
 
-BY_NUMBER = "predict"  # the name by which a browser sends any event
+BY_NUMBER = "predict"  # the name that browsers use for every event
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ID = re.compile(r"[0-9a-f]{1,64}")
 SHORT = 100  # characters
@@ -24,7 +24,7 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An input: how many characters it has at most, None for as many as a body holds; or what it is one of."""
+    """An input: its greatest length in characters, None for no limit but that of the body; or the choices for it."""
 
     longest: int | None = SHORT
     choices: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of ours: the number that Gradio gave it, the form of its inputs, whether it may wait for its turn."""
+    """An event of our pages: the number that Gradio gave it, its inputs, and whether it may wait for its turn."""
 
     number: int
     inputs: tuple[Text, ...] = ()
@@ -43,49 +43,49 @@ Events = Mapping[str, Event]  # by name
 
 
 def parse(body: bytes) -> Document:
-    """Return the object that a body holds.
+    """Return the JSON object in a body.
 
     Raises:
-        Refusal: it is no JSON object.
+        Refusal: there is none.
     """
     try:
         document = json.loads(body, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise Refusal(400, "That is no JSON.") from None
+        raise Refusal(400, "The body is not valid JSON.") from None
     if not isinstance(document, dict):
-        raise Refusal(400, "An event is a JSON object.")
+        raise Refusal(400, "Send an event as a JSON object.")
     return document
 
 
 def check_event(events: Events, name: str, document: Document) -> Event:
-    """Return the event that is sent, which is one of ours, in the form that it has.
+    """Return the event of our pages that was sent, after checking its form.
 
     Args:
         events: the known ones.
-        name: by which it is called.
+        name: the name in the request's path.
         document: from `parse`.
 
     Raises:
-        Refusal: there is no such event, or it is not sent as it is taken.
+        Refusal: there is no such event, or it has another form.
     """
     event = _find(events, name, document.get("fn_index"))
     if event is None:
         raise Refusal(404, "There is no such event.")
     data, session = document.get("data"), document.get("session_hash")
     if not isinstance(data, list) or len(data) != len(event.inputs):
-        raise Refusal(400, f"This event takes a list of {len(event.inputs)} inputs as its data.")
+        raise Refusal(400, f"This event needs a list of {len(event.inputs)} inputs as `data`.")
     if document.get("batched"):
-        raise Refusal(400, "Events are taken one by one.")
+        raise Refusal(400, "Send events one by one, not batched.")
     if not isinstance(session, str) or not SESSION.fullmatch(session):
-        raise Refusal(400, "An event names its page's session_hash, 1 to 64 letters, digits, - and _.")
+        raise Refusal(400, "An event needs a `session_hash` of 1 to 64 letters, digits, - and _.")
     return event
 
 
 def remade(event: Event, document: Document) -> bytes:
-    """Return the body that Gradio is given: the event's number, its inputs, and the id of a line that was clicked.
+    """Return the body to send to Gradio: the event's number, its inputs, and the id of a row that was clicked.
 
     Raises:
-        Refusal: an input is not of its form.
+        Refusal: an input has another form.
     """
     data = [_text(form, value) for form, value in zip(event.inputs, document["data"], strict=True)]
     clicked = document.get("event_data")
@@ -96,18 +96,18 @@ def remade(event: Event, document: Document) -> bytes:
 
 def _text(form: Text, value: object) -> str:
     if value is None and not form.choices:
-        return ""  # what a field that nobody has touched may hold
+        return ""  # what an untouched field may hold
     if not isinstance(value, str):
-        raise Refusal(400, "The inputs of an event are texts.")
+        raise Refusal(400, "The inputs of an event must be strings.")
     if form.longest is not None and len(value) > form.longest:
-        raise Refusal(400, f"This input has {len(value)} characters, where at most {form.longest} are taken.")
+        raise Refusal(400, f"This input has {len(value)} characters; at most {form.longest} are accepted.")
     if form.choices and value not in form.choices:
-        raise Refusal(400, f"This input is one of: {', '.join(form.choices)}.")
+        raise Refusal(400, f"This input must be one of: {', '.join(form.choices)}.")
     return well_formed(value)
 
 
 def _find(events: Events, name: str, number: object) -> Event | None:
-    """Return the event that Gradio would take: it goes by the number where there is one, and browsers give no name."""
+    """Return the event that Gradio would choose: by its number where there is one; browsers send no name."""
     wanted = None if isinstance(number, bool) else number
     if name == BY_NUMBER:
         return next((event for event in events.values() if event.number == wanted), None)
@@ -116,4 +116,4 @@ def _find(events: Events, name: str, number: object) -> Event | None:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

@@ -1,9 +1,9 @@
-"""The guard in front of everything: which paths exist, how long a body may be, what it may hold, who may send it.
+"""Checks every request before the application sees it: its path, the size and content of its body, and who sends it.
 
-Stops: reading the server's files by sending Gradio a dictionary that looks like an upload; uploads, monitoring, proxy
-and other doors of Gradio that no page of ours needs; bodies that fill the memory or never end; headers that tell Gradio
-to be somewhere else; requests that another site makes in a person's name; events that are none; floods. It lets those
-who hand in wait for their turn. It does not decide what a person may see.
+Stops: reading the server's files by sending Gradio a dictionary that looks like an upload; Gradio's routes that
+our pages do not need, such as uploads, monitoring and proxy; bodies that fill the memory or never end;
+headers that make Gradio believe it is served elsewhere; cross-site requests; unknown events; floods of requests.
+Submissions wait for their turn here. What a person may see is not decided here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from grader.pages.routes import Body, Route, Routes, split
 
 BODY_SECONDS = 30.0
 FORM_BYTES = 32 << 10
-AT_ONCE = 2  # handing in; when a whole class does, those who read their pages are not to stand behind it
+AT_ONCE = 2  # submissions; when a whole class submits, other requests must not wait behind them
 HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
 
 Turn = AbstractAsyncContextManager[None]
@@ -36,13 +36,13 @@ class Guard:
     """An ASGI application that lets only harmless requests through to `app`.
 
     Args:
-        app: what is guarded.
-        body_limit: how many bytes a body holds at most.
+        app: the application behind it.
+        body_limit: the largest body that is accepted, in bytes.
         events: what may be sent to the Gradio application at each mount, ``""`` for the students'.
-        crowd: counts who asks for how much.
-        recognise: tells who is asking.
-        secure: whether browsers reach us by HTTPS only.
-        cookies: the names of those that are passed on.
+        crowd: counts requests by person and address.
+        recognise: tells who sends a request.
+        secure: whether browsers use HTTPS only.
+        cookies: the names of the cookies that are passed on.
         patience: how many seconds a body may take to arrive.
     """
 
@@ -58,7 +58,7 @@ class Guard:
         cookies: Collection[str] = (),
         patience: float = BODY_SECONDS,
     ) -> None:
-        """Stand before `app`."""
+        """Wrap `app`."""
         self._app = app
         self._body_limit = body_limit
         self._events = events
@@ -71,7 +71,7 @@ class Guard:
         self._door = asyncio.Semaphore(AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a refused request, or pass it on."""
+        """Pass a request on, or answer it with a refusal."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -84,7 +84,7 @@ class Guard:
                 async with turn:
                     await self._app(passed_on, receive, send)
         except Refusal as refusal:
-            # What is left of the request is not read, so nothing else can come over this connection.
+            # The rest of the request is not read, so this connection cannot be used again.
             answer = PlainTextResponse(refusal.text, refusal.status, {"Connection": "close"})
             await answer(scope, receive, send)
 
@@ -95,7 +95,7 @@ class Guard:
             raise Refusal(404, "There is nothing here.")
         check_head(route, scope["method"], headers)
         if "transfer-encoding" in headers and scope.get("http_version") == "1.0":
-            raise Refusal(400, "HTTP/1.0 has no chunks.")  # a proxy of that age passes them on as a body without end
+            raise Refusal(400, "HTTP/1.0 has no chunked bodies.")  # an old proxy passes them on as a body without end
         plain = rebuilt(scope, route, self._cookies)
         if route.static:
             return plain, receive, nullcontext()
@@ -109,16 +109,16 @@ class Guard:
         return with_body(plain, body, route.body), replay(body, receive), turn
 
     async def _remade(self, route: Route, path: str, headers: Headers, receive: Receive) -> tuple[bytes, Turn]:
-        """Return the body as it is passed on, and what it has to wait for."""
+        """Return the body to pass on, and what the request has to wait for."""
         sent_as = headers.get("content-type", "").partition(";")[0].strip().lower()
         if route.body is Body.FORM:
             body = await self._body(headers, receive, min(self._body_limit, FORM_BYTES))
             if body and sent_as != Body.FORM.value:
-                raise Refusal(415, f"Forms are sent as {Body.FORM.value}.")
+                raise Refusal(415, f"Send a form as {Body.FORM.value}.")
             return form_of(body, route.form), nullcontext()
         body = await self._body(headers, receive, self._body_limit)
         if sent_as != Body.EVENT.value:
-            raise Refusal(415, f"Events are sent as {Body.EVENT.value}.")
+            raise Refusal(415, f"Send an event as {Body.EVENT.value}.")
         mount, name = split(path)
         document = parse(body)
         event = check_event(self._events[mount], name, document)
@@ -127,16 +127,16 @@ class Guard:
     async def _body(self, headers: Headers, receive: Receive, limit: int) -> bytes:
         declared = headers.get("content-length", "0")
         if not (declared.isascii() and declared.isdigit()) or int(declared[:20]) > limit:
-            raise Refusal(413, f"That is too long; at most {limit} bytes are taken.")
+            raise Refusal(413, f"The body is too long; at most {limit} bytes are accepted.")
         try:
             async with asyncio.timeout(self._patience):
                 return await whole(receive, limit)
         except TimeoutError:
-            raise Refusal(408, f"That took longer than {self._patience:.0f} seconds to arrive.") from None
+            raise Refusal(408, f"The body took longer than {self._patience:.0f} seconds to arrive.") from None
 
 
 async def whole(receive: Receive, limit: int) -> bytes:
-    """Return a body, however many pieces it comes in.
+    """Return a body, in however many pieces it arrives.
 
     Raises:
         Refusal: it ends early, or is too long.
@@ -150,29 +150,29 @@ async def whole(receive: Receive, limit: int) -> bytes:
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > limit:
-            raise Refusal(413, f"That is too long; at most {limit} bytes are taken.")
+            raise Refusal(413, f"The body is too long; at most {limit} bytes are accepted.")
     return bytes(body)
 
 
 def check_head(route: Route, method: str, headers: Headers) -> None:
-    """Refuse a method that is not used here, a body where none is taken or of two lengths, a host that is no name.
+    """Refuse a method or a body that the route does not accept, a body with two lengths, and an invalid host name.
 
     Raises:
         Refusal: it is one of these.
     """
     if method not in route.methods:
-        raise Refusal(405, f"Only {', '.join(route.methods)} is used here.")
+        raise Refusal(405, f"Use {' or '.join(route.methods)} here.")
     chunked = "transfer-encoding" in headers
     if chunked and "content-length" in headers:
-        raise Refusal(400, "A body has one length.")  # else two readers may see two requests
+        raise Refusal(400, "Send a body with one length.")  # else two readers may see two requests
     if method != "POST" and (chunked or headers.get("content-length", "0") != "0"):
-        raise Refusal(400, "No body is taken here.")
+        raise Refusal(400, "Send no body here.")
     if "host" in headers and not HOST.fullmatch(headers["host"]):
-        raise Refusal(400, "That is no name of a host.")
+        raise Refusal(400, "The host name is invalid.")
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """Return a way to receive a body that has been read already, and then what comes after it."""
+    """Return a `receive` that gives a body that was read already, and then what comes after it."""
     sent = False
 
     async def again() -> Message:

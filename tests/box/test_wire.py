@@ -255,7 +255,7 @@ def test_bytes_after_the_end_are_refused_later_too() -> None:
     reader = FrameReader(attention_plan())
     reader.feed(END)
 
-    with pytest.raises(BadAnswer, match="went on after its end"):
+    with pytest.raises(BadAnswer, match="continues after its end"):
         reader.feed(b"x")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-import shutil
 import socket
 import threading
 import time
@@ -21,6 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from docs.screenshots.__main__ import chromium
 from grader.bootstrap import build
 from grader.pages.application import create_app
 from grader.pages.server import configured
@@ -28,14 +28,6 @@ from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, User
 
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 PASSWORD = "correct horse battery"
 CODE = "green-tree"
 SECONDS = 20  # for what a page shows; a loaded machine takes its time
@@ -151,7 +143,7 @@ def browser() -> Iterator[Browser]:
     """Give the machine's Chromium, or the one that Playwright brings."""
     expect.set_options(timeout=SECONDS * 1000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+        browser = chromium(playwright)
         yield browser
         browser.close()
 

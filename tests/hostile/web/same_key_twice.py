@@ -29,4 +29,4 @@ def attack(world):
     for body in HIDDEN:
         answer = client.post("/gradio_api/run/cancel", content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code == 400, body
-        assert answer.text in ("The inputs of an event are texts.", "That is no JSON."), body
+        assert answer.text in ("The inputs of an event must be strings.", "The body is not valid JSON."), body
