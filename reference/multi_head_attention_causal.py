@@ -24,7 +24,7 @@ def width_of_head(d_out: int, num_heads: int) -> int:
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (B, T, d_out) into (B, h, T, d_head): consecutive features make a head."""
+    """Turn (B, T, d_out) into (B, h, T, d_head): consecutive features form a head."""
     batch, time, width = x.shape
     return x.view(batch, time, num_heads, width // num_heads).transpose(1, 2)
 

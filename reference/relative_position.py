@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
-    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features make a head."""
+    """Turn (B, T, d_model) into (B, h, T, d_head): consecutive features form a head."""
     batch, time, width = x.shape
     return x.view(batch, time, num_heads, width // num_heads).transpose(1, 2)
 

@@ -33,7 +33,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def weigh(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the attention weights that belong to scaled scores, (..., T_q, T_k)."""
+    """Return the attention weights for scaled scores, (..., T_q, T_k)."""
     return normalise(apply_mask(scores, mask))
 
 

@@ -33,7 +33,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def weights_of(scores: Tensor, mask: Tensor | None) -> Tensor:
-    """Return the attention weights that belong to scaled scores, (B, T, T)."""
+    """Return the attention weights for scaled scores, (B, T, T)."""
     return normalise(apply_mask(scores, mask))
 
 

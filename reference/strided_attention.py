@@ -67,7 +67,7 @@ def normalise(scores: Tensor) -> Tensor:
 
 
 def weigh(scores: Tensor, mask: Tensor) -> Tensor:
-    """Return the attention weights that belong to scaled scores, (B, h, T, T)."""
+    """Return the attention weights for scaled scores, (B, h, T, T)."""
     return normalise(apply_mask(scores, mask))
 
 
