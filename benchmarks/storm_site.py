@@ -23,7 +23,7 @@ from grader.store import accounts, migrate
 from grader.store.engine import Database
 from grader.store.records import Role
 
-START_SECONDS = 120
+START_SECONDS = 600
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -26,7 +26,7 @@ def test_everybody_gets_their_verdict_beside_bombs_and_a_spinner(tmp_path: Path)
     bad = [Answer("softmax", kind, BAD[kind], None) for kind in HOSTILE]
     drawn = [*bad, *(honest[n % 2] for n in range(STUDENTS - len(bad)))]
     with served(tmp_path, STUDENTS + 1) as site:
-        result = asyncio.run(rage(site, drawn, over=1.0, patience=120.0, calm=0.0))
+        result = asyncio.run(rage(site, drawn, over=1.0, patience=600.0, calm=0.0))
 
     assert scores["right"] > scores["wrong"]
     assert problems(result, tmp_path) == []

@@ -16,7 +16,7 @@ from grader.store.engine import Database
 from grader.store.records import Role, State, Submission, SubmissionId, User
 from grader.store.tables import JobRow, SubmissionRow
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 300.0
 
 
 def open_database(folder: Path) -> Database:

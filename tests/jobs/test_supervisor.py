@@ -20,7 +20,7 @@ from grader.jobs.supervisor import WorkerSupervisor, shared_out
 from grader.jobs.watching import Watching
 from grader.store.engine import Database
 from grader.store.records import State, SubmissionId, Watch
-from tests.jobs.classroom import hand_in, states, until
+from tests.jobs.classroom import PATIENCE_SECONDS, hand_in, states, until
 
 PROCESS = [sys.executable, "-m", "tests.jobs.grading_process"]
 
@@ -75,7 +75,7 @@ def test_a_grading_process_that_dies_is_replaced(
     os.kill(int((tmp_path / "hanging").read_text()), signal.SIGKILL)
     until(lambda: states(database)["s1"] is State.DONE, "the second process has graded it")
 
-    assert supervisor.drain(5.0)
+    assert supervisor.drain(PATIENCE_SECONDS)
 
 
 def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:
@@ -103,7 +103,7 @@ def test_slots_are_shared_out(slots: dict[str, int], processes: int, shares: lis
 
 def test_nobody_who_hands_in_waits_for_a_process_that_does_not_listen(database: Database) -> None:
     """A grading process that is stopped, or warms up, takes no messages; thousands of rings and cancels are dropped."""
-    deaf = [sys.executable, "-c", "import time; time.sleep(60)"]
+    deaf = [sys.executable, "-c", "import time; time.sleep(600)"]
 
     def start(connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(deaf, pass_fds=[connection.fileno()])
@@ -117,7 +117,7 @@ def test_nobody_who_hands_in_waits_for_a_process_that_does_not_listen(database: 
 
     caller = threading.Thread(target=call, daemon=True)
     caller.start()
-    caller.join(20.0)
+    caller.join(PATIENCE_SECONDS)
     waits = caller.is_alive()
     supervisor._processes[0].end(0.0)
 
