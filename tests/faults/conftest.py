@@ -60,12 +60,14 @@ class Victim:
         return self.ask("submit", self.name, exercise, source)
 
     def end(self, id: SubmissionId) -> tuple[str, Report]:
-        """Return the final state and the report of a submission."""
+        """Return the final state and the complete report of a submission."""
         until = time.monotonic() + PATIENCE_SECONDS
-        while (state := self.ask("outcome", self.name, id))[1] is None:
-            assert time.monotonic() < until, f"still {state[0]}: {self.ask('logged')}"
+        while True:
+            state, body = self.ask("outcome", self.name, id)
+            if body is not None and (report := Report.from_json(body)).complete:
+                return state, report
+            assert time.monotonic() < until, f"still {state}: {self.ask('logged')}"
             time.sleep(0.02)
-        return state[0], Report.from_json(state[1])
 
     def state(self, id: SubmissionId) -> str:
         """Return how far a submission is."""
