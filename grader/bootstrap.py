@@ -24,13 +24,14 @@ from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.grading import grade_with, versions_with
 from grader.jobs.live import Live
 from grader.jobs.messages import Ready, Unavailable, send
+from grader.jobs.stock import Stock
 from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
 from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, lower_priority, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.log import set_up_log
 from grader.sandbox import cgroup
-from grader.sandbox.budget import Budget
+from grader.sandbox.budget import MemoryBudget
 from grader.sandbox.choice import choose_box
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
@@ -85,10 +86,10 @@ def read_exercises(root: Path = ROOT) -> Catalog:
     return catalog
 
 
-def budget_of(settings: Settings, catalog: Catalog) -> Budget:
+def budget_of(settings: Settings, catalog: Catalog) -> MemoryBudget:
     """Return what the service may use, by the settings or as this machine or container has it."""
     each = max((exercise.spec.limits.memory_bytes for exercise in catalog.values()), default=Limits().memory_bytes)
-    return Budget((settings.memory_mib << 20) or cgroup.available(), each, SLOTS_EACH)
+    return MemoryBudget((settings.memory_mib << 20) or cgroup.available(), each, SLOTS_EACH)
 
 
 def slots_in_memory(settings: Settings, catalog: Catalog) -> int:
@@ -154,7 +155,8 @@ def work(descriptor: int) -> None:
     relay = RemoteProgress(connection)
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     database = Database(settings.database_url or settings.file_url)
-    engine = _engine(settings, catalog, database, (box, gpu), live=relay)
+    stock = Stock(settings.data / "stock", catalog, settings.stock_mib << 20)
+    engine = _engine(settings, catalog, database, (box, gpu), live=relay, stock=stock)
     gc.collect()
     gc.freeze()  # no need to look at torch's objects again and again
     send(connection, Ready(_name(box, gpu), gpu is not None))
@@ -227,16 +229,18 @@ def _engine(
     *,
     live: Live | None = None,
     retries: Retries | None = None,
+    stock: Stock | None = None,
 ) -> EmbeddedEngine:
     box, gpu = boxes
     place = DevicePlace(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
     return EmbeddedEngine(
         database,
-        grade_with(catalog, box, place),
+        grade_with(catalog, box, place, stock),
         versions=versions_with(catalog),
         workers=settings.data / "workers",
         live=live,
         retries=retries,
+        background=stock.fill if stock else None,
     )
 
 

@@ -33,6 +33,8 @@ class Settings:
         gpu_slots: how many submissions are run at once on a GPU, where there is one; 0 for none.
         memory_mib: how much memory the service may use with everything that it starts, in MiB; 0 for as much as the
             machine, or the container, has. There are as many slots as fit into it, at most `slots`.
+        stock_mib: how much of the disk beside the database may hold what is prepared for submissions to come, in MiB; 0
+            for nothing.
         class_code: what somebody who registers has to know, 8 characters or more, 12 where they are words: wrong ones
             are not slowed down; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
@@ -63,6 +65,7 @@ class Settings:
     slots: Annotated[int, Field(ge=1, le=256)] = 1
     gpu_slots: Annotated[int, Field(ge=0, le=16)] = 1
     memory_mib: Annotated[int, Field(ge=1024, le=1 << 24)] = 0
+    stock_mib: Annotated[int, Field(ge=0, le=1 << 20)] = 256
     class_code: Annotated[str, Field(min_length=8)] | None = field(default=None, repr=False)
     secret: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
     allow_one_wall: bool = False

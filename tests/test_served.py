@@ -88,6 +88,7 @@ def served() -> Iterator[Served]:
             "ATTENTION_GYM_SLOTS": "1",
             "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
             "ATTENTION_GYM_DRAIN_SECONDS": "1",
+            "ATTENTION_GYM_STOCK_MIB": "0",
         }
         with (top / "log").open("wb") as log, subprocess.Popen(
             [*COMMAND, "serve"], cwd=ROOT, env=environment, umask=0, stdout=log, stderr=log

@@ -35,7 +35,7 @@ class Case:
         outputs, upstream: announced outputs, and a gradient for each (None: none).
         wants: arguments whose gradients are compared.
         shares: arguments whose rows add up to one, and have to whatever is changed in them.
-        seed: the one that everything is drawn from, for a `make` whose numbers several cases share.
+        seed: the one that everything is drawn from, for a `make` whose numbers several cases share; 0 once it is drawn.
         part: which of the exercise's entry points it is about; empty for the first one.
         decode: if set, the output times it, (width, [head,] key), shows what training-mode dropout did to each weight.
     """
@@ -106,10 +106,10 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         part=case.part,
         seed=seed,
     )
-    if make is None:
-        return made
-    with default_dtype("float64"):
-        return make(made, draw)
+    if make is not None:
+        with default_dtype("float64"):
+            made = make(made, draw)
+    return replace(made, seed=0)
 
 
 def _outputs(spec: PartSpec, sizes: Sizes) -> tuple[TensorSpec, ...]:

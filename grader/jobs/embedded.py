@@ -16,6 +16,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
+from grader.jobs.idle import Work, use_idle_time
 from grader.jobs.live import Live
 from grader.jobs.queue import Grade, VersionsOf
 from grader.jobs.run_lock import RunLock
@@ -46,6 +47,7 @@ class EmbeddedEngine(TableQueue):
         workers: the directory in which the processes show each other that they live.
         live: where watchers hear of what happens.
         retries: what to do after a fault of ours.
+        background: what can be done while nobody waits here; see `use_idle_time`.
         clock: gives the seconds since the epoch.
     """
 
@@ -58,6 +60,7 @@ class EmbeddedEngine(TableQueue):
         versions: VersionsOf = _unknown,
         live: Live | None = None,
         retries: Retries | None = None,
+        background: Work | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Prepare to grade."""
@@ -66,6 +69,7 @@ class EmbeddedEngine(TableQueue):
         self._versions = versions
         self._workers = workers
         self._retries = retries or Retries()
+        self._background = background
         self._wake_ups: dict[str, WakeUp] = {}
         self._stop = threading.Event()
         self._lock: WorkerLock | None = None
@@ -86,6 +90,9 @@ class EmbeddedEngine(TableQueue):
             threading.Thread(target=worker.serve, daemon=True, name="grading worker") for worker in self._running
         ]
         self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
+        if self._background is not None:
+            others = (self._background, self._is_idle, self._stop)
+            self._threads.append(threading.Thread(target=use_idle_time, args=others, daemon=True, name="idle time"))
         for thread in self._threads:
             thread.start()
 
@@ -179,6 +186,9 @@ class EmbeddedEngine(TableQueue):
         for worker in self._running:
             if worker.queue in newcomers:
                 worker.yield_turn()
+
+    def _is_idle(self) -> bool:
+        return not self._stop.is_set() and all(worker.held is None for worker in self._running)
 
     def _lost(self, worker: str, tokens: set[str]) -> bool:
         lock = self._lock

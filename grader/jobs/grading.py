@@ -15,6 +15,7 @@ from grader.errors import GraderFault, Killed
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.queue import Grade, Tracker, VersionsOf
+from grader.jobs.stock import Stock
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.effort import SERVICE
 from grader.judge.grade import grade
@@ -54,8 +55,11 @@ class SharedBox:
         return done
 
 
-def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None) -> Grade:
-    """Return the function that workers grade with; whoever chose the GPU gets panels beside the verdict."""
+def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock: Stock | None = None) -> Grade:
+    """Return the function that workers grade with.
+
+    Whoever chose the GPU gets panels beside the verdict. What is in `stock` is used first, with the seed that it has.
+    """
     steps_of, shared = _counter(catalog), SharedBox(box)
     panels = (DevicePlace("cpu", PANEL_DTYPE, box), gpu) if gpu else ()
 
@@ -68,10 +72,13 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None) -> Gr
         def remarked(report: Report) -> Report:
             return replace(report, advice=(*report.advice, *gone))
 
+        exercise = catalog[submission.exercise]
+        prepared = stock.take(exercise) if stock else None
         report = grade(
-            catalog[submission.exercise],
+            exercise,
             submission.raw,
-            seed=submission.seed,
+            seed=prepared.seed if prepared else submission.seed,
+            prepared=prepared,
             box=box if tracker.alone else shared,
             places=() if submission.device == "cpu" else panels,
             progress=tracker,

@@ -54,7 +54,7 @@ def explained(
     Raises:
         Stopped: it was cancelled.
     """
-    if outcome.score == 100:
+    if outcome.score == 100 or not report.checks:
         return report
     effort = Effort(budget.search)
     look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort, sketches=sketches)

@@ -17,14 +17,16 @@ from grader.checks.explain import explain
 from grader.errors import AuthorError, GraderFault, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
-from grader.judge.attempt import Outcome, attempt, tell
+from grader.judge.attempt import Outcome, Truth, attempt, tell
 from grader.judge.device_panels import DevicePlace, Runner, device_panels
 from grader.judge.effort import DESK, Budget
 from grader.judge.explaining import explained
 from grader.judge.optional_parts import OptionalParts
+from grader.judge.prepared import Prepared
 from grader.judge.preview import Preview
 from grader.judge.report import DevicePanel, Figures, Report, Status
-from grader.judge.sheet import draw_up
+from grader.judge.sheet import Sheet, draw_up
+from grader.judge.sketches import Sketches, blank_sketches, sketch_all
 from grader.judge.source import read_source
 
 _GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
@@ -41,13 +43,15 @@ def grade(
     cancel: CancelToken | None = None,
     verdict: Callable[[Report], None] = lambda _: None,
     budget: Budget = DESK,
+    prepared: Prepared | None = None,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
     Whatever the submission does is told in the report. `progress` is called with each finished call; `cancel` kills the
     run and ends the search for causes and places. Where more is looked for after the verdict, `verdict` is called with
-    the report so far, whose points and checks are final; `budget` is what may be done afterwards.
+    the report so far, whose points and checks are final; `budget` is what may be done afterwards. `prepared` is what
+    `prepare` gave for this exercise and seed, which is found here if it is left out.
 
     Raises:
         Stopped: `cancel` was cancelled meanwhile.
@@ -61,17 +65,24 @@ def grade(
         return replace(blank, reason=str(refusal))
     limits = Limits(**exercise.spec.limits.model_dump())
     preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
-    sheet, truth, look = draw_up(exercise, seed), partial(observe_reference, exercise), partial(preview.read, text)
-    outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=look)
+    sheet, truth, sketches = _asked(exercise, seed, prepared)
+    outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=partial(preview.read, text))
     report = _pictured(blank, outcome, start)
-    if not report.checks:
-        return report
-    if report.score < 100 or places:
+    if report.checks and (report.score < 100 or places):
         verdict(replace(report, complete=False))
     again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
     once_more = partial(again, box, limits=_shorter(limits, budget.rerun_seconds))
-    found = explained(exercise, report, outcome, text=text, run=once_more, budget=budget, cancel=cancel)
-    return _with_panels(exercise, found, outcome, places=places, run=again)
+    look = partial(explained, text=text, run=once_more, budget=budget, sketches=sketches, cancel=cancel)
+    return _with_panels(exercise, look(exercise, report, outcome), outcome, places=places, run=again)
+
+
+def _asked(exercise: Exercise, seed: int, prepared: Prepared | None) -> tuple[Sheet, Truth, Sketches | None]:
+    """Return what is asked, what finds the truth of it, and the sketches of the known mistakes."""
+    find = partial(observe_reference, exercise)
+    if prepared is None:
+        return draw_up(exercise, seed), find, None
+    sheet, known = prepared.sheet, prepared.truth
+    return sheet, lambda plan: known if plan is sheet.plan else find(plan), prepared.sketches
 
 
 def _shorter(limits: Limits, seconds: float) -> Limits:
@@ -96,6 +107,8 @@ def _with_panels(
     exercise: Exercise, report: Report, outcome: Outcome, *, places: Sequence[DevicePlace], run: Runner
 ) -> Report:
     """Return `report` with its panels; a device that fails us costs them, never the verdict."""
+    if not report.checks:
+        return report
     optional, none = OptionalParts(), ()
     reference = partial(_reference_in, exercise)
     found: tuple[DevicePanel, ...] = optional.make(
@@ -124,6 +137,18 @@ def _reference_in(exercise: Exercise, place: DevicePlace, plan: Plan) -> Observa
             f"the reference of `{exercise.id}` does not run on {place.device}: {done.ending} {done.detail}"
         )
     return done.observations
+
+
+def prepare(exercise: Exercise, seed: int, go_on: Callable[[], bool] = lambda: False) -> Prepared:
+    """Return the sheet of a seed with its truth, and with sketches of the known mistakes as long as `go_on` says yes.
+
+    Raises:
+        AuthorError: the exercise is wrong.
+    """
+    sheet = draw_up(exercise, seed)
+    prepared = Prepared(seed, sheet, observe_reference(exercise, sheet.plan), blank_sketches(exercise, sheet))
+    sketch_all(exercise, sheet, prepared.sketches, go_on)
+    return prepared
 
 
 def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:

@@ -20,7 +20,7 @@ CHILD = 64 * _MIB  # a child at rest
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class MemoryBudget:
     """What the service may use, in bytes; `each` is the largest limit that a run may have, `shared` slots a process."""
 
     memory: int

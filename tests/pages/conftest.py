@@ -71,6 +71,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         allow_one_wall=True,
         slots=2,
         drain_seconds=1.0,
+        stock_mib=0,
     )
     service = build(settings)
     app = in_a_loop(made(service, settings))

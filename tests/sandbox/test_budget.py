@@ -9,7 +9,7 @@ import pytest
 from grader import bootstrap
 from grader.errors import SandboxUnavailable
 from grader.exercise.catalog import Catalog
-from grader.sandbox.budget import CHILD, GRADER, PAGES, ZYGOTE, Budget
+from grader.sandbox.budget import CHILD, GRADER, PAGES, ZYGOTE, MemoryBudget
 from grader.settings import Settings
 
 _MIB = 1 << 20
@@ -20,7 +20,7 @@ _EACH = 1024 * _MIB
 @pytest.mark.parametrize("memory", [2400, 3500, 4700, 9000, 64_000])
 def test_slots_are_as_many_as_fit(wanted: int, memory: int) -> None:
     """What all of them may use at once is there, and one slot more would not fit or was not asked for."""
-    budget = Budget(memory * _MIB, _EACH, shared=2)
+    budget = MemoryBudget(memory * _MIB, _EACH, shared=2)
     slots = budget.slots(wanted)
     processes = (slots + 1) // 2
 
