@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import torch
@@ -27,7 +28,7 @@ from grader.judge.sheet import draw_up
 from grader.judge.verdicts import judge
 from grader.sandbox.choice import choose_box
 
-STAGES = ("draw", "reference", "child", "judge", "parent", "total", "wall")
+STAGES = ("draw", "reference", "take", "child", "judge", "parent", "total", "wall")
 _WARM_UP = 4
 _LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0)
 _AGAINST = typer.Option("--against", help="Another checkout of the project, to be measured in turn with this one.")
@@ -38,7 +39,10 @@ def cost(
     rounds: int = 9,
     against: Annotated[Path | None, _AGAINST] = None,
 ) -> None:
-    """Print the median milliseconds of each stage: `parent` is a whole grade here, `total` that and the child's."""
+    """Print the median milliseconds of each stage: `parent` is a whole grade here, `total` that and the child's.
+
+    What was drawn and found in idle times is taken from a stock, if the tree has one; `take` is part of `parent`.
+    """
     workers = [_Worker(ROOT), *([_Worker(against.resolve())] if against else [])]
     typer.echo(f"{'exercise':<30}" + "".join(f"{stage:>10}" for stage in STAGES))
     ratios = []
@@ -97,25 +101,42 @@ def _ratio(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float:
 def _work() -> None:
     """Grade what is asked for on the input, a line each."""
     torch.set_num_threads(1)
-    box, catalog = choose_box(allow_plain=False), Catalog.load()
-    for line in sys.stdin:
-        name, seed = line.split()
-        print(*_stages(catalog[name], int(seed), box), flush=True)
+    box, catalog, stocks = choose_box(allow_plain=False), Catalog.load(), {}
+    with TemporaryDirectory() as folder:
+        for line in sys.stdin:
+            name, seed = line.split()
+            if name not in stocks:
+                stocks[name] = _stock(Path(folder), catalog[name])
+            print(*_stages(catalog[name], int(seed), box, stocks[name]), flush=True)
 
 
-def _stages(exercise: Any, seed: int, box: Any) -> list[float]:
+def _stock(folder: Path, exercise: Any) -> Any:
+    """Return a stock for one exercise; None in a tree that has none."""
+    try:
+        from grader.jobs.stock import Stock
+    except ModuleNotFoundError:
+        return None
+    return Stock(folder / exercise.id, Catalog([exercise]), 1 << 30)
+
+
+def _stages(exercise: Any, seed: int, box: Any, stock: Any) -> list[float]:
     source = exercise.reference_path.read_text(encoding="utf-8")
     draw, sheet = _spent(lambda: draw_up(exercise, seed))
     reference, (expected, rounded) = _spent(lambda: observe_reference(exercise, sheet.plan))
     run = box.run(sheet.plan, source, _LIMITS)
     evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
     judging, _ = _spent(lambda: judge(sheet.items, evidence))
+    while stock is not None and stock.fill(lambda: False):
+        pass
     start = time.perf_counter()
-    parent, report = _spent(lambda: grade(exercise, source, seed=seed, box=box))
+    take, ready = _spent(lambda: stock and stock.take(exercise))
+    given = {"seed": ready.seed, "prepared": ready} if ready else {"seed": seed}
+    parent, report = _spent(lambda: grade(exercise, source, box=box, **given))
     wall = time.perf_counter() - start
     if report.score != 100:
         raise SystemExit(f"the reference of {exercise.id} earned {report.score}: {report.reason}")
-    return [1000 * one for one in (draw, reference, run.cpu_seconds, judging, parent, parent + run.cpu_seconds, wall)]
+    spent = (draw, reference, take, run.cpu_seconds, judging, take + parent, take + parent + run.cpu_seconds, wall)
+    return [1000 * one for one in spent]
 
 
 def _spent(work: Callable[[], Any]) -> tuple[float, Any]:
