@@ -22,6 +22,7 @@ from grader.errors import BadAnswer
 
 __all__ = ["END", "FrameReader", "pack"]
 
+_FRAMES = {int(frame): frame for frame in Frame}
 _LOADING, _LOADED = "loading", "loaded"  # calls are `case/variant`, builds `build …`
 Member = TypeVar("Member", bound=StrEnum)
 
@@ -44,6 +45,8 @@ class FrameReader:
         self._closed: set[str] = set()
         self._touches = 0
         self._slots = [plan.slots(call) for call in plan.calls]
+        sizes = [max((math.prod(slot.shape) for slot in slots), default=0) for slots in self._slots]
+        self._largest = [size * 8 + SLOT.size for size in sizes]  # bytes of a frame that holds a tensor, by call
 
     def feed(self, data: bytes) -> list[Event]:
         """Take bytes and return the events that they complete.
@@ -52,26 +55,30 @@ class FrameReader:
             BadAnswer: the bytes break the format.
         """
         self._buffer += data
-        known = len(self.events)
-        while not self.finished and len(self._buffer) >= HEADER.size:
-            kind, code, index, length = HEADER.unpack_from(self._buffer)
-            self._expect_sane(kind, index, length)
-            if len(self._buffer) < HEADER.size + length:
-                break
-            body = bytes(self._buffer[HEADER.size : HEADER.size + length])
-            del self._buffer[: HEADER.size + length]
-            if (event := self._read(Frame(kind), code, index, body)) is not None:
-                self.events.append(event)
+        known, at, whole = len(self.events), 0, self._buffer
+        try:
+            while not self.finished and len(whole) - at >= HEADER.size:
+                kind, code, index, length = HEADER.unpack_from(whole, at)
+                self._expect_sane(kind, index, length)
+                start, end = at + HEADER.size, at + HEADER.size + length
+                if len(whole) < end:
+                    break
+                at = end
+                if (event := self._read(_FRAMES[kind], code, index, bytes(whole[start:end]))) is not None:
+                    self.events.append(event)
+        finally:
+            del self._buffer[:at]
         if self.finished and self._buffer:
             raise BadAnswer("the answer continues after its end")
         return self.events[known:]
 
     def _expect_sane(self, kind: int, index: int, length: int) -> None:
-        if kind not in Frame.__members__.values():
+        if kind not in _FRAMES:
             raise BadAnswer(f"the answer has a frame of unknown kind {kind}")
         limit = TEXT_LIMIT
         if kind == Frame.TENSOR:
-            limit = max((math.prod(s.shape) for s in self._slots_of(index)), default=0) * 8 + SLOT.size
+            self._slots_of(index)
+            limit = self._largest[index]
         if kind == Frame.TRACED:
             self._slots_of(index)
             limit = traces.LARGEST if self._plan.calls[index].traced else -1

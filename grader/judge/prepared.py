@@ -7,7 +7,7 @@ is kept of a seed is numbers alone, and no file says what is done with them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -54,9 +54,9 @@ class Outline:
     def __init__(self, prepared: Prepared) -> None:
         """Take the outline of any seed."""
         described = _Description(prepared)
-        self._specs = [(tensor.dtype, tensor.shape) for tensor in described.tensors]
+        self._layout = _Layout(described.tensors)
         self._recipe = _Recipe(_content(prepared), described.tensors)
-        self.size = sum(_room(dtype, shape) for dtype, shape in self._specs)
+        self.size = self._layout.size
         self.digest = described.digest
 
     def numbers(self, prepared: Prepared) -> bytearray:
@@ -68,10 +68,9 @@ class Outline:
         described = _Description(prepared)
         if described.digest != self.digest:
             raise AuthorError(f"seed {prepared.seed} gives other calls, shapes or scalars than the seed before it")
-        data, at = bytearray(self.size), 0
-        for tensor in described.tensors:
-            _place(data, at, tensor.dtype, tensor.shape).copy_(tensor)
-            at += _room(tensor.dtype, tensor.shape)
+        data = bytearray(self.size)
+        for place, tensor in zip(self._layout.tensors(data), described.tensors, strict=True):
+            place.copy_(tensor)
         return data
 
     def filled(self, seed: int, numbers: bytearray) -> Prepared:
@@ -82,11 +81,29 @@ class Outline:
         """
         if len(numbers) != self.size:
             raise ValueError(f"{len(numbers)} bytes of numbers, where the outline needs {self.size}")
-        at, tensors = 0, []
-        for dtype, shape in self._specs:
-            tensors.append(_place(numbers, at, dtype, shape))
-            at += _room(dtype, shape)
-        return Prepared(seed, *self._recipe.made_with(tensors))
+        return Prepared(seed, *self._recipe.made_with(self._layout.tensors(numbers)))
+
+
+class _Layout:
+    """Where the numbers of tensors lie, one tensor after the other.
+
+    Attributes:
+        size: the bytes of all of them.
+    """
+
+    def __init__(self, tensors: Iterable[Tensor]) -> None:
+        self.size = 0
+        self._places: list[tuple[torch.dtype, tuple[int, ...], tuple[int, ...], int]] = []
+        for tensor in tensors:
+            strides = torch.empty(tensor.shape, device="meta").stride()
+            self._places.append((tensor.dtype, tuple(tensor.shape), strides, self.size // tensor.itemsize))
+            self.size += -(-tensor.nbytes // _ALIGNMENT) * _ALIGNMENT
+
+    def tensors(self, data: bytearray) -> list[Tensor]:
+        """Return the tensors whose numbers are in `data`, in memory that they share with it."""
+        kinds = {kind for kind, *_ in self._places}
+        whole = {kind: torch.frombuffer(data, dtype=kind) if data else torch.empty(0, dtype=kind) for kind in kinds}
+        return [whole[kind].as_strided(shape, strides, offset) for kind, shape, strides, offset in self._places]
 
 
 class _Description:
@@ -177,15 +194,3 @@ def _taken_apart(thing: Any) -> tuple[Make, list[Any]]:
 
 def _parts(thing: Any) -> list[Any]:
     return [getattr(thing, field.name) for field in fields(thing)]
-
-
-def _place(data: bytearray, at: int, dtype: torch.dtype, shape: torch.Size) -> Tensor:
-    """Return the tensor whose numbers are in `data`."""
-    if not shape.numel():
-        return torch.empty(shape, dtype=dtype)
-    return torch.frombuffer(data, dtype=dtype, count=shape.numel(), offset=at).view(shape)
-
-
-def _room(dtype: torch.dtype, shape: torch.Size) -> int:
-    """Return the bytes that a tensor takes, up to where the next one begins."""
-    return -(-shape.numel() * dtype.itemsize // _ALIGNMENT) * _ALIGNMENT

@@ -12,8 +12,8 @@ process and the wall clock are all there is.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from resource import getpagesize
 
 from grader.box.run import Limits
@@ -52,20 +52,46 @@ class Meter:
         return max(_LEAST_SECONDS, min(_LOOK_SECONDS, self._seconds - use.seconds))
 
 
-def used_by(pid: int) -> Use:
-    """Return what a process has used up to now; nothing where it has ended, or nobody tells.
+class Accounts:
+    """The kernel's accounts of one process, which remain its own after its end; without numbers where nobody tells.
 
-    Its files in /proc may be read by anybody, whoever owns the process.
+    The files may be read by anybody, whoever owns the process.
     """
-    seconds, pages = _numbers(f"/proc/{pid}/schedstat"), _numbers(f"/proc/{pid}/statm")
-    return Use(
-        seconds=seconds[0] / 1e9 if seconds else 0.0,
-        memory=(pages[1] - pages[2]) * getpagesize() if pages else 0,
-    )
+
+    def __init__(self, pid: int) -> None:
+        """Open them for the process that has this id now."""
+        self._time, self._memory = _opened(f"/proc/{pid}/schedstat"), _opened(f"/proc/{pid}/statm")
+
+    def use(self) -> Use:
+        """Return what it has used up to now; nothing once it has ended."""
+        seconds, pages = _numbers(self._time), _numbers(self._memory)
+        return Use(
+            seconds=seconds[0] / 1e9 if seconds else 0.0,
+            memory=(pages[1] - pages[2]) * getpagesize() if pages else 0,
+        )
+
+    def seconds_without_core(self) -> float:
+        """Return how long it could have run but others had the cores."""
+        times = _numbers(self._time)
+        return times[1] / 1e9 if len(times) > 1 else 0.0
+
+    def close(self) -> None:
+        """Close the files."""
+        for descriptor in (self._time, self._memory):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._time = self._memory = -1
 
 
-def _numbers(file: str) -> list[int]:
+def _opened(path: str) -> int:
     try:
-        return [int(word) for word in Path(file).read_text(encoding="ascii").split()]
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+def _numbers(descriptor: int) -> list[int]:
+    try:
+        return [int(word) for word in os.pread(descriptor, 256, 0).split()]
     except OSError:
         return []

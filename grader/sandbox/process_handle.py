@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderFault
-from grader.sandbox.meter import Use, used_by
+from grader.sandbox.meter import Accounts, Use
 
 REPLY_SECONDS = 5.0
 MESSAGE_BYTES = 4096
@@ -42,6 +42,7 @@ class ProcessHandle:
         self.resident = 0
         self.before: Use | None = None
         self._pidfd, *self._ends = self._first_reply(descriptors)
+        self._accounts = self._opened_accounts()
 
     def next_message(self) -> dict[str, Any] | None:
         """Read one message; return what the kernel said about the child's end, None as long as it lives.
@@ -70,22 +71,23 @@ class ProcessHandle:
 
     def used(self) -> Use:
         """Return what it has used up to now, nothing where nobody tells."""
-        try:
-            return used_by(self.number())
-        except (OSError, StopIteration):
-            return Use()
+        return self._accounts.use()
 
     def seconds_without_core(self) -> float:
         """Return how long the child could have run but other programs had the cores; 0 where nobody counts it."""
-        try:
-            return int(Path(f"/proc/{self.number()}/schedstat").read_text().split()[1]) / 1e9
-        except (OSError, StopIteration, IndexError):
-            return 0.0
+        return self._accounts.seconds_without_core()
 
     def close(self) -> None:
-        """Close both descriptors."""
+        """Close its descriptors."""
         self.report.close()
+        self._accounts.close()
         os.close(self._pidfd)
+
+    def _opened_accounts(self) -> Accounts:
+        try:
+            return Accounts(self.number())
+        except (OSError, StopIteration):  # nobody tells
+            return Accounts(-1)
 
     def _first_reply(self, expected: int) -> list[int]:
         self.report.settimeout(REPLY_SECONDS)

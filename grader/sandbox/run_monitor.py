@@ -23,9 +23,10 @@ from grader.sandbox.process_handle import ProcessHandle, ZygoteLost
 _CHUNK = 1 << 18
 _DYING_SECONDS = 5.0
 _WORTH_WAITING = 0.01  # seconds
-# Seconds between two looks. Fifty frames come within thirty milliseconds; whoever wakes for each of them takes the
-# interpreter fifty times from the reference, which runs meanwhile.
-_BREATH = 0.002
+# Seconds between two looks while most of the answer is still to come. Fifty frames come within thirty milliseconds;
+# whoever wakes for each of them takes the interpreter and the core fifty times from whoever else works.
+_BREATH, _LAST_BREATH = 0.005, 0.001
+_NEARLY_ALL = 0.8  # of the events that a plan can have
 _STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than this many times its wall limit
 
 
@@ -37,6 +38,7 @@ class RunMonitor:
         self._progress = progress
         self._cancel = cancel or CancelToken()
         self._reader = FrameReader(plan)
+        self._many = _NEARLY_ALL * (len(plan.calls) + len(plan.builds))
         self._output = bytearray()
         self._broken = ""
         self._late = False
@@ -112,7 +114,7 @@ class RunMonitor:
                 return end
             self._enforce(child)
             if not self._killed:
-                time.sleep(_BREATH)
+                time.sleep(_BREATH if len(self._reader.events) < self._many else _LAST_BREATH)
 
     def _patience(self, child: ProcessHandle) -> float:
         """Return in how many seconds to look at the latest; where it is time, take note of what the child has used."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 CHILD, ZYGOTE, GRADER = 1000, 700, 300
 _FILE = "/proc/self/oom_score_adj"
+_COUNTS = "/proc/vmstat"
 
 
 def stand_at(rank: int) -> None:
@@ -31,10 +31,13 @@ def stand_at(rank: int) -> None:
 def kills() -> int | None:
     """Return how many processes the kernel has ended for lack of memory, wherever; None: nobody counts."""
     with suppress(OSError):
-        for line in Path("/proc/vmstat").read_text(encoding="ascii").splitlines():
-            name, _, number = line.partition(" ")
-            if name == "oom_kill":
-                return int(number)
+        file = os.open(_COUNTS, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            _, _, rest = os.pread(file, 1 << 16, 0).partition(b"\noom_kill ")
+        finally:
+            os.close(file)
+        if rest:
+            return int(rest.partition(b"\n")[0])
     return None
 
 
