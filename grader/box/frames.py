@@ -6,7 +6,7 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
 
     TENSOR   body: slot u16, then the raw values.      code: dtype. The shape is the one the plan announced.
     SEEN     body: slot u16, then JSON.                code: presence; anything but a tensor as announced
-    CALLED   body: JSON.                               ends a call: its exception, what it modified
+    CALLED   body: JSON, or nothing to tell.           ends a call: its exception, what it modified
     BUILT    body: JSON.                               one construction
     LOADING  body: JSON.                               the error that ended it all
     TOUCHED  body: JSON.                               code: 1 while the file is loaded; an operation that was trapped

@@ -48,6 +48,8 @@ def _pack_call(seen: CallSeen, plan: Plan) -> bytes:
         if (found := seen.slots.get(slot.key)) is not None:
             frames.append(_pack_slot(index, number, found))
     frames += [_pack_result(index, result) for result in seen.trace]
+    if seen.raised is None and not seen.modified and seen.largest is None:
+        return b"".join([*frames, HEADER.pack(Frame.CALLED, 0, index, 0)])
     last = {"raised": _raised_out(seen.raised), "modified": list(seen.modified), "largest": seen.largest}
     return b"".join([*frames, _text(Frame.CALLED, 0, index, last)])
 

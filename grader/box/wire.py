@@ -23,6 +23,7 @@ from grader.errors import BadAnswer
 __all__ = ["END", "FrameReader", "pack"]
 
 _FRAMES = {int(frame): frame for frame in Frame}
+_ENDED_WELL: dict[str, Any] = {"modified": []}
 _LOADING, _LOADED = "loading", "loaded"  # calls are `case/variant`, builds `build …`
 Member = TypeVar("Member", bound=StrEnum)
 
@@ -104,7 +105,7 @@ class FrameReader:
         if kind is Frame.TRACED:
             self._read_result(index, body)
             return None
-        data = _parse(body)
+        data = _parse(body) if body or kind is not Frame.CALLED else _ENDED_WELL
         if kind is Frame.TOUCHED:
             return self._read_touch(code, data)
         self._touches = 0
