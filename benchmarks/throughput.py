@@ -18,6 +18,8 @@ from functools import cache
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
 
 import torch
 import typer
@@ -25,6 +27,7 @@ import typer
 from benchmarks.latency import EXERCISE
 from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
+from grader.jobs.stock import Stock
 from grader.jobs.supervisor import SLOTS_EACH
 from grader.judge.grade import grade
 from grader.sandbox.choice import choose_box
@@ -34,19 +37,35 @@ _EVERY = 5  # each fifth exercise has its children weighed
 _GENERATION = 3  # below this process: the zygote as it was started, the zygote in its namespaces, the child
 
 
-def throughput(seconds: float = 8.0) -> None:
+def throughput(
+    seconds: float = 8.0,
+    each: Annotated[int, typer.Option(help="Slots of one grading process.")] = SLOTS_EACH,
+    stock: Annotated[int, typer.Option(help="How many gradings are prepared for each number of slots.")] = 0,
+) -> None:
     """Print the grades a second and the milliseconds of one, slots by slots, and the memory of children."""
     torch.set_num_threads(1)
     box = choose_box(allow_plain=False)
-    processes = [ProcessPoolExecutor(1, get_context("spawn")) for _ in range(-(-_SLOTS[-1] // SLOTS_EACH))]
-    for ready in [process.submit(_warm_up) for process in processes]:
+    with TemporaryDirectory() as folder:
+        _print_rates(box, seconds, each, Path(folder), stock)
+    _print_memory(box)
+
+
+def _print_rates(box: Box, seconds: float, each: int, folder: Path, entries: int) -> None:
+    processes = [ProcessPoolExecutor(1, get_context("spawn")) for _ in range(-(-_SLOTS[-1] // each))]
+    for ready in [process.submit(_warm_up, folder, entries) for process in processes]:
         ready.result()
-    typer.echo(f"{EXERCISE}, {seconds:g} s each, {SLOTS_EACH} slots a process, {os.cpu_count()} cores, {box.name}")
+    typer.echo(
+        f"{EXERCISE}, {seconds:g} s each, {each} slots a process, {entries} gradings prepared, {os.cpu_count()} cores"
+    )
     typer.echo(f"{'slots':<8}{'grades/s':>10}{'ratio':>8}{'median ms':>12}{'p95 ms':>10}")
     alone = 0.0
     for slots in _SLOTS:
-        shares = [min(SLOTS_EACH, slots - first) for first in range(0, slots, SLOTS_EACH)]
-        running = [process.submit(_busy, share, seconds) for process, share in zip(processes, shares, strict=False)]
+        shares = [min(each, slots - first) for first in range(0, slots, each)]
+        processes[0].submit(_fill, folder, entries).result()
+        running = [
+            process.submit(_busy, share, seconds, folder, entries)
+            for process, share in zip(processes, shares, strict=False)
+        ]
         taken = [one for done in running for one in done.result()]
         rate = len(taken) / seconds
         alone = alone or rate
@@ -54,7 +73,6 @@ def throughput(seconds: float = 8.0) -> None:
         typer.echo(f"{slots:<8}{rate:>10.1f}{rate / alone:>8.2f}{statistics.median(taken):>12.1f}{p95:>10.1f}")
     for process in processes:
         process.shutdown()
-    _print_memory(box)
 
 
 @cache
@@ -65,14 +83,25 @@ def _job() -> tuple[Exercise, str, Box]:
     return exercise, exercise.reference_path.read_text(encoding="utf-8"), choose_box(allow_plain=False)
 
 
-def _warm_up() -> None:
+@cache
+def _stock(folder: Path, entries: int) -> Stock:
+    return Stock(folder, Catalog([_job()[0]]), 1 << 40, least=entries)
+
+
+def _fill(folder: Path, entries: int) -> None:
+    while entries and _stock(folder, entries).fill(lambda: False):
+        continue
+
+
+def _warm_up(folder: Path, entries: int) -> None:
     exercise, source, box = _job()
+    _fill(folder, entries)
     for seed in range(5):
         grade(exercise, source, seed=seed, box=box)
     time.sleep(1.0)  # the zygote folds its memory while nothing else is to be done
 
 
-def _busy(slots: int, seconds: float) -> list[float]:
+def _busy(slots: int, seconds: float, folder: Path, entries: int) -> list[float]:
     """Keep `slots` threads of this process grading; return the milliseconds of each grade that ended in time."""
     exercise, source, box = _job()
     end = time.perf_counter() + seconds
@@ -81,7 +110,8 @@ def _busy(slots: int, seconds: float) -> list[float]:
         taken: list[float] = []
         for seed in count(number << 20):
             start = time.perf_counter()
-            grade(exercise, source, seed=seed, box=box)
+            ready = _stock(folder, entries).take(exercise) if entries else None
+            grade(exercise, source, seed=ready.seed if ready else seed, box=box, prepared=ready)
             if time.perf_counter() > end:
                 break
             taken.append((time.perf_counter() - start) * 1000)

@@ -28,7 +28,7 @@ from grader.judge.prepared import Outline, Prepared
 
 LOG = logging.getLogger(__name__)
 LEAST = 8  # entries of each exercise
-MOST = 256
+MOST = 512
 FREE_BYTES = 512 << 20  # of the disk, that are left to others
 _SEED_BYTES = 8
 _SEED_BITS = 48
@@ -51,12 +51,14 @@ class Stock:
         folder: where the entries are; other processes use the same one.
         catalog: the exercises.
         budget: the most bytes that all entries may take; 0 for no stock.
+        least: the entries of an exercise that nobody asked for.
     """
 
-    def __init__(self, folder: Path, catalog: Catalog, budget: int) -> None:
+    def __init__(self, folder: Path, catalog: Catalog, budget: int, *, least: int = LEAST) -> None:
         self._folder = folder
         self._catalog = catalog
         self._budget = budget
+        self._least = least
         self._lines: dict[str, _Line] = {}
         self._without: set[str] = set()  # exercises for which nothing can be prepared
         self._asked: Counter[str] = Counter()
@@ -120,7 +122,7 @@ class Stock:
 
     def _most_wanted(self, counts: dict[str, int]) -> str | None:
         """Return the exercise that lacks most; None where all have enough, or there is no room."""
-        goals = {id: min(MOST, LEAST + self._asked[id]) for id in counts}
+        goals = {id: min(MOST, self._least + self._asked[id]) for id in counts}
         wanted = min(counts, key=lambda id: counts[id] / goals[id], default=None)
         if wanted is None or counts[wanted] >= goals[wanted]:
             return None
