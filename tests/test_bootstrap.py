@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import bootstrap
+from grader import bootstrap, grading_process, installation
 from grader.box.inline import InlineBox
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
@@ -33,7 +33,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def service(settings: Settings) -> Iterator[Service]:
     """Give the service, started, over a box without walls: what these tests submit is our own."""
-    service = bootstrap.assemble(settings, Catalog.load(), InlineBox())
+    service = grading_process.assemble(settings, Catalog.load(), InlineBox())
     service.start()
     yield service
     service.stop()
@@ -68,17 +68,17 @@ def test_what_is_no_text_is_rejected_and_costs_nothing(service: Service) -> None
 
 def test_a_second_start_finds_everything(settings: Settings) -> None:
     """Accounts, code and secret outlive the process."""
-    first = bootstrap.assemble(settings, Catalog.load(), InlineBox())
+    first = grading_process.assemble(settings, Catalog.load(), InlineBox())
     ada = first.add_user("Ada", "correct horse", Role.STUDENT)
     id = first.submit(ada, "softmax", "x = 1")
     seed = first.submission(ada, id).seed
     first.stop()
-    second = bootstrap.assemble(settings, Catalog.load(), InlineBox())
+    second = grading_process.assemble(settings, Catalog.load(), InlineBox())
     found = second.submission(ada, id)
     second.stop()
 
     assert (found.state, found.seed, second.class_code) == (State.QUEUED, seed, "green-tree")
-    assert bootstrap.rules_of(settings).secret == bootstrap.rules_of(settings).secret
+    assert installation.rules_of(settings).secret == installation.rules_of(settings).secret
 
 
 def test_a_wrong_option_of_a_check_is_told_at_the_start(tmp_path: Path) -> None:
@@ -90,13 +90,13 @@ def test_a_wrong_option_of_a_check_is_told_at_the_start(tmp_path: Path) -> None:
     toml.write_text(toml.read_text().replace('check = "shape"', 'check = "shape"\nrows = 3', 1))
 
     with pytest.raises(AuthorError, match=r"softmax/exercise.toml`: check `shape`: it takes no `rows`"):
-        bootstrap.read_exercises(tmp_path)
+        grading_process.check_options(Catalog.load(tmp_path))
 
 
 def test_a_grading_process_logs_as_the_pages_do(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """In bounded entries of the chosen form, each with the submission that it is about."""
     settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, log_format="json")
-    database = bootstrap.opened(settings)
+    database = installation.opened(settings)
     crew = WorkerSupervisor(database, partial(bootstrap.start_grading, settings), 1)
     lines: list[str] = []
 

@@ -15,7 +15,6 @@ from pydantic import BaseModel
 from typer.main import get_command
 
 from benchmarks.__main__ import app as benchmarks
-from grader.bootstrap import budget_of
 from grader.checks.registry import CHECKS
 from grader.cli.exercise_page import COMMAND, exercise_page
 from grader.cli.main import make_app
@@ -23,6 +22,7 @@ from grader.errors import SettingsError
 from grader.exercise import spec
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.gate import check_exercise
+from grader.installation import budget_of
 from grader.settings import PREFIX, Settings
 
 _DOCUMENTS = (

@@ -80,7 +80,7 @@ def add_user(
 ) -> None:
     """Make an account; asks for the password."""
     # Here and not above: the store brings SQLAlchemy, and the box torch, which other commands do without.
-    from grader.bootstrap import assemble
+    from grader.grading_process import assemble
     from grader.sandbox.plain import PlainBox
     from grader.store.records import Role
 

@@ -52,7 +52,7 @@ def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
     # Here and not above: the judge and the sandbox bring torch, which other commands do without.
     import torch
 
-    from grader.bootstrap import choose, close
+    from grader.installation import choose, close
     from grader.jobs import regrade
     from grader.service.service import ID
     from grader.store.records import SubmissionId
@@ -80,7 +80,7 @@ def _opened(settings: Settings) -> Database:
     Raises:
         WrongUse: there is none yet.
     """
-    from grader.bootstrap import opened  # here: it brings torch
+    from grader.installation import opened
     from grader.store import private
 
     file = private.file_of(settings.database_url or settings.file_url)

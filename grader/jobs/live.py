@@ -14,13 +14,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from grader.box.cancel import CancelToken
 from grader.box.keys import case_of
-from grader.box.observations import CallSeen
 from grader.jobs.queue import Cancelled
 from grader.judge.report import Report
 from grader.store.records import SubmissionId
+
+if TYPE_CHECKING:  # it brings torch, which the pages' process does without
+    from grader.box.observations import CallSeen
 
 RECENT = 50  # gradings whose median length foretells the next one's
 POINTS = 10  # of the losses of one call, so many are shown while it runs

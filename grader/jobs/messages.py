@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from typing import get_args
 
 from grader.jobs.live import GradingSteps
 from grader.store.records import SubmissionId
@@ -58,6 +59,13 @@ class Unavailable:
 
 
 @dataclass(frozen=True, slots=True)
+class WronglyWritten:
+    """From a grading process: an exercise cannot be used."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Moved:
     """From a grading process: this submission entered, left or ended its wait."""
 
@@ -79,10 +87,8 @@ class Advanced:
     steps: GradingSteps
 
 
-Message = StartWorkers | Wake | Interrupt | Drain | Ready | Unavailable | Moved | Took | Advanced
-_TYPES: dict[str, type[Message]] = {
-    kind.__name__: kind for kind in (StartWorkers, Wake, Interrupt, Drain, Ready, Unavailable, Moved, Took, Advanced)
-}
+Message = StartWorkers | Wake | Interrupt | Drain | Ready | Unavailable | WronglyWritten | Moved | Took | Advanced
+_TYPES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(Message)}
 
 
 def send(connection: socket.socket, message: Message, *, hint: bool = False) -> None:

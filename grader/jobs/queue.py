@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy.orm import Session
 
 from grader.box.cancel import CancelToken
-from grader.box.observations import CallSeen
 from grader.errors import Stopped
 from grader.judge.report import Report
 from grader.store.gradings import Grading, Versions
 from grader.store.records import GradingId, Reason, Submission, SubmissionId, Watch
+
+if TYPE_CHECKING:  # it brings torch, which the pages' process does without
+    from grader.box.observations import CallSeen
 
 TURN_SECONDS = 20.0  # how far each further unfinished submission of the same person stands behind
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from grader.errors import GraderFault, SandboxUnavailable
+from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.jobs import claims
 from grader.jobs.live import Live
 from grader.jobs.messages import (
@@ -29,6 +29,7 @@ from grader.jobs.messages import (
     Took,
     Unavailable,
     Wake,
+    WronglyWritten,
     received,
     send,
 )
@@ -59,6 +60,7 @@ class WorkerProcess:
 
         Raises:
             SandboxUnavailable: this machine has no sandbox for strangers' code.
+            AuthorError: an exercise is written wrongly.
             GraderFault: it did not start.
         """
         self._ours.settimeout(START_SECONDS)
@@ -66,6 +68,8 @@ class WorkerProcess:
         self._ours.settimeout(None)
         if isinstance(hello, Unavailable):
             raise SandboxUnavailable(hello.reason)
+        if isinstance(hello, WronglyWritten):
+            raise AuthorError(hello.reason)
         if not isinstance(hello, Ready):
             raise GraderFault("a grading process ended before it could grade; the log has its last words")
         return hello
@@ -113,6 +117,7 @@ class WorkerSupervisor(TableQueue):
 
         Raises:
             SandboxUnavailable: this machine has no sandbox for strangers' code.
+            AuthorError: an exercise is written wrongly.
             GraderFault: a process did not start.
         """
         try:

@@ -15,9 +15,8 @@ from typing import Any, TextIO, cast
 import uvicorn
 from fastapi import FastAPI
 
-from grader.bootstrap import build
+from grader.bootstrap import start
 from grader.log import set_up_log
-from grader.pages.application import create_app
 from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout, raise_limit
 from grader.settings import Settings
 
@@ -36,7 +35,10 @@ def serve(settings: Settings) -> None:
     """Serve the pages until the process is told to stop."""
     os.umask(0o077)  # whatever any library writes is for us alone
     set_up_log(settings.log_format)
-    service = build(settings)
+    starting = start(settings)
+    from grader.pages.application import create_app  # here: Gradio is imported while the grading processes warm up
+
+    service = starting.wait()
     app = create_app(service, settings)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)

@@ -52,7 +52,7 @@ class Meter:
         return max(_LEAST_SECONDS, min(_LOOK_SECONDS, self._seconds - use.seconds))
 
 
-class Accounts:
+class KernelAccounts:
     """The kernel's accounts of one process, which remain its own after its end; without numbers where nobody tells.
 
     The files may be read by anybody, whoever owns the process.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderFault
-from grader.sandbox.meter import Accounts, Use
+from grader.sandbox.meter import KernelAccounts, Use
 
 REPLY_SECONDS = 5.0
 MESSAGE_BYTES = 4096
@@ -83,11 +83,11 @@ class ProcessHandle:
         self._accounts.close()
         os.close(self._pidfd)
 
-    def _opened_accounts(self) -> Accounts:
+    def _opened_accounts(self) -> KernelAccounts:
         try:
-            return Accounts(self.number())
+            return KernelAccounts(self.number())
         except (OSError, StopIteration):  # nobody tells
-            return Accounts(-1)
+            return KernelAccounts(-1)
 
     def _first_reply(self, expected: int) -> list[int]:
         self.report.settimeout(REPLY_SECONDS)

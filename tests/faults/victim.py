@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from sqlalchemy import event
 
-from grader import bootstrap
+from grader import grading_process, installation
 from grader.errors import GraderError
 from grader.exercise.catalog import Catalog
 from grader.jobs.worker import Retries
@@ -154,8 +154,8 @@ def serve(folder: Path, root: Path, line: Connection) -> None:
     own_disk = _mounted(folder)
     settings = Settings(data=folder, slots=2, class_code="green-tree", secret="s" * 40)
     retries = Retries(pauses=(0.05, 0.2), rests=(0.05, 0.1))
-    box = bootstrap.choose(settings)
-    service = bootstrap.assemble(settings, Catalog.load(root), box, retries=retries, patience=PATIENCE_SECONDS)
+    box = installation.choose(settings)
+    service = grading_process.assemble(settings, Catalog.load(root), box, retries=retries, patience=PATIENCE_SECONDS)
     service.start()
     line.send(own_disk)
     desk = _Desk(service, folder, log)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
-from grader.bootstrap import assemble
 from grader.cli.main import main
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
+from grader.grading_process import assemble
 from grader.jobs import archive, regrade
 from grader.jobs.grading import versions_of
 from grader.jobs.regrade import CannotRegrade

@@ -12,10 +12,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import Page, expect
 
-from grader.bootstrap import assemble
 from grader.box.inline import InlineBox
 from grader.errors import NotAllowed
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
+from grader.grading_process import assemble
 from grader.pages.server import configured
 from grader.settings import Settings
 from tests.pages.conftest import CODE, Person, Site, in_a_loop, made, quick, wait_for

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import bootstrap
+from grader import bootstrap, installation
 from grader.errors import SandboxUnavailable
 from grader.exercise.catalog import Catalog
 from grader.sandbox.budget import CHILD, GRADER, PAGES, ZYGOTE, MemoryBudget
@@ -45,5 +45,5 @@ def test_the_service_takes_fewer_slots_and_says_so(caplog: pytest.LogCaptureFixt
     """With room for two, two of eight slots are left, and the log has the figures."""
     settings = Settings(slots=8, memory_mib=4000)
 
-    assert bootstrap.slots_in_memory(settings, Catalog([])) == 2
+    assert installation.slots_in_memory(settings, Catalog([])) == 2
     assert "memory for 2 submissions at once, not for 8: 4000 MiB, where those need" in caplog.text

@@ -1,0 +1,148 @@
+"""What grades in one process: the engine with its boxes, composed from the settings."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import socket
+import threading
+from collections.abc import Callable
+
+import torch
+
+from grader.box.run import Box
+from grader.checks.registry import given_options
+from grader.errors import AuthorError, GraderFault, SandboxUnavailable
+from grader.exercise.catalog import Catalog
+from grader.installation import close, opened, rules_of
+from grader.jobs import archive
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.grading import grade_with, versions_with
+from grader.jobs.live import Live
+from grader.jobs.messages import Ready, Unavailable, WronglyWritten, send
+from grader.jobs.stock import Stock
+from grader.jobs.worker import Retries
+from grader.jobs.worker_protocol import RemoteProgress, lower_priority, serve_commands
+from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.sandbox.gpu.box import DeviceBox
+from grader.sandbox.gpu.found import there_is_a_gpu
+from grader.service import Service
+from grader.settings import Settings
+from grader.store.engine import PATIENCE_SECONDS, Database
+
+LOG = logging.getLogger(__name__)
+WORKERS_A_RUN = 2  # the submission's and the reference's, side by side
+
+
+def serve(
+    connection: socket.socket, settings: Settings, catalog: Catalog, choose: Callable[[], Box], *, first: bool
+) -> None:
+    """Grade for the pages' process at the other end of `connection` until it ends the conversation.
+
+    Args:
+        connection: to the pages' process.
+        settings, catalog: those of the service.
+        choose: waits for the box of strangers' code.
+        first: whether this is the process that has the GPU.
+    """
+    lower_priority()
+    torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
+    try:
+        check_options(catalog)
+        box = choose()
+    except AuthorError as error:
+        send(connection, WronglyWritten(str(error)))
+        return
+    except SandboxUnavailable as reason:
+        send(connection, Unavailable(str(reason)))
+        return
+    gpu = choose_gpu(settings) if first else None
+    relay = RemoteProgress(connection)
+    threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
+    database = Database(settings.database_url or settings.file_url)
+    stock = Stock(settings.data / "stock", catalog, settings.stock_mib << 20)
+    engine = _engine(settings, catalog, database, (box, gpu), live=relay, stock=stock)
+    gc.collect()
+    gc.freeze()  # no need to look at torch's objects again and again
+    send(connection, Ready(_name(box, gpu), gpu is not None))
+    try:
+        serve_commands(connection, engine)
+    finally:
+        close(box, gpu)
+
+
+def check_options(catalog: Catalog) -> None:
+    """Look at what the checks of all exercises are told, now and not at the first submission.
+
+    Raises:
+        AuthorError: a check is not there, or has other options.
+    """
+    for exercise in catalog.values():
+        try:
+            given_options(exercise.spec)
+        except AuthorError as error:
+            raise AuthorError(f"`{exercise.folder / 'exercise.toml'}`: {error}") from error
+
+
+def choose_gpu(settings: Settings) -> DeviceBox | None:
+    """Return the box of the GPU with its workers warm, None where there is none, or none that works."""
+    if not settings.gpu_slots or not there_is_a_gpu():
+        return None
+    gpu = DeviceBox("cuda", workers=WORKERS_A_RUN * settings.gpu_slots)
+    try:
+        gpu.pool.wait()
+    except GraderFault as fault:
+        LOG.warning("there is a GPU, and it is not offered: %s", fault)
+        gpu.close()
+        return None
+    return gpu
+
+
+def assemble(
+    settings: Settings,
+    catalog: Catalog,
+    box: Box,
+    *,
+    gpu: DeviceBox | None = None,
+    retries: Retries | None = None,
+    patience: float = PATIENCE_SECONDS,
+) -> Service:
+    """Return a service that grades in this process and these boxes; the rest is for whoever cannot wait long."""
+    database = opened(settings, patience)
+    archive.keep(database, catalog)
+    engine = _engine(settings, catalog, database, (box, gpu), retries=retries)
+    return Service(
+        database,
+        catalog,
+        engine,
+        rules=rules_of(settings, with_gpu=gpu is not None),
+        box_name=_name(box, gpu),
+        closing=lambda: close(box, gpu),
+    )
+
+
+def _name(box: Box, gpu: DeviceBox | None) -> str:
+    return f"{box.name}; on request beside it a {gpu.name}" if gpu else box.name
+
+
+def _engine(
+    settings: Settings,
+    catalog: Catalog,
+    database: Database,
+    boxes: tuple[Box, DeviceBox | None],
+    *,
+    live: Live | None = None,
+    retries: Retries | None = None,
+    stock: Stock | None = None,
+) -> EmbeddedEngine:
+    box, gpu = boxes
+    place = DevicePlace(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
+    return EmbeddedEngine(
+        database,
+        grade_with(catalog, box, place, stock),
+        versions=versions_with(catalog),
+        workers=settings.data / "workers",
+        live=live,
+        retries=retries,
+        background=stock.fill if stock else None,
+    )

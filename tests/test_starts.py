@@ -1,0 +1,39 @@
+"""What a start brings into which process, since each second of it is waited for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from grader.exercise.catalog import ROOT
+
+WITHOUT_TORCH = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "torch":
+            raise ImportError(f"{name} is imported by the pages")
+
+sys.meta_path.insert(0, Refuse())
+import grader.bootstrap, grader.pages.application, grader.pages.server
+"""
+BEFORE_THE_PROCESSES = """
+import sys
+import grader.bootstrap, grader.pages.server
+print(*(name for name in ("torch", "gradio") if name in sys.modules))
+"""
+
+
+def test_the_pages_do_without_torch() -> None:
+    """It takes a second and 200 MiB; the processes that grade have it."""
+    told = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], cwd=ROOT, capture_output=True, text=True)
+
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+def test_the_processes_that_grade_are_started_before_gradio_is_imported() -> None:
+    """Both take seconds, and the machine has several cores."""
+    told = subprocess.run([sys.executable, "-c", BEFORE_THE_PROCESSES], cwd=ROOT, capture_output=True, text=True)
+
+    assert (told.returncode, told.stdout.split()) == (0, [])
