@@ -58,11 +58,10 @@ def start(settings: Settings) -> Starting:
     catalog = Catalog.load()
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
-    archive.keep(database, catalog)
     cgroup.settle()
-    return Starting(
-        settings, catalog, database, WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
-    )
+    supervisor = WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
+    archive.keep(database, catalog)
+    return Starting(settings, catalog, database, supervisor)
 
 
 def build(settings: Settings) -> Service:
