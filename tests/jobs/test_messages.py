@@ -27,7 +27,8 @@ from grader.store.records import SubmissionId
 ID = SubmissionId("s1")
 ALL: tuple[Message, ...] = (
     StartWorkers({"cpu": 2, "cuda": 1}), Wake("cpu"), Interrupt(ID), Drain(1.5), Ready("a box", gpu=True),
-    Unavailable("no"), WronglyWritten("no case"), Moved(ID), Took(0.25), Advanced(ID, GradingSteps("a case", 1, 2, (4.0, 2.0))),
+    Unavailable("no"), WronglyWritten("no case"), Moved(ID), Took(0.25),
+    Advanced(ID, GradingSteps("a case", 1, 2, (4.0, 2.0))),
 )  # fmt: skip
 
 
