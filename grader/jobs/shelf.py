@@ -63,7 +63,7 @@ class Shelf:
         return body if zlib.crc32(body).to_bytes(_SUM_BYTES, "little") == data[:_SUM_BYTES] else None
 
     def _names(self) -> Iterator[str]:
-        with suppress(FileNotFoundError), os.scandir(self.folder) as found:
+        with suppress(OSError), os.scandir(self.folder) as found:  # mostly there is no such folder yet
             yield from (entry.name for entry in found if entry.name.endswith(_ENDING))
 
 

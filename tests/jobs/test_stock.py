@@ -122,6 +122,17 @@ def test_the_loss_of_it_all_costs_nothing_but_time(tmp_path: Path, full: Stock, 
     assert full.take(few["causal_mask"]) is not None
 
 
+def test_something_else_in_the_place_of_its_folder_fails_no_grading(tmp_path: Path, full: Stock, few: Catalog) -> None:
+    """Asking gives nothing, and filling says why."""
+    (folder,) = (tmp_path / "stock").glob("causal_mask-*")
+    shutil.rmtree(folder)
+    folder.write_text("no folder", encoding="utf-8")
+
+    assert full.take(few["causal_mask"]) is None
+    with pytest.raises(FileExistsError):
+        full.fill(lambda: True)
+
+
 def test_a_changed_exercise_has_an_empty_stock(tmp_path: Path, full: Stock, few: Catalog) -> None:
     """What was prepared with other files is never used, and is removed; other exercises keep theirs."""
     for part in ("exercises", "reference"):
