@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 
 LOG = logging.getLogger(__name__)
-QUIET_SECONDS = 0.25  # between a submission and the next piece of work
+QUIET_SECONDS = 0.5  # between a submission and the next piece of work
 DONE_SECONDS = 5.0  # between two looks for more to do
 FAILED_SECONDS = 60.0
 
