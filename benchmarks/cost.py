@@ -7,6 +7,7 @@ the other's.
 
 from __future__ import annotations
 
+import math
 import os
 import statistics
 import subprocess
@@ -30,6 +31,7 @@ from grader.sandbox.choice import choose_box
 
 STAGES = ("draw", "reference", "take", "child", "judge", "parent", "total", "wall")
 _WARM_UP = 4
+_NOTHING = 0.01  # milliseconds
 _LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0)
 _AGAINST = typer.Option("--against", help="Another checkout of the project, to be measured in turn with this one.")
 
@@ -95,7 +97,10 @@ def _columns(rows: list[list[float]]) -> list[tuple[float, ...]]:
 
 
 def _ratio(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float:
-    return statistics.median(one / max(other, 1e-9) for one, other in zip(ours, theirs, strict=True))
+    """Return the median ratio; NaN for a stage that the other tree does not have."""
+    if max(theirs) < _NOTHING:
+        return math.nan
+    return statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
 
 
 def _work() -> None:
