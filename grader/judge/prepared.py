@@ -152,6 +152,7 @@ class _Recipe:
         self._steps: list[_Step] = []
         self._numbers: dict[int, int | None] = {id(tensor): number for number, tensor in enumerate(tensors)}
         self._add(thing)
+        self._numbers.clear()  # of things that may be gone by now
 
     def made_with(self, tensors: Sequence[Tensor]) -> Any:
         """Return the thing with `tensors` in the places of those that it had."""
@@ -171,7 +172,8 @@ class _Recipe:
         numbers = [self._add(part) for part in parts]
         holes = [(place, number) for place, number in enumerate(numbers) if number is not None]
         if holes:
-            self._steps.append(_Step(make, parts, holes))
+            kept = [part if number is None else None for part, number in zip(parts, numbers, strict=True)]
+            self._steps.append(_Step(make, kept, holes))
         self._numbers[id(thing)] = self._first + len(self._steps) - 1 if holes else None
         return self._numbers[id(thing)]
 
