@@ -1,8 +1,9 @@
 """How long one grade takes: in this process, through the sandbox, in a cold pytest process, and by Otter-Grader.
 
-The job is causal multi-head attention, 12 cases. (a) and (b) are taken in turn in one warm process, so that noise hits
-both; both include drawing the tensors, running the reference, judging and figures. (a) does one after the other what
-(b) does side by side, the truth and the submission. (c) and (d) start Python anew each time.
+The job is causal multi-head attention. (a) and (b) are taken in turn in one warm process, so that noise hits both; both
+include judging and figures. (a) draws the tensors and runs the reference and then the submission. (b) takes tensors and
+truth from what was prepared before, as the service does; the next line is (b) where nothing was prepared, which runs
+reference and submission side by side. (c) and (d) start Python anew each time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,11 +24,13 @@ import typer
 from benchmarks import otter
 from grader.box.inline import InlineBox
 from grader.box.run import Box
-from grader.exercise.catalog import ROOT, Exercise, read_exercise
+from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
+from grader.jobs.stock import Stock
 from grader.judge.grade import grade
 from grader.sandbox.choice import choose_box
 
 EXERCISE = "multi_head_attention_causal"
+_WARM_UP = 3
 
 
 _OTTER = typer.Option("--otter", help="Install Otter-Grader into a throw-away environment, and have it grade as well.")
@@ -38,7 +42,9 @@ def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, 
     exercise = read_exercise(ROOT / "exercises" / EXERCISE)
     answer = exercise.reference_path
     box = choose_box(allow_plain=False)
-    warm, boxed = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box)
+    with tempfile.TemporaryDirectory() as folder:
+        stock = _stocked(Path(folder), exercise, rounds + _WARM_UP)
+        warm, boxed, unprepared = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box, stock)
     cold = [_timed(lambda: _cold_pytest(answer)) for _ in range(cold_rounds)]
     others = _otter(exercise, answer, cold_rounds) if with_otter else []
     cases = len(exercise.spec.cases)
@@ -47,24 +53,34 @@ def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, 
     base, through = statistics.median(warm), statistics.median(boxed)
     _row("(a) warm process, no sandbox", warm, "1 a")
     _row("(b) through the sandbox, as the service does", boxed, f"{through / base:.2f} a")
+    _row("    the same, nothing prepared", unprepared, f"{statistics.median(unprepared) / base:.2f} a")
     _row("(c) cold pytest process", cold, f"{statistics.median(cold) / through:.0f} b")
     if others:
         _row("(d) `otter run`, fewer checks of each case", others, f"{statistics.median(others) / through:.0f} b")
 
 
-def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box) -> tuple[list[float], list[float]]:
-    boxes: tuple[Box, Box] = (InlineBox(), box)
-    taken: tuple[list[float], list[float]] = ([], [])
-    for number in range(rounds + 3):  # the first three warm everything up
-        for way, times in zip(boxes, taken, strict=True):
-            seconds = _timed(lambda way=way, number=number: _grade(exercise, source, number, way))
-            if number >= 3:
+def _stocked(folder: Path, exercise: Exercise, entries: int) -> Stock:
+    stock = Stock(folder, Catalog([exercise]), 1 << 30, least=entries)
+    while stock.fill(lambda: False):
+        continue
+    return stock
+
+
+def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box, stock: Stock) -> list[list[float]]:
+    """Return the seconds of the three ways."""
+    ways: list[tuple[Box, Stock | None]] = [(InlineBox(), None), (box, stock), (box, None)]
+    taken: list[list[float]] = [[] for _ in ways]
+    for seed in range(rounds + _WARM_UP):
+        for (chosen, ready), times in zip(ways, taken, strict=True):
+            seconds = _timed(partial(_grade, exercise, source, seed, chosen, ready))
+            if seed >= _WARM_UP:
                 times.append(seconds)
     return taken
 
 
-def _grade(exercise: Exercise, source: str, seed: int, box: Box) -> None:
-    report = grade(exercise, source, seed=seed, box=box)
+def _grade(exercise: Exercise, source: str, seed: int, box: Box, stock: Stock | None) -> None:
+    ready = stock.take(exercise) if stock else None
+    report = grade(exercise, source, seed=ready.seed if ready else seed, box=box, prepared=ready)
     if report.score != 100:
         raise SystemExit(f"the benchmark's own answer earned {report.score}: {report.reason}")
 
