@@ -22,7 +22,7 @@ import torch
 from grader.errors import AuthorError
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
-from grader.jobs.shelf import Shelf, clean
+from grader.jobs.single_use import SingleUseFiles, clean
 from grader.judge.grade import prepare
 from grader.judge.prepared import Outline, Prepared
 
@@ -36,12 +36,12 @@ _REMEMBERED = 1000  # askings; then each counts half
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ExerciseStock:
     """One exercise in the stock."""
 
     exercise: Exercise
     outline: Outline
-    shelf: Shelf
+    files: SingleUseFiles
 
 
 class Stock:
@@ -59,7 +59,7 @@ class Stock:
         self._catalog = catalog
         self._budget = budget
         self._least = least
-        self._lines: dict[str, _Line] = {}
+        self._exercises: dict[str, _ExerciseStock] = {}
         self._without: set[str] = set()  # exercises for which nothing can be prepared
         self._asked: Counter[str] = Counter()
         self._filling = threading.Lock()
@@ -67,12 +67,12 @@ class Stock:
     def take(self, exercise: Exercise) -> Prepared | None:
         """Return what nobody else got or will get, None where nothing is ready."""
         self._note(exercise.id)
-        line = self._lines.get(exercise.id)
-        body = line.shelf.take() if line else None
-        if line is None or body is None:
+        one = self._exercises.get(exercise.id)
+        body = one.files.take() if one else None
+        if one is None or body is None:
             return None
         try:
-            return line.outline.filled(int.from_bytes(body[:_SEED_BYTES], "little"), body[_SEED_BYTES:])
+            return one.outline.filled(int.from_bytes(body[:_SEED_BYTES], "little"), body[_SEED_BYTES:])
         except ValueError as fault:
             LOG.warning("an entry of the stock of %s is of no use: %s", exercise.id, fault)
             return None
@@ -92,32 +92,32 @@ class Stock:
 
     def _outlined(self) -> bool:
         """Find one more outline; return whether there was one to find."""
-        missing = next((id for id in self._catalog if id not in self._lines and id not in self._without), None)
+        missing = next((id for id in self._catalog if id not in self._exercises and id not in self._without), None)
         if missing is None:
             return False
         try:
-            self._lines[missing] = _line(self._folder, self._catalog[missing])
+            self._exercises[missing] = _exercise_stock(self._folder, self._catalog[missing])
         except AuthorError as fault:
             self._give_up(missing, fault)
-        if len(self._lines) + len(self._without) == len(self._catalog):
-            clean(self._folder, frozenset(line.shelf.folder.name for line in self._lines.values()))
+        if len(self._exercises) + len(self._without) == len(self._catalog):
+            clean(self._folder, frozenset(one.files.folder.name for one in self._exercises.values()))
         return True
 
     def _filled(self, go_on: Callable[[], bool]) -> bool:
         """Add one entry; return whether there was need and room for it."""
-        counts = {id: len(line.shelf) for id, line in self._lines.items()}
+        counts = {id: len(one.files) for id, one in self._exercises.items()}
         wanted = self._most_wanted(counts)
         if wanted is None:
             return False
-        line = self._lines[wanted]
+        one = self._exercises[wanted]
         try:
             # The mistakes take longer than the truth, so that everybody's truth comes first.
-            prepared = prepare(line.exercise, _new_seed(), go_on if all(counts.values()) else lambda: False)
-            numbers = line.outline.numbers(prepared)
+            prepared = prepare(one.exercise, _new_seed(), go_on if all(counts.values()) else lambda: False)
+            numbers = one.outline.numbers(prepared)
         except AuthorError as fault:
             self._give_up(wanted, fault)
         else:
-            line.shelf.put(prepared.seed.to_bytes(_SEED_BYTES, "little") + numbers)
+            one.files.put(prepared.seed.to_bytes(_SEED_BYTES, "little") + numbers)
         return True
 
     def _most_wanted(self, counts: dict[str, int]) -> str | None:
@@ -126,8 +126,8 @@ class Stock:
         wanted = min(counts, key=lambda id: counts[id] / goals[id], default=None)
         if wanted is None or counts[wanted] >= goals[wanted]:
             return None
-        taken = sum(count * self._lines[id].outline.size for id, count in counts.items())
-        more = self._lines[wanted].outline.size
+        taken = sum(count * self._exercises[id].outline.size for id, count in counts.items())
+        more = self._exercises[wanted].outline.size
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         free = shutil.disk_usage(self._folder).free
         return wanted if taken + more <= self._budget and free - more >= FREE_BYTES else None
@@ -141,11 +141,11 @@ class Stock:
     def _give_up(self, id: str, fault: AuthorError) -> None:
         LOG.warning("nothing is prepared for %s any more: %s", id, fault)
         self._without.add(id)
-        self._lines.pop(id, None)
+        self._exercises.pop(id, None)
 
 
-def _line(folder: Path, exercise: Exercise) -> _Line:
-    """Return the line of an exercise, whose entries are for these very versions.
+def _exercise_stock(folder: Path, exercise: Exercise) -> _ExerciseStock:
+    """Return the stock of an exercise, whose entries are for these very versions.
 
     Raises:
         AuthorError: the exercise is wrong.
@@ -153,7 +153,7 @@ def _line(folder: Path, exercise: Exercise) -> _Line:
     outline = Outline(prepare(exercise, _new_seed()))
     versions = f"{exercise.version} {grader_version()} {torch.__version__} {outline.digest}"
     name = f"{exercise.id}-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"
-    return _Line(exercise, outline, Shelf(folder / name))
+    return _ExerciseStock(exercise, outline, SingleUseFiles(folder / name))
 
 
 def _new_seed() -> int:

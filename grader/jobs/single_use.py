@@ -16,7 +16,7 @@ _PART_SECONDS = 60.0  # an entry that takes longer is none that anybody still wr
 _SUM_BYTES = 4
 
 
-class Shelf:
+class SingleUseFiles:
     """The entries below one folder; they may be lost or damaged at any time, which costs nothing but themselves."""
 
     def __init__(self, folder: Path) -> None:
