@@ -17,6 +17,9 @@ from grader.gate.trial import Trial
 
 _ID = "self_attention_linear"  # small and quick; any other would do
 _REFERENCE = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
+Change = Callable[[str], str]
+Fault = tuple[str, Change]  # a file, and what is done to it
+Broken = Callable[[str, Change], tuple[str, ...]]
 _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
 
 
@@ -33,90 +36,154 @@ def test_an_exercise_passes_the_gate(name: str, catalog: Catalog, trial_of: Call
     assert outcome.refused.all >= 8
 
 
-@pytest.fixture
-def broken(tmp_path: Path) -> Callable[..., tuple[str, ...]]:
-    """Return a function that changes one file of a copied exercise and gives the gate's complaints."""
-    folder, reference = tmp_path / "exercises" / _ID, tmp_path / "reference"
+def _copy(place: Path) -> None:
+    """Copy an exercise; under a name of its own it has two examples only, so that all that is said is about itself."""
+    folder, reference = place / "exercises" / "on_trial", place / "reference"
     shutil.copytree(ROOT / "exercises" / _ID, folder, ignore=shutil.ignore_patterns("examples"))
     reference.mkdir()
-    shutil.copy(ROOT / "reference" / f"{_ID}.py", reference)
-    # Under a name of its own it has two examples only, so that what is said is about the exercise alone.
-    renamed = folder.rename(folder.with_name("on_trial"))
-    (reference / f"{_ID}.py").rename(reference / "on_trial.py")
+    shutil.copy(ROOT / "reference" / f"{_ID}.py", reference / "on_trial.py")
     declined = (ROOT / "exercises" / "declined.toml").read_text(encoding="utf-8")
-    (tmp_path / "exercises" / "declined.toml").write_text(declined.replace(f"[{_ID}]", "[on_trial]"), encoding="utf-8")
-    examples = renamed / "examples"
+    (place / "exercises" / "declined.toml").write_text(declined.replace(f"[{_ID}]", "[on_trial]"), encoding="utf-8")
+    examples = folder / "examples"
     examples.mkdir()
     (examples / "right.py").write_text(f"# verdict: full marks\n{_REFERENCE}", encoding="utf-8")
     (examples / "wrong.py").write_text("# verdict: loses shapes\npass\n", encoding="utf-8")
 
-    def complain(file: str, change: Callable[[str], str]) -> tuple[str, ...]:
-        path = reference / "on_trial.py" if file == "reference" else renamed / file
+
+def _complaints(place: Path, *changes: Fault) -> tuple[str, ...]:
+    """Change files of the copy in `place`, and return what the gate complains of."""
+    folder = place / "exercises" / "on_trial"
+    for file, change in changes:
+        path = place / "reference" / "on_trial.py" if file == "reference" else folder / file
         before = path.read_text(encoding="utf-8")
         after = change(before)
         assert after != before, f"the change does not apply to {file}"
         path.write_text(after, encoding="utf-8")
-        return check_exercise(read_exercise(renamed, tmp_path), rounds=0).complaints
-
-    return complain
+    return check_exercise(read_exercise(folder, place), rounds=0).complaints
 
 
-def test_the_copy_is_sound_before_it_is_broken(broken: Callable[..., tuple[str, ...]]) -> None:
+@pytest.fixture
+def broken(tmp_path: Path) -> Broken:
+    """Return a function that changes one file of a copied exercise and gives the gate's complaints."""
+    _copy(tmp_path)
+    return lambda file, change: _complaints(tmp_path, (file, change))
+
+
+def test_the_copy_is_sound_before_it_is_broken(broken: Broken) -> None:
     """A change that means nothing leaves nothing to complain about."""
     assert broken("statement.md", lambda text: text + "\n") == ()
 
 
-def _plus(addition: str) -> Callable[[str], str]:
+def _plus(addition: str) -> Change:
     return lambda text: text + addition
 
 
 def _mistake(
-    body: str, *, replaces: str = "scale", dimension: str = "numerics", doc: str = "A title.\n\n    Why."
+    name: str,
+    body: str,
+    *,
+    replaces: str = "scale",
+    dimension: str = "numerics",
+    doc: str = "A title.\n\n    Why.",
+    takes: str = "*arguments",
 ) -> str:
     return (
         "\n\nfrom grader.exercise.mistakes import mistake\n"
         f'\n\n@mistake(replaces="{replaces}", dimension="{dimension}")\n'
-        f'def one_more(*arguments):\n    """{doc}\n    """\n    {body}\n'
+        f'def {name}({takes}):\n    """{doc}\n    """\n    {body}\n'
     )
 
 
 _SAME = "from reference import self_attention_linear as right; return right.scale(*arguments)"
-_PLAIN = "return arguments[0]"
 _HEADING = "## What is checked"
+_FAULTS: dict[str, tuple[str, Change, tuple[str, ...]]] = {
+    "a mistake that is none": (
+        "mistakes.py",
+        _plus(_mistake("same", _SAME)),
+        ("mistake `same` loses nothing in numerics; it loses in nothing", "mistake `same` is diagnosed as nothing"),
+    ),
+    "a mistake twice": (
+        "mistakes.py",
+        _plus(_mistake("twin", "return arguments[0]")),
+        ("mistake `twin` is diagnosed as `no_scaling` or `twin`",),
+    ),
+    "another dimension": (
+        "mistakes.py",
+        _plus(_mistake("thrice", "return arguments[0] * 3", dimension="shapes")),
+        ("mistake `thrice` loses nothing in shapes",),
+    ),
+    "no title": (
+        "mistakes.py",
+        _plus(_mistake("untold", "return arguments[0] * 5", doc="No stop")),
+        ("mistake `untold`: the docstring's first line", "mistake `untold` says nothing below its title"),
+    ),
+    "a slip": ("mistakes.py", _plus(_mistake("slip", "nonsense")), ("mistake `slip` fails by itself, with NameError",)),
+    "other arguments": (
+        "mistakes.py",
+        _plus(_mistake("misfit", "return arguments[0]", takes="arguments")),
+        ("mistake `misfit` takes (arguments), and the",),
+    ),
+    "another class": (
+        "starter.py", lambda text: text.replace("class ", "class Other"), ("the starter is rejected",)
+    ),
+    "no heading": (
+        "statement.md", lambda text: text.replace(_HEADING, "## Else"), (f"has no section `{_HEADING}`",)
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def told_of_faults(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Return what the gate says of an exercise that has all of these faults; each is told of by its own name."""
+    _copy(place := tmp_path_factory.mktemp("faults"))
+    return _complaints(place, *((file, change) for file, change, _ in _FAULTS.values()))
+
+
+@pytest.mark.parametrize("fault", _FAULTS)
+def test_a_broken_exercise_is_told_what_is_wrong(fault: str, told_of_faults: tuple[str, ...]) -> None:
+    """One plain sentence each names the thing and the remedy, whatever else is wrong."""
+    wanted = _FAULTS[fault][2]
+
+    assert [text for text in wanted if not any(text in line for line in told_of_faults)] == [], told_of_faults
 
 
 @pytest.mark.parametrize(
     ("file", "change", "wanted"),
     [
-        ("mistakes.py", _plus(_mistake(_SAME)), ("mistake `one_more` loses nothing in numerics; it loses in nothing",
-                                                 "mistake `one_more` is diagnosed as nothing")),
-        ("mistakes.py", _plus(_mistake(_PLAIN)), ("mistake `one_more` is diagnosed as `no_scaling` or `one_more`",)),
-        ("mistakes.py", _plus(_mistake(_PLAIN, dimension="shapes")), ("mistake `one_more` loses nothing in shapes",)),
-        ("mistakes.py", _plus(_mistake(_PLAIN, replaces="no_step")), ("replaces `no_step`, which the reference",)),
-        ("mistakes.py", _plus(_mistake(_PLAIN, doc="No stop")), ("mistake `one_more`: the docstring's first line",
-                                                                 "mistake `one_more` says nothing below its title")),
-        ("mistakes.py", _plus(_mistake("nonsense")), ("mistake `one_more` fails by itself, with NameError",)),
-        ("mistakes.py", _plus(_mistake(_PLAIN).replace("*arguments", "arguments")), ("takes (arguments), and the",)),
-        ("mistakes.py", lambda _: "", ("holds 0 of at least 8 known mistakes",)),
-        ("starter.py", lambda text: text.replace("class ", "class Other"), ("the starter is rejected",)),
-        ("statement.md", lambda text: text.replace(_HEADING, "## Else"), (f"has no section `{_HEADING}`",)),
-        ("reference", lambda text: text + "\n1 / 0\n", ("cannot be loaded: ZeroDivisionError",)),
-        ("reference", lambda text: text.replace("weights @ values", "values[1:]"), ("must be a tensor of shape",)),
-        ("reference", lambda text: text.replace("torch.softmax(", "float('nan') * torch.softmax("), ("gives NaN in",)),
+        ("mistakes.py", _plus(_mistake("lost", "pass", replaces="no_step")), "replaces `no_step`, which the reference"),
+        ("reference", lambda text: text + "\n1 / 0\n", "cannot be loaded: ZeroDivisionError"),
+        ("reference", lambda text: text.replace("weights @ values", "values[1:]"), "must be a tensor of shape"),
     ],
-)  # fmt: skip
-def test_a_broken_exercise_is_told_what_is_wrong(
-    file: str, change: Callable[[str], str], wanted: tuple[str, ...], broken: Callable[..., tuple[str, ...]]
-) -> None:
-    """One plain sentence each names the thing and the remedy."""
-    complaints = broken(file, change)
+    ids=["no such step", "raises", "another shape"],
+)
+def test_what_ends_the_gate_is_told(file: str, change: Change, wanted: str, broken: Broken) -> None:
+    """What cannot be run is told at once, alone."""
+    (told,) = broken(file, change)
 
-    assert [text for text in wanted if not any(text in line for line in complaints)] == [], complaints
+    assert wanted in told
 
 
-def test_a_check_without_points_that_raises_is_told(
-    broken: Callable[..., tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _undefined(text: str) -> str:
+    """Let a reference give NaN."""
+    return text.replace("torch.softmax(", "float('nan') * torch.softmax(")
+
+
+def test_nothing_is_held_against_a_broken_reference(tmp_path: Path) -> None:
+    """Mistakes, starter and examples would seem wrong because of it; what is written is looked at all the same."""
+    complaints = _told_at_once(tmp_path, "mistakes.py", lambda _: "")
+
+    assert any("holds 0 of at least 8 known mistakes" in text for text in complaints)
+    assert any(text.startswith("the reference gives NaN in") for text in complaints)
+    assert [text for text in complaints if "`mistakes.py` holds" not in text and "the reference" not in text] == []
+
+
+def _told_at_once(place: Path, file: str, change: Change) -> tuple[str, ...]:
+    """Return complaints of a change beside a reference that is broken, which spares the proofs of all mistakes."""
+    _copy(place)
+    return _complaints(place, (file, change), ("reference", _undefined))
+
+
+def test_a_check_without_points_that_raises_is_told(broken: Broken, monkeypatch: pytest.MonkeyPatch) -> None:
     """No student loses points by it, and so nobody else would notice."""
 
     def judge(*_: object) -> None:
@@ -128,22 +195,22 @@ def test_a_check_without_points_that_raises_is_told(
     assert any(all(text in line for text in said) for line in told), told
 
 
-def test_a_starter_that_earns_points_is_told(broken: Callable[..., tuple[str, ...]]) -> None:
+def test_a_starter_that_earns_points_is_told(broken: Broken) -> None:
     """What is handed out must not be worth anything."""
     assert broken("starter.py", lambda _: _REFERENCE) == ("the starter earns 100 points; it must earn none",)
 
 
-def test_equal_sizes_are_told(broken: Callable[..., tuple[str, ...]]) -> None:
+def test_equal_sizes_are_told(tmp_path: Path) -> None:
     """Two axes of one size would let a swapped axis pass."""
 
     def equal(text: str) -> str:
         line = next(line for line in text.splitlines() if line.startswith("sizes"))
         return text.replace(line, "sizes = { time = 4, d_in = 4, d_out = 3 }")
 
-    assert any("has two axes of the same size" in line for line in broken("exercise.toml", equal))
+    assert any("has two axes of the same size" in line for line in _told_at_once(tmp_path, "exercise.toml", equal))
 
 
-def test_a_case_whose_numbers_nobody_compares_is_told(broken: Callable[..., tuple[str, ...]]) -> None:
+def test_a_case_whose_numbers_nobody_compares_is_told(broken: Broken) -> None:
     """Whoever recognises it by its shape or dtype could give zeros there and keep full marks."""
     forgetful = broken("exercise.toml", lambda text: text.replace('"faint_key", "single_precision",', '"faint_key",'))
 
@@ -151,7 +218,7 @@ def test_a_case_whose_numbers_nobody_compares_is_told(broken: Callable[..., tupl
     assert forgetful[0].startswith("case `single_precision`: its output `context` may be zeros or half as much again")
 
 
-def test_checks_that_trivial_answers_pass_are_told(broken: Callable[..., tuple[str, ...]]) -> None:
+def test_checks_that_trivial_answers_pass_are_told(broken: Broken) -> None:
     """An exercise that looks at shapes alone gives full marks for zeros."""
 
     def only_shapes(text: str) -> str:
@@ -164,7 +231,7 @@ def test_checks_that_trivial_answers_pass_are_told(broken: Callable[..., tuple[s
     assert "zeros gets full marks; add a case that it fails" in complaints
 
 
-def test_examples_of_one_kind_only_are_told(broken: Callable[..., tuple[str, ...]], tmp_path: Path) -> None:
+def test_examples_of_one_kind_only_are_told(broken: Broken, tmp_path: Path) -> None:
     """An author shows what must be accepted and what must be caught; a missing kind is asked for by its folder."""
     for path in (tmp_path / "exercises" / "on_trial" / "examples").iterdir():
         path.unlink()
@@ -186,21 +253,21 @@ def test_the_catalogue_is_in_its_order(catalog: Catalog) -> None:
     assert {name: needs for name, needs in early.items() if needs} == {}
 
 
-def test_a_size_that_never_changes_is_complained_of(broken: Callable[..., tuple[str, ...]]) -> None:
+def test_a_size_that_never_changes_is_complained_of(tmp_path: Path) -> None:
     """Whoever writes the number of one case into the code would be right in all of them."""
-    complaints = broken("exercise.toml", lambda text: re.sub(r"d_in = \d+", "d_in = 3", text))
+    complaints = _told_at_once(tmp_path, "exercise.toml", lambda text: re.sub(r"d_in = \d+", "d_in = 3", text))
 
     assert any(text.startswith("`d_in` is 3 in all cases that points depend on") for text in complaints)
 
 
-def test_two_sizes_that_never_agree_are_complained_of(broken: Callable[..., tuple[str, ...]]) -> None:
+def test_two_sizes_that_never_agree_are_complained_of(tmp_path: Path) -> None:
     """Code that takes another way where both are equal would be right in all cases."""
-    complaints = broken("exercise.toml", lambda text: re.sub(r"d_out = \d+", "d_out = 29", text))
+    complaints = _told_at_once(tmp_path, "exercise.toml", lambda text: re.sub(r"d_out = \d+", "d_out = 29", text))
 
     assert any(text.startswith("`d_in` and `d_out` are equal in no case") for text in complaints)
 
 
-def test_an_excuse_that_is_not_needed_is_complained_of(broken: Callable[..., tuple[str, ...]]) -> None:
+def test_an_excuse_that_is_not_needed_is_complained_of(broken: Broken) -> None:
     """Excuses that nothing needs would hide the gap that comes with the next change."""
     excuse = '[exempt]\n"d_in = d_out" = "No reason at all."\n\n[[cases]]'
     complaints = broken("exercise.toml", lambda text: text.replace("[[cases]]", excuse, 1))

@@ -58,18 +58,21 @@ def check_exercise(
     and `rounds` times more for its time.
     """
     try:
-        trial = open_trial(exercise, seed, box or InlineBox()).with_mistakes()
-        return _outcome(trial, examples or trial, rounds)
+        trial = open_trial(exercise, seed, box or InlineBox())
+        return _outcome(trial, examples, rounds)
     except AuthorError as error:
         return GateResult(exercise.id, (str(error),))
 
 
-def _outcome(trial: Trial, graded: Trial, rounds: int) -> GateResult:
+def _outcome(trial: Trial, graded: Trial | None, rounds: int) -> GateResult:
     exercise = trial.exercise
     reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()), rounds)
-    unnoticed = unseen(trial.sheet, trial.truth)
     written = (*texts(exercise), *sizes(exercise), *unvaried(exercise.spec))
-    first = (*written, *_reference(reference, trial.truth), *_unseen(reference), *unnoticed)
+    if broken := tuple(_reference(reference, trial.truth)):  # whatever is held against it would mean nothing
+        return GateResult(exercise.id, (*written, *broken), seconds=seconds)
+    trial = trial.with_mistakes()
+    graded = graded or trial
+    first = (*written, *_unseen(reference), *unseen(trial.sheet, trial.truth))
     starter = tuple(_starter(exercise, trial.grade(exercise.starter)))
     trivial = [_trivial(trial, name, answer) for name, answer in TRIVIAL.items()]
     # Where nobody has gone through what is offered, some of it may mean nothing; it does no harm there.
