@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import combinations, permutations
 
 from torch import Tensor
@@ -26,6 +27,8 @@ class Sharer:
 
     def __init__(self, parameters: Sequence[Parameter], projections: Sequence[Weight], heads: int) -> None:
         self._parameters, self._projections, self._heads = parameters, projections, heads
+        # Which weights share a place changes nothing about where the first, second or third part of it lies.
+        self._regular = cache(partial(_regular, heads))
 
     def of(self, weight: Weight, within: Collection[str] = ()) -> Iterator[Option]:
         """Yield the layouts of a parameter that holds `weight` together with others; `within` is what `Lister` has."""
@@ -44,26 +47,24 @@ class Sharer:
     def _fused(self, weight: Weight, members: Sequence[Weight], p: Parameter) -> Iterator[Option]:
         names = tuple(member.name for member in members)
         usual = names == tuple(other.name for other in self._projections if other.name in names)
-        found = (*_side_by_side(weight, members, p), *self._regular(weight, members, p), *_stacked(weight, members, p))
-        for option in found:
+        (size_in, size_out), part = weight.matrix.shape, names.index(weight.name)
+        alike = all(member.matrix.shape == weight.matrix.shape for member in members) and size_out % self._heads == 0
+        regular = self._regular((size_in, size_out), len(members), part, p) if alike else ()
+        for option in (*_side_by_side(weight, members, p), *regular, *_stacked(weight, members, p)):
             rarity = option.rarity if usual else option.rarity + 1.0
-            yield replace(
-                option, family=">".join(names), part=names.index(weight.name), parts=len(names), rarity=rarity
-            )
+            yield replace(option, family=">".join(names), part=part, parts=len(names), rarity=rarity)
 
-    def _regular(self, weight: Weight, members: Sequence[Weight], p: Parameter) -> Iterator[Option]:
-        """Yield the orders of parts, heads and features of a projection whose parts are alike."""
-        (size_in, size_out), count, heads = weight.matrix.shape, len(members), self._heads
-        if any(member.matrix.shape != weight.matrix.shape for member in members) or size_out % heads:
-            return
-        for shape, turned in _sides(p, size_in, count * size_out):
-            for rank, order in enumerate(_ORDERS):
-                sizes = {"p": count, "h": heads, "d": size_out // heads}
-                part = members.index(weight)
-                vector = _regular_blocks(order, sizes, part)
-                pieces = vector([(p.path, p.tensor)])
-                pieces = tuple(_through(piece, shape, turned=turned) for piece in pieces)
-                yield Option(pieces, (p.path,), f"{order}{turned:d}", 0.3 + 0.1 * rank, count * size_out, vector)
+
+def _regular(heads: int, sizes: tuple[int, int], count: int, part: int, p: Parameter) -> list[Option]:
+    """Return the orders of parts, heads and features of a projection whose parts are alike."""
+    (size_in, size_out), found = sizes, []
+    for shape, turned in _sides(p, size_in, count * size_out):
+        for rank, order in enumerate(_ORDERS):
+            vector = _regular_blocks(order, {"p": count, "h": heads, "d": size_out // heads}, part)
+            pieces = tuple(_through(piece, shape, turned=turned) for piece in vector([(p.path, p.tensor)]))
+            layout, rarity = f"{order}{turned:d}", 0.3 + 0.1 * rank
+            found.append(Option(pieces, (p.path,), layout, rarity, count * size_out, vector))
+    return found
 
 
 def _sides(p: Parameter, size_in: int, total: int) -> Iterator[tuple[tuple[int, ...], bool]]:
