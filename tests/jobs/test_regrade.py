@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
+from grader.box.run import Box
 from grader.cli.main import main
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.grading_process import assemble
@@ -22,7 +23,6 @@ from grader.jobs.regrade import CannotRegrade
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.sandbox.plain import PlainBox
-from grader.sandbox.runner import Sandbox
 from grader.settings import Settings
 from grader.store import accounts, gradings, submissions
 from grader.store.engine import Database
@@ -34,15 +34,8 @@ from tests.jobs.classroom import open_database, until
 ANSWER = "import torch\ndef softmax(x, dim=-1):\n    e = torch.exp(x)\n    return e / e.sum(dim, keepdim=True)\n"
 
 
-@pytest.fixture(scope="module")
-def box() -> Iterator[Sandbox]:
-    """Give the sandbox."""
-    with Sandbox() as box:
-        yield box
-
-
 @pytest.fixture
-def graded(tmp_path: Path, box: Sandbox) -> Iterator[tuple[Database, Catalog, SubmissionId]]:
+def graded(tmp_path: Path, box: Box) -> Iterator[tuple[Database, Catalog, SubmissionId]]:
     """Give a submission that was graded, and the exercise that graded it, in a folder that can be changed."""
     for name in ("exercises/softmax", "reference/softmax.py"):
         source, target = ROOT / name, tmp_path / name
@@ -83,7 +76,7 @@ def with_file(content: bytes, name: str, text: bytes) -> bytes:
     return changed.getvalue()
 
 
-def test_the_same_files_give_the_same_digits(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
+def test_the_same_files_give_the_same_digits(graded: tuple[Database, Catalog, SubmissionId], box: Box) -> None:
     """The score is not full, and each check has the points that it had."""
     database, _, id = graded
     found = regrade.regrade(database, box, id)
@@ -93,7 +86,7 @@ def test_the_same_files_give_the_same_digits(graded: tuple[Database, Catalog, Su
 
 
 def test_a_changed_exercise_is_graded_with_the_files_of_its_time(
-    graded: tuple[Database, Catalog, SubmissionId], box: Sandbox
+    graded: tuple[Database, Catalog, SubmissionId], box: Box
 ) -> None:
     """The former points decide, unless the newest are asked for; what is stored counts, the former result is kept.
 
@@ -120,7 +113,7 @@ def test_a_changed_exercise_is_graded_with_the_files_of_its_time(
     assert regrade.regrade(database, box, id).same
 
 
-def test_files_that_were_not_kept_are_named(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
+def test_files_that_were_not_kept_are_named(graded: tuple[Database, Catalog, SubmissionId], box: Box) -> None:
     """Nothing is guessed: the message says which files are missing, and what can be done."""
     database, _, id = graded
     with database.write() as session:
@@ -141,7 +134,7 @@ def test_files_that_were_not_kept_are_named(graded: tuple[Database, Catalog, Sub
     ],
 )
 def test_files_that_cannot_be_used_are_named(
-    graded: tuple[Database, Catalog, SubmissionId], box: Sandbox, damage: Callable[[bytes], bytes], said: str
+    graded: tuple[Database, Catalog, SubmissionId], box: Box, damage: Callable[[bytes], bytes], said: str
 ) -> None:
     """Damaged ones, and those of another grader; the message names the folder of the exercise, not a temporary one."""
     database, _, id = graded
@@ -157,7 +150,7 @@ def test_files_that_cannot_be_used_are_named(
 
 
 def test_files_keep_their_version_where_this_grader_hashes_them_otherwise(
-    graded: tuple[Database, Catalog, SubmissionId], box: Sandbox
+    graded: tuple[Database, Catalog, SubmissionId], box: Box
 ) -> None:
     """They are the same files, and a result that is stored can be had again by that version."""
     database, _, id = graded
@@ -171,7 +164,7 @@ def test_files_keep_their_version_where_this_grader_hashes_them_otherwise(
     assert regrade.regrade(database, box, id).made_with.exercise == "of old"
 
 
-def test_a_fault_of_the_grader_replaces_no_result(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
+def test_a_fault_of_the_grader_replaces_no_result(graded: tuple[Database, Catalog, SubmissionId], box: Box) -> None:
     """It would cost the student points; neither is a result stored of what was deleted meanwhile."""
     database, _, id = graded
     found = regrade.regrade(database, box, id)
@@ -184,7 +177,7 @@ def test_a_fault_of_the_grader_replaces_no_result(graded: tuple[Database, Catalo
         regrade.keep(database, found)
 
 
-def test_a_damaged_report_is_told(graded: tuple[Database, Catalog, SubmissionId], box: Sandbox) -> None:
+def test_a_damaged_report_is_told(graded: tuple[Database, Catalog, SubmissionId], box: Box) -> None:
     """There is nothing to compare a new result with."""
     database, _, id = graded
     with database.write() as session:

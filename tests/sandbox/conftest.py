@@ -6,28 +6,30 @@ from collections.abc import Iterator
 
 import pytest
 
+from grader.box.run import Box
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
 from grader.sandbox.runner import Sandbox
 
 
 @pytest.fixture(scope="session")
-def sandbox() -> Iterator[Sandbox]:
-    """Yield the running sandbox that all share."""
-    yield from _running()
+def sandbox(box: Box) -> Sandbox:
+    """Return the running sandbox that all tests share; skip where this machine has no floor for it."""
+    _require_floor()
+    assert isinstance(box, Sandbox)
+    return box
 
 
 @pytest.fixture
 def own() -> Iterator[Sandbox]:
     """Yield a sandbox that nobody has used yet."""
-    yield from _running()
+    _require_floor()
+    with Sandbox() as running:
+        yield running
 
 
-def _running() -> Iterator[Sandbox]:
-    """Yield a running sandbox; skip where this machine has no floor for it."""
+def _require_floor() -> None:
     try:
         doctor.require_floor()
     except SandboxUnavailable as reason:
         pytest.skip(str(reason))
-    with Sandbox() as running:
-        yield running
