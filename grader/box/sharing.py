@@ -49,15 +49,16 @@ class Sharer:
         usual = names == tuple(other.name for other in self._projections if other.name in names)
         (size_in, size_out), part = weight.matrix.shape, names.index(weight.name)
         alike = all(member.matrix.shape == weight.matrix.shape for member in members) and size_out % self._heads == 0
-        regular = self._regular((size_in, size_out), len(members), part, p) if alike else ()
+        regular = self._regular((size_in, size_out), (part, len(members)), p) if alike else ()
         for option in (*_side_by_side(weight, members, p), *regular, *_stacked(weight, members, p)):
             rarity = option.rarity if usual else option.rarity + 1.0
             yield replace(option, family=">".join(names), part=part, parts=len(names), rarity=rarity)
 
 
-def _regular(heads: int, sizes: tuple[int, int], count: int, part: int, p: Parameter) -> list[Option]:
+def _regular(heads: int, sizes: tuple[int, int], place: tuple[int, int], p: Parameter) -> list[Option]:
     """Return the orders of parts, heads and features of a projection whose parts are alike."""
-    (size_in, size_out), found = sizes, []
+    (size_in, size_out), (part, count) = sizes, place
+    found = []
     for shape, turned in _sides(p, size_in, count * size_out):
         for rank, order in enumerate(_ORDERS):
             vector = _regular_blocks(order, {"p": count, "h": heads, "d": size_out // heads}, part)
