@@ -42,7 +42,7 @@ class Watching:
                     LOG.warning("a watcher of %s is kept waiting: %s", id, fault)
                     await _heard(event, LOOK_SECONDS)
                     continue
-                if last is None or replace(seen, elapsed=last.elapsed) != last:
+                if last is None or _is_news(seen, last):
                     last = seen
                     yield seen
                 if not last.over:
@@ -61,6 +61,16 @@ class Watching:
             return Watch(found.state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, curve=steps.curve)
         report = submissions.settled(found.report, found.finished, self._clock())
         return Watch(found.state, elapsed=elapsed, report=report, exercise=found.exercise, number=found.number)
+
+
+def _is_news(seen: Watch, last: Watch) -> bool:
+    """Return whether somebody who was told `last` has to be told `seen`.
+
+    Two results differ in whether the cause is known. Their reports are not compared: a NaN in one equals no other.
+    """
+    if last.state.final and seen.state.final:
+        return seen.over != last.over
+    return replace(seen, elapsed=last.elapsed) != last
 
 
 async def _heard(event: asyncio.Event, seconds: float) -> None:

@@ -6,6 +6,9 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
 
 from grader.box.observations import CallSeen
 from grader.jobs.embedded import EmbeddedEngine
@@ -59,6 +62,26 @@ def test_a_watcher_sees_every_step_up_to_the_report(database: Database, engine: 
         (State.RUNNING, "", 0, 2), (State.RUNNING, "first", 1, 2), (State.RUNNING, "second", 2, 2),
     ]  # fmt: skip
     assert [(watch.state, watch.report is not None) for watch in seen[-1:]] == [(State.DONE, True)]
+
+
+def test_a_verdict_with_nan_is_told_once_while_its_cause_is_searched_for(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report that has a NaN equals no other reading of itself; what is shown would be sent at every look."""
+    monkeypatch.setattr("grader.jobs.watching.LOOK_SECONDS", 0.01)
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        report = replace(full_marks(submission, tracker), seconds=float("nan"))
+        tracker.verdict(replace(report, score=50.0, complete=False))
+        time.sleep(0.5)
+        return replace(report, score=50.0)
+
+    one = engine(grade)
+    hand_in(database, one, "s1")
+    one.run({"cpu": 1})
+    seen = asyncio.run(collect(Watching(database, one.live), "s1", lambda _: None))
+
+    assert [watch.over for watch in seen if watch.state.final] == [False, True]
 
 
 def test_a_watcher_knows_how_many_are_ahead(database: Database, engine: Make) -> None:

@@ -71,7 +71,6 @@ READERS: Mapping[str, Callable[[str], object]] = {
 HANDLERS = {
     "authoring": "an author's",
     "bootstrap": "settings",
-    "installation": "settings",
     "box": "read in the box; what comes out of it is bounded by box/wire, see tests/box/test_wire.py",
     "cli/as_json": "reports",
     "cli/as_text": "READERS",
