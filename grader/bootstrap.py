@@ -15,6 +15,7 @@ from grader.exercise.catalog import ROOT, Catalog
 from grader.installation import budget_of, chosen_box, opened, rules_of, slots_in_memory
 from grader.jobs import archive
 from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
+from grader.jobs.worker_protocol import lower_priority
 from grader.log import set_up_log
 from grader.sandbox import cgroup
 from grader.sandbox.choice import BoxToCome
@@ -86,6 +87,7 @@ def start_grading(settings: Settings, connection: socket.socket, place: int) -> 
 
 def work(descriptor: int) -> None:
     """Be a grading process, up to the end of the conversation on `descriptor`; the first one has the GPU."""
+    lower_priority()  # first of all: the sandbox inherits it
     oom.stand_at(oom.GRADER)
     connection = socket.socket(fileno=descriptor)
     chosen, place = json.loads(sys.stdin.buffer.read())

@@ -22,7 +22,7 @@ from grader.jobs.live import Live
 from grader.jobs.messages import Ready, Unavailable, WronglyWritten, send
 from grader.jobs.stock import Stock
 from grader.jobs.worker import Retries
-from grader.jobs.worker_protocol import RemoteProgress, lower_priority, serve_commands
+from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
@@ -45,7 +45,6 @@ def serve(
         choose: waits for the box of strangers' code.
         first: whether this is the process that has the GPU.
     """
-    lower_priority()
     torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
     try:
         check_options(catalog)

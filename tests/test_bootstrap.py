@@ -17,6 +17,7 @@ from grader.box.inline import InlineBox
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
 from grader.jobs.supervisor import WorkerSupervisor
+from grader.jobs.worker_protocol import NICENESS
 from grader.judge.report import Status
 from grader.service import Service
 from grader.settings import Settings
@@ -117,3 +118,36 @@ def test_a_grading_process_logs_as_the_pages_do(tmp_path: Path, capfd: pytest.Ca
     assert (entry["submission"], entry["level"], entry["logger"]) == ("one", "WARNING", "grader.jobs.worker")
     assert "GraderFault" in entry["trace"]
     assert entry["process"] != os.getpid()
+
+
+def test_all_that_grades_stands_behind_the_pages(tmp_path: Path) -> None:
+    """The sandbox as well, which is started early in a grading process and inherits its priority."""
+    settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, stock_mib=0)
+    database = installation.opened(settings)
+    before = descendants(os.getpid())
+    crew = WorkerSupervisor(database, partial(bootstrap.start_grading, settings), 1)
+    try:
+        crew.wait()
+        started = {pid for pid in descendants(os.getpid()) - before if b"from grader." in command(pid)}
+        niceness = [os.getpriority(os.PRIO_PROCESS, pid) for pid in started]
+    finally:
+        crew.drain(0.0)
+        database.close()
+
+    assert len(niceness) >= 2, "the grading process and its zygote"
+    assert min(niceness) >= os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
+
+
+def descendants(pid: int) -> set[int]:
+    """Return the processes that come from one."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    found = {int(child) for child in children.read_text().split()} if children.exists() else set()
+    return found.union(*map(descendants, found))
+
+
+def command(pid: int) -> bytes:
+    """Return what a process was started as, nothing for one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

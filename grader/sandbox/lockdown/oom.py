@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 CHILD, ZYGOTE, GRADER = 1000, 700, 300
 _FILE = "/proc/self/oom_score_adj"
@@ -31,11 +32,7 @@ def stand_at(rank: int) -> None:
 def kills() -> int | None:
     """Return how many processes the kernel has ended for lack of memory, wherever; None: nobody counts."""
     with suppress(OSError):
-        file = os.open(_COUNTS, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            _, _, rest = os.pread(file, 1 << 16, 0).partition(b"\noom_kill ")
-        finally:
-            os.close(file)
+        _, _, rest = Path(_COUNTS).read_bytes().partition(b"\noom_kill ")  # to its end: the kernel gives it in pieces
         if rest:
             return int(rest.partition(b"\n")[0])
     return None
