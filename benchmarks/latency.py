@@ -43,7 +43,7 @@ def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, 
     answer = exercise.reference_path
     box = choose_box(allow_plain=False)
     with tempfile.TemporaryDirectory() as folder:
-        stock = _stocked(Path(folder), exercise, rounds + _WARM_UP)
+        stock = stocked(Path(folder), exercise, rounds + _WARM_UP)
         warm, boxed, unprepared = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box, stock)
     cold = [_timed(lambda: _cold_pytest(answer)) for _ in range(cold_rounds)]
     others = _otter(exercise, answer, cold_rounds) if with_otter else []
@@ -59,7 +59,8 @@ def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, 
         _row("(d) `otter run`, fewer checks of each case", others, f"{statistics.median(others) / through:.0f} b")
 
 
-def _stocked(folder: Path, exercise: Exercise, entries: int) -> Stock:
+def stocked(folder: Path, exercise: Exercise, entries: int) -> Stock:
+    """Return a stock with so many gradings of one exercise."""
     stock = Stock(folder, Catalog([exercise]), 1 << 30, least=entries)
     while stock.fill(lambda: False):
         continue

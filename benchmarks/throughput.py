@@ -24,7 +24,7 @@ from typing import Annotated
 import torch
 import typer
 
-from benchmarks.latency import EXERCISE
+from benchmarks.latency import EXERCISE, stocked
 from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
 from grader.jobs.stock import Stock
@@ -85,10 +85,11 @@ def _job() -> tuple[Exercise, str, Box]:
 
 @cache
 def _stock(folder: Path, entries: int) -> Stock:
-    return Stock(folder, Catalog([_job()[0]]), 1 << 40, least=entries)
+    return stocked(folder, _job()[0], entries)
 
 
 def _fill(folder: Path, entries: int) -> None:
+    """Bring the stock back to so many entries."""
     while entries and _stock(folder, entries).fill(lambda: False):
         continue
 

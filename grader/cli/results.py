@@ -80,7 +80,7 @@ def _opened(settings: Settings) -> Database:
     Raises:
         WrongUse: there is none yet.
     """
-    from grader.installation import opened
+    from grader.installation import opened  # here: the store brings SQLAlchemy
     from grader.store import private
 
     file = private.file_of(settings.database_url or settings.file_url)

@@ -23,14 +23,14 @@ def use_idle_time(work: Work, idle: Callable[[], bool], stop: threading.Event) -
     pause = QUIET_SECONDS
     while not stop.wait(pause):
         try:
-            pause = QUIET_SECONDS if _used(work, idle) else DONE_SECONDS
+            pause = QUIET_SECONDS if _interrupted(work, idle) else DONE_SECONDS
         except Exception:  # the next submissions are graded without it
             LOG.exception("the work of idle times failed; it is tried again in %s s", FAILED_SECONDS)
             pause = FAILED_SECONDS
 
 
-def _used(work: Work, idle: Callable[[], bool]) -> bool:
-    """Do what there is to do; return whether somebody came before it was all done."""
+def _interrupted(work: Work, idle: Callable[[], bool]) -> bool:
+    """Do what there is to do; return whether a submission came before it was all done."""
     while idle():
         if not work(idle):
             return False
