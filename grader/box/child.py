@@ -6,6 +6,7 @@ be had in here: any verdict. The walls around this process are `grader.sandbox`'
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterable, Mapping
@@ -22,6 +23,8 @@ from grader.box.packing import pack
 from grader.box.plan import Plan
 from grader.box.source import install
 from grader.box.trap_log import TrapLog
+
+_CHUNK = 1 << 16  # bytes
 
 
 def main(job: int, result: int) -> None:
@@ -91,11 +94,23 @@ def _withdraw(arrived: Iterable[str]) -> None:
     sys.modules["__main__"] = ModuleType("__main__")
 
 
-def _read_all(descriptor: int) -> bytes:
-    chunks = []
-    while chunk := os.read(descriptor, 1 << 20):
-        chunks.append(chunk)
-    return b"".join(chunks)
+def _read_all(descriptor: int) -> bytearray:
+    """Return what a descriptor holds; each copy of it would take memory of its own, and a page fault for each page."""
+    whole = bytearray(_size_of(descriptor))
+    del whole[io.FileIO(descriptor, closefd=False).readinto(whole) :]
+    while chunk := os.read(descriptor, _CHUNK):
+        whole += chunk
+    return whole
+
+
+def _size_of(descriptor: int) -> int:
+    """Return the size of a file, and 0 of a pipe; the sandbox allows no other way to ask."""
+    try:
+        size = os.lseek(descriptor, 0, os.SEEK_END)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    except OSError:
+        return 0
+    return size
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
