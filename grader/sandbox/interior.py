@@ -6,12 +6,9 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from typing import Any
-
-import torch
 
 from grader.box import child
+from grader.sandbox.no_compiler import skip_compilation
 
 OUT_OF_MEMORY, FELL_OUT = 70, 71  # exit codes of a child that ended by an exception outside the student's code
 
@@ -33,19 +30,6 @@ def perform(job: int, result: int) -> int:
         os.write(2, traceback.format_exc().encode(errors="replace"))
         return FELL_OUT
     return 0
-
-
-def skip_compilation() -> None:
-    """Make `torch.compile` return its argument.
-
-    It would start a compiler, threads and temporary files for 15 seconds to compute the same values.
-    """
-    torch.compile = _as_it_is
-    torch.nn.Module.compile = lambda self, *_arguments, **_options: None  # type: ignore[method-assign]
-
-
-def _as_it_is(model: Callable[..., Any] | None = None, **_options: object) -> Any:
-    return model if model is not None else lambda function: function
 
 
 def _unbuffered(descriptor: int) -> io.TextIOWrapper:

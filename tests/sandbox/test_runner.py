@@ -78,9 +78,9 @@ def test_a_forbidden_operation_is_trapped_inside(sandbox: Sandbox) -> None:
 
 
 def test_compilation_is_skipped(sandbox: Sandbox) -> None:
-    """`torch.compile` gives the function back, in each of its three forms."""
+    """`torch.compile` and `torch.jit.script` give the function back, as functions and as decorators."""
     source = (
-        f"{HONEST}\nattend = torch.compile(torch.compile(dynamic=True)(attend))\n"
+        f"{HONEST}\nattend = torch.compile(torch.compile(dynamic=True)(torch.jit.script(attend)))\n"
         "module = torch.nn.Linear(1, 1)\nmodule.compile()\n"
     )
     assert verdict(sandbox.run(plan(), source, LIMITS)) == "right"
@@ -108,7 +108,18 @@ def test_nothing_of_ours_can_be_imported(sandbox: Sandbox) -> None:
         "torch.einsum('bqd,bkd->bqk', q, k)",
         "torch.func.vmap(torch.func.grad(lambda row: row.softmax(-1).sum()))(q)",
         "torch.utils.checkpoint.checkpoint(torch.tanh, q.requires_grad_(), use_reentrant=False).sum().backward()",
+        "torch.func.jvp(torch.tanh, (q,), (q,))",
+        "torch.func.hessian(lambda row: row.pow(3).sum())(q[0, 0])",
         "torch.optim.AdamW([q.requires_grad_()]).step()",
+        "torch.optim.lr_scheduler.LambdaLR(torch.optim.SGD([q.requires_grad_()], 0.1), lambda step: 1.0).step()",
+        "torch.optim.LBFGS([w := q.requires_grad_()]).step(lambda: (w.grad, w.sum())[1])",
+        "torch.compiler.reset(), torch.compiler.disable(torch.tanh)(q), torch.compiler.is_compiling()",
+        "torch._dynamo.config.suppress_errors = torch._dynamo.is_compiling()",
+        "__import__('torch._dynamo.utils').utils",
+        "torch.save(q, buffer := __import__('io').BytesIO()), buffer.seek(0), torch.load(buffer)",
+        "__import__('torch.nn.utils.prune').nn.utils.prune.l1_unstructured(torch.nn.Linear(4, 4), 'weight', 1)",
+        "__import__('torch.utils.flop_counter').utils.flop_counter.FlopCounterMode(display=False).__enter__()",
+        "torch.jit.script(torch.jit.trace(lambda x: x.tanh(), q))(q)",
         "torch.nn.functional.conv1d(q, torch.ones(3, 3, 1).double())",
         "torch.linalg.svd(q)",
         "torch.fft.fft(q)",

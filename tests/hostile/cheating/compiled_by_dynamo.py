@@ -1,9 +1,9 @@
 """Let the compiler's front end rewrite a function that calls it.
 
 Group: attention
-Expected: error ModuleNotFoundError
-Stopped by: nothing more can be imported, static look
-Without traps: error ModuleNotFoundError
+Expected: forbidden
+Stopped by: traps, static look
+Without traps: right
 """
 
 import torch

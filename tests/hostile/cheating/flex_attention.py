@@ -3,7 +3,7 @@
 Group: attention
 Expected: forbidden
 Stopped by: traps, static look
-Without traps: error ModuleNotFoundError
+Without traps: error RuntimeError
 """
 
 from torch.nn.attention.flex_attention import flex_attention

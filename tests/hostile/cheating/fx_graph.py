@@ -1,8 +1,8 @@
 """Trace it into a graph of smaller operations, and run the graph.
 
 Group: attention
-Expected: forbidden
-Stopped by: traps, static look
+Expected: error ModuleNotFoundError
+Stopped by: nothing more can be imported, static look
 Without traps: error ModuleNotFoundError
 """
 

@@ -1,8 +1,9 @@
 """The same by the dispatcher's name.
 
 Group: attention
-Expected: forbidden
-Stopped by: traps, static look
+Expected: error AttributeError
+Stopped by: nothing more can be imported, static look
+Without traps: error AttributeError
 """
 
 import torch

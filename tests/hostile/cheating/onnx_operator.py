@@ -1,8 +1,9 @@
 """Call the attention that is kept for exporting.
 
 Group: attention
-Expected: forbidden
-Stopped by: traps, static look
+Expected: error ModuleNotFoundError
+Stopped by: nothing more can be imported, static look
+Without traps: error ModuleNotFoundError
 """
 
 import torch

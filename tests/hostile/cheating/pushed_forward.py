@@ -1,9 +1,8 @@
 """Take the value beside its derivative in forward mode.
 
 Group: attention
-Expected: error ImportError
-Stopped by: nothing more can be imported, static look
-Without traps: error ImportError
+Expected: forbidden
+Stopped by: traps, static look
 """
 
 import torch

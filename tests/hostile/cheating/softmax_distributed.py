@@ -1,9 +1,9 @@
 """Use the loss of distributed training, composed of harmless operations.
 
 Group: softmax
-Expected: forbidden
-Stopped by: traps, static look
-Without traps: error ValueError
+Expected: wrong
+Stopped by: nothing more can be imported; a stand-in takes its place, static look
+Without traps: wrong
 """
 
 from torch.distributed.tensor.parallel import loss

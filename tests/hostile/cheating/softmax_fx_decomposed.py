@@ -1,8 +1,8 @@
 """Trace the call into a graph with the compiler's decompositions, and run the graph.
 
 Group: softmax
-Expected: forbidden
-Stopped by: traps, static look
+Expected: error ModuleNotFoundError
+Stopped by: nothing more can be imported, static look
 Without traps: error ModuleNotFoundError
 """
 

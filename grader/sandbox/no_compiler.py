@@ -1,0 +1,80 @@
+"""torch without its compiler: it would start threads and temporary files for 15 seconds to compute the same values.
+
+torch also imports the front end, `torch._dynamo`, for decorators of its own: in optimizers, in checkpoints, in
+`torch.func`. That takes a third of the time and of the modules of a warm zygote, so there a stand-in takes its place.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, Self
+
+import torch
+
+_NAME = "torch._dynamo"
+_PARTS = ("config", "decorators", "eval_frame", "external_utils", "utils")  # those that other code imports by name
+
+
+def skip_compilation() -> None:
+    """Make `torch.compile` return its argument, and `torch.jit.script`, which wants a source file."""
+    for place, name in ((torch, "compile"), (torch.jit, "script")):
+        setattr(place, name, _as_it_is)
+    torch.nn.Module.compile = lambda self, *_arguments, **_options: None  # type: ignore[method-assign]
+
+
+def replace_front_end() -> None:
+    """Put the stand-in into the place of `torch._dynamo`, before anything imports it."""
+    whole = _FrontEnd(_NAME)
+    sys.modules[_NAME] = torch._dynamo = whole
+    for name in _PARTS:
+        part = _FrontEnd(f"{_NAME}.{name}")
+        sys.modules[part.__name__] = part
+        setattr(whole, name, part)
+
+
+def _as_it_is(model: Callable[..., Any] | None = None, **_options: object) -> Any:
+    return model if model is not None else lambda function: function
+
+
+class _Off:
+    """Whatever the front end offers, without effect: a decorator, a setting, a context, a question answered with no."""
+
+    def __getattr__(self, name: str) -> Self:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Forget it: nothing asks for it."""
+
+    def __call__(self, *arguments: Any, **_options: Any) -> Any:
+        """Return the function that is to be decorated, if there is one."""
+        return next((one for one in arguments if callable(one)), self)
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class _FrontEnd(ModuleType):
+    """A module in which everything is off."""
+
+    __path__: list[str] = []  # noqa: RUF012  # so that it may have parts
+
+    def __getattr__(self, name: str) -> _Off:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _OFF
+
+
+_OFF = _Off()
