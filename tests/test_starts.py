@@ -23,6 +23,18 @@ import sys
 import grader.bootstrap, grader.pages.server
 print(*(name for name in ("torch", "gradio") if name in sys.modules))
 """
+WITHOUT_PARSING = """
+import ast, inspect, sys
+from grader.pages.gradio_import import import_gradio
+
+kept, own = ast.get_source_segment, inspect.getfile
+ast.get_source_segment = lambda *_: sys.exit("the source of a component was parsed")
+import_gradio()
+ast.get_source_segment = kept
+assert inspect.getfile is own
+import gradio
+assert gradio.HTML.__name__ == "HTML"
+"""
 
 
 def test_the_pages_do_without_torch() -> None:
@@ -37,3 +49,10 @@ def test_the_processes_that_grade_are_started_before_gradio_is_imported() -> Non
     told = subprocess.run([sys.executable, "-c", BEFORE_THE_PROCESSES], cwd=ROOT, capture_output=True, text=True)
 
     assert (told.returncode, told.stdout.split()) == (0, [])
+
+
+def test_gradio_writes_no_type_stubs_at_a_start() -> None:
+    """It would parse the source of each component, which is half of its import, and write into its own folder."""
+    told = subprocess.run([sys.executable, "-c", WITHOUT_PARSING], cwd=ROOT, capture_output=True, text=True)
+
+    assert (told.returncode, told.stderr) == (0, "")

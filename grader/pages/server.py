@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from grader.bootstrap import start
 from grader.log import set_up_log
 from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout, raise_limit
+from grader.pages.gradio_import import import_gradio
 from grader.settings import Settings
 
 # With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
@@ -36,7 +37,9 @@ def serve(settings: Settings) -> None:
     os.umask(0o077)  # whatever any library writes is for us alone
     set_up_log(settings.log_format)
     starting = start(settings)
-    from grader.pages.application import create_app  # here: Gradio is imported while the grading processes warm up
+    gc.disable()  # nothing that is imported is garbage, and looking for some takes a third of the time
+    import_gradio()  # here: the grading processes warm up meanwhile
+    from grader.pages.application import create_app
 
     service = starting.wait()
     app = create_app(service, settings)
@@ -48,6 +51,7 @@ def serve(settings: Settings) -> None:
     # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
     gc.collect()
     gc.freeze()
+    gc.enable()
     # The loop lets go of Python at every system call, and would wait 5 ms for each busy thread to get it back.
     sys.setswitchinterval(SWITCH_SECONDS)
     server = uvicorn.Server(configured(app, settings, descriptors))
