@@ -28,7 +28,6 @@ from benchmarks.latency import EXERCISE, stocked
 from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
 from grader.jobs.stock import Stock
-from grader.jobs.supervisor import SLOTS_EACH
 from grader.judge.grade import grade
 from grader.sandbox.choice import choose_box
 
@@ -39,7 +38,7 @@ _GENERATION = 3  # below this process: the zygote as it was started, the zygote 
 
 def throughput(
     seconds: float = 8.0,
-    each: Annotated[int, typer.Option(help="Slots of one grading process.")] = SLOTS_EACH,
+    each: Annotated[int, typer.Option(help="Slots of one grading process.")] = 1,
     stock: Annotated[int, typer.Option(help="How many gradings are prepared for each number of slots.")] = 0,
 ) -> None:
     """Print the grades a second and the milliseconds of one, slots by slots, and the memory of children."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.exercise.catalog import ROOT, Catalog
 from grader.installation import budget_of, chosen_box, opened, rules_of, slots_in_memory
 from grader.jobs import archive
-from grader.jobs.supervisor import SLOTS_EACH, WorkerSupervisor
+from grader.jobs.supervisor import WorkerSupervisor
 from grader.jobs.worker_protocol import lower_priority
 from grader.log import set_up_log
 from grader.sandbox import cgroup
@@ -60,7 +60,8 @@ def start(settings: Settings) -> Starting:
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
     cgroup.settle()
-    supervisor = WorkerSupervisor(database, partial(start_grading, settings), settings.slots)
+    processes = budget_of(settings, catalog).processes(settings.slots)
+    supervisor = WorkerSupervisor(database, partial(start_grading, settings), processes)
     archive.keep(database, catalog)
     return Starting(settings, catalog, database, supervisor)
 
@@ -94,7 +95,9 @@ def work(descriptor: int) -> None:
     settings = Settings(**{**chosen, "data": Path(chosen["data"])})
     set_up_log(settings.log_format)
     catalog = Catalog.load()
-    with closing(BoxToCome(budget_of(settings, catalog).room(min(settings.slots, SLOTS_EACH)))) as coming:
+    budget = budget_of(settings, catalog)
+    slots = -(-settings.slots // budget.processes(settings.slots))
+    with closing(BoxToCome(budget.room(slots))) as coming:
         from grader.grading_process import serve  # here: it brings torch, while the sandbox warms up
 
         serve(connection, settings, catalog, partial(chosen_box, settings, coming), first=place == 0)

@@ -7,7 +7,6 @@ from contextlib import closing
 
 from grader.box.run import Box, Limits
 from grader.exercise.catalog import Catalog
-from grader.jobs.supervisor import SLOTS_EACH
 from grader.sandbox import cgroup
 from grader.sandbox.budget import MemoryBudget
 from grader.sandbox.choice import BoxToCome
@@ -22,7 +21,7 @@ LOG = logging.getLogger(__name__)
 def budget_of(settings: Settings, catalog: Catalog) -> MemoryBudget:
     """Return what the service may use, by the settings or as this machine or container has it."""
     each = max((exercise.spec.limits.memory_bytes for exercise in catalog.values()), default=Limits().memory_bytes)
-    return MemoryBudget((settings.memory_mib << 20) or cgroup.available(), each, SLOTS_EACH)
+    return MemoryBudget((settings.memory_mib << 20) or cgroup.available(), each)
 
 
 def slots_in_memory(settings: Settings, catalog: Catalog) -> int:

@@ -8,7 +8,6 @@ process is an `EmbeddedEngine` on the same database. One that dies is replaced, 
 from __future__ import annotations
 
 import logging
-import math
 import socket
 import subprocess
 import threading
@@ -38,7 +37,6 @@ from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
-SLOTS_EACH = 2  # in one process; Python's part of a grade is about half of it
 START_SECONDS = 120.0
 PAUSE_SECONDS = 1.0  # before a grading process that died is replaced
 GRACE_SECONDS = 10.0  # for closing down after a drain
@@ -99,34 +97,35 @@ class WorkerSupervisor(TableQueue):
     Args:
         database: where the submissions are.
         start: starts a grading process.
-        slots: how many submissions are graded at once on the CPU; there are as many processes as that takes.
+        processes: how many there are; the others are started once the first one grades.
         clock: gives the seconds since the epoch.
     """
 
-    def __init__(self, database: Database, start: Start, slots: int, *, clock: Callable[[], float] = time.time) -> None:
-        """Start the processes."""
+    def __init__(
+        self, database: Database, start: Start, processes: int, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Start the first process."""
         super().__init__(database, Live(), clock)
         self._start = start
         self._leaving = threading.Event()
         self._shares: list[dict[str, int]] = []
-        self._processes = [WorkerProcess(start, place) for place in range(math.ceil(slots / SLOTS_EACH))]
+        self._places = range(processes)
+        self._processes = {0: WorkerProcess(start, 0)}
         self._threads: list[threading.Thread] = []
 
     def wait(self) -> Ready:
-        """Return what the first process says of itself, once every one is warm.
+        """Return what the first process says of itself, once it is warm.
 
         Raises:
             SandboxUnavailable: this machine has no sandbox for strangers' code.
             AuthorError: an exercise is written wrongly.
-            GraderFault: a process did not start.
+            GraderFault: it did not start.
         """
         try:
-            hellos = [process.wait() for process in self._processes]
+            return self._processes[0].wait()
         except GraderFault:
-            for process in self._processes:
-                process.end(0.0)
+            self._processes[0].end(0.0)
             raise
-        return hellos[0]
 
     def wake(self, queue: str) -> None:
         """Wake a worker in one of the processes; each looks twice a second anyway."""
@@ -139,11 +138,11 @@ class WorkerSupervisor(TableQueue):
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
         self._leaving.clear()
-        self._shares = shared_out(slots, len(self._processes))
+        self._shares = shared_out(slots, len(self._places))
         self.live.slots = sum(slots.values())
         self._threads = [
             threading.Thread(target=self._follow, args=(place,), daemon=True, name="grading process")
-            for place in range(len(self._processes))
+            for place in self._places
         ]
         for thread in self._threads:
             thread.start()
@@ -153,7 +152,7 @@ class WorkerSupervisor(TableQueue):
         self._leaving.set()
         self._tell(Drain(seconds))
         end = time.monotonic() + seconds + GRACE_SECONDS
-        for process in self._processes:
+        for process in list(self._processes.values()):
             process.end(end - time.monotonic())
         for thread in self._threads:
             thread.join()
@@ -165,26 +164,32 @@ class WorkerSupervisor(TableQueue):
             return False
 
     def _tell(self, message: Message, *, hint: bool = False) -> None:
-        for process in self._processes:
+        for process in list(self._processes.values()):
             process.tell(message, hint=hint)
 
     def _follow(self, place: int) -> None:
         """Heed one process, and its successor when it dies, as long as this engine runs."""
+        if place not in self._processes:
+            self._begin(place)
         while not self._leaving.is_set():
-            process = self._processes[place]
-            process.tell(StartWorkers(self._shares[place]))
-            process.listen(self._heed)
+            if (process := self._processes.get(place)) is not None:
+                process.tell(StartWorkers(self._shares[place]))
+                process.listen(self._heed)
             if not self._leaving.wait(PAUSE_SECONDS):
                 LOG.error("a grading process ended; another one takes over what it held")
-                self._replace(place)
+                if process is not None:
+                    process.end(0.0)
+                self._begin(place)
 
-    def _replace(self, place: int) -> None:
-        self._processes[place].end(0.0)
+    def _begin(self, place: int) -> None:
+        """Start a process and wait until it is warm; end it if nobody needs it any more."""
         try:
             self._processes[place] = fresh = WorkerProcess(self._start, place)
             fresh.wait()
+            if self._leaving.is_set():
+                fresh.end(0.0)
         except (GraderFault, OSError) as fault:  # no process or descriptor to be had; tried again after a pause
-            LOG.error("it did not start either: %s", fault)
+            LOG.error("a grading process did not start: %s", fault)
 
     def _heed(self, message: Message) -> None:
         match message:

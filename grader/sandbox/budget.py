@@ -13,19 +13,19 @@ from dataclasses import dataclass
 from grader.errors import SandboxUnavailable
 
 _MIB = 1 << 20
-PAGES = 512 * _MIB  # the process that serves the pages
+PAGES = 384 * _MIB  # the process that serves the pages
 GRADER = 384 * _MIB  # a grading process
 ZYGOTE = 384 * _MIB  # its zygote, with the children that wait
 CHILD = 64 * _MIB  # a child at rest
+_MOST_SLOTS = 2  # in one process; Python's part of a grade is a third of it
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryBudget:
-    """What the service may use, in bytes; `each` is the largest limit that a run may have, `shared` slots a process."""
+    """What the service may use, in bytes; `each` is the largest limit that a run may have."""
 
     memory: int
     each: int
-    shared: int
 
     def slots(self, wanted: int) -> int:
         """Return how many slots there is room for, at most `wanted`.
@@ -42,9 +42,14 @@ class MemoryBudget:
             )
         return found
 
-    def needed(self, slots: int) -> int:
-        """Return the bytes that the service needs at most with so many slots."""
-        return PAGES + math.ceil(slots / self.shared) * (GRADER + ZYGOTE) + slots * (self.each + CHILD)
+    def processes(self, slots: int) -> int:
+        """Return how many grading processes those slots are shared out to: one each, or two in one to save memory."""
+        return slots if self.needed(slots, slots) <= self.memory else math.ceil(slots / _MOST_SLOTS)
+
+    def needed(self, slots: int, processes: int = 0) -> int:
+        """Return the bytes that the service needs at most with so many slots, in as few processes as may be or more."""
+        processes = processes or math.ceil(slots / _MOST_SLOTS)
+        return PAGES + processes * (GRADER + ZYGOTE) + slots * (self.each + CHILD)
 
     def room(self, slots: int) -> int:
         """Return the bytes that a zygote with all its children needs at most, for so many runs at once."""

@@ -16,7 +16,7 @@ from grader.sandbox.child import Child, ChildLimits, fork_child, send
 from grader.sandbox.lockdown.oom import Ranks
 from grader.sandbox.lockdown.walls import Walls
 
-_SIZE = 2  # as many as a grading process has slots
+_SIZE = 2  # as many as a grading process has slots at most
 
 
 class PreforkPool:

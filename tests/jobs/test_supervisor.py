@@ -33,7 +33,7 @@ def supervisor(database: Database, tmp_path: Path) -> Iterator[WorkerSupervisor]
         number = connection.fileno()
         return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
 
-    supervisor = WorkerSupervisor(database, start, 2)
+    supervisor = WorkerSupervisor(database, start, 1)
     assert supervisor.wait().box == "a box"
     supervisor.run({"cpu": 2})
     yield supervisor
@@ -86,6 +86,31 @@ def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:
 
     with pytest.raises(GraderFault, match="ended before it could grade"):
         WorkerSupervisor(database, start, 1).wait()
+
+
+def test_the_first_process_grades_before_the_others_are_started(database: Database, tmp_path: Path) -> None:
+    """They would take the cores while the first one warms up; and one that never starts stops nobody."""
+    started: list[int] = []
+    first_has_graded = threading.Event()
+
+    def start(connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
+        started.append(place)
+        if place and not first_has_graded.is_set():
+            return subprocess.Popen([sys.executable, "-c", "pass"])
+        number = connection.fileno()
+        return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
+
+    (tmp_path / "hanging").touch()  # no job hangs
+    supervisor = WorkerSupervisor(database, start, 2)
+    supervisor.wait()
+    assert started == [0]
+    supervisor.run({"cpu": 2})
+    hand_in(database, supervisor, "s1")
+    until(lambda: states(database)["s1"] is State.DONE, "the first process has graded it")
+    first_has_graded.set()
+    until(lambda: len(supervisor._processes) == 2 and started.count(1) > 1, "the second process is tried again")
+
+    assert supervisor.drain(PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(

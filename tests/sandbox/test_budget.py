@@ -20,12 +20,14 @@ _EACH = 1024 * _MIB
 @pytest.mark.parametrize("memory", [2400, 3500, 4700, 9000, 64_000])
 def test_slots_are_as_many_as_fit(wanted: int, memory: int) -> None:
     """What all of them may use at once is there, and one slot more would not fit or was not asked for."""
-    budget = MemoryBudget(memory * _MIB, _EACH, shared=2)
+    budget = MemoryBudget(memory * _MIB, _EACH)
     slots = budget.slots(wanted)
-    processes = (slots + 1) // 2
+    processes = budget.processes(slots)
 
     assert PAGES + processes * (GRADER + ZYGOTE) + slots * (_EACH + CHILD) <= memory * _MIB
     assert slots == wanted or budget.needed(slots + 1) > memory * _MIB
+    assert processes in (slots, (slots + 1) // 2)
+    assert processes == slots or budget.needed(slots, slots) > memory * _MIB
 
 
 def test_a_place_without_room_for_one_is_refused_in_one_line(tmp_path: Path) -> None:
