@@ -68,14 +68,10 @@ class Stock:
         """Return what nobody else got or will get, None where nothing is ready."""
         self._note(exercise.id)
         one = self._exercises.get(exercise.id)
-        body = one.files.take() if one else None
+        body = one.files.take(_SEED_BYTES + one.outline.size) if one else None
         if one is None or body is None:
             return None
-        try:
-            return one.outline.filled(int.from_bytes(body[:_SEED_BYTES], "little"), body[_SEED_BYTES:])
-        except ValueError as fault:
-            LOG.warning("an entry of the stock of %s is of no use: %s", exercise.id, fault)
-            return None
+        return one.outline.filled(int.from_bytes(body[:_SEED_BYTES], "little"), body[_SEED_BYTES:])
 
     def fill(self, go_on: Callable[[], bool]) -> bool:
         """Do one piece of work, some hundred milliseconds at most where `go_on` says no; return whether there is more.
