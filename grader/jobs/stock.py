@@ -19,7 +19,6 @@ from pathlib import Path
 
 import torch
 
-from grader.errors import AuthorError
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.single_use import SingleUseFiles, clean
@@ -93,7 +92,7 @@ class Stock:
             return False
         try:
             self._exercises[missing] = _exercise_stock(self._folder, self._catalog[missing])
-        except AuthorError as fault:
+        except Exception as fault:  # noqa: BLE001 - whatever an exercise does, the others are prepared
             self._give_up(missing, fault)
         if len(self._exercises) + len(self._without) == len(self._catalog):
             clean(self._folder, frozenset(one.files.folder.name for one in self._exercises.values()))
@@ -110,7 +109,7 @@ class Stock:
             # The mistakes take longer than the truth, so that everybody's truth comes first.
             prepared = prepare(one.exercise, _new_seed(), go_on if all(counts.values()) else lambda: False)
             numbers = one.outline.numbers(prepared)
-        except AuthorError as fault:
+        except Exception as fault:  # noqa: BLE001 - as above
             self._give_up(wanted, fault)
         else:
             one.files.put(prepared.seed.to_bytes(_SEED_BYTES, "little") + numbers)
@@ -132,10 +131,11 @@ class Stock:
         """Note that an exercise was asked for; what was asked for long ago counts less and less."""
         self._asked[id] += 1
         if self._asked.total() > _REMEMBERED:
-            self._asked = Counter({known: count // 2 for known, count in self._asked.items()})
+            asked = list(self._asked.items())  # in one step: the other slots add to it
+            self._asked = Counter({known: count // 2 for known, count in asked})
 
-    def _give_up(self, id: str, fault: AuthorError) -> None:
-        LOG.warning("nothing is prepared for %s any more: %s", id, fault)
+    def _give_up(self, id: str, fault: Exception) -> None:
+        LOG.warning("nothing is prepared for %s any more: %r", id, fault)
         self._without.add(id)
         self._exercises.pop(id, None)
 

@@ -9,18 +9,20 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from grader.box.inline import InlineBox
-from grader.exercise.catalog import ROOT, Catalog, read_exercise
+from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
 from grader.jobs import stock as stocking
 from grader.jobs.single_use import clean
 from grader.jobs.stock import Stock
+from grader.judge import grade as judging
 from grader.judge.grade import grade
+from grader.judge.prepared import Prepared
 from grader.judge.report import Report
 
 MIB = 1 << 20
@@ -131,6 +133,38 @@ def test_something_else_in_the_place_of_its_folder_fails_no_grading(tmp_path: Pa
     assert full.take(few["causal_mask"]) is None
     with pytest.raises(FileExistsError):
         full.fill(lambda: True)
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_an_exercise_that_cannot_be_prepared_holds_up_no_other(
+    tmp_path: Path, few: Catalog, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    """Whatever an author's code raises, for its first seed or a later one."""
+    drawn: list[int] = []
+
+    def prepare(exercise: Exercise, seed: int, go_on: Callable[[], bool] = lambda: False) -> Prepared:
+        drawn.extend([seed] * (exercise.id == "causal_mask"))
+        if exercise.id == "causal_mask" and len(drawn) > before:
+            raise ZeroDivisionError("for this seed")
+        return judging.prepare(exercise, seed, go_on)
+
+    monkeypatch.setattr(stocking, "prepare", prepare)
+    stock = filled(Stock(tmp_path, few, MIB))
+
+    assert len(drained(stock, few, "padding_mask")) == stocking.LEAST
+    assert len(drawn) == before + 1
+
+
+def test_many_slots_may_ask_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted of their askings is halved now and then, while others count on."""
+    monkeypatch.setattr(stocking, "_REMEMBERED", 20)
+    stock, often = Stock(tmp_path, Catalog([]), 0), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as slots:
+            list(slots.map(stock._note, (str(count) for count in range(15_000))))
+    finally:
+        sys.setswitchinterval(often)
 
 
 def test_a_changed_exercise_has_an_empty_stock(tmp_path: Path, full: Stock, few: Catalog) -> None:
