@@ -61,7 +61,7 @@ class Stock:
         self._exercises: dict[str, _ExerciseStock] = {}
         self._without: set[str] = set()  # exercises for which nothing can be prepared
         self._asked: Counter[str] = Counter()
-        self._filling = threading.Lock()
+        self._noting, self._filling = threading.Lock(), threading.Lock()
 
     def take(self, exercise: Exercise) -> Prepared | None:
         """Return what nobody else got or will get, None where nothing is ready."""
@@ -129,10 +129,10 @@ class Stock:
 
     def _note(self, id: str) -> None:
         """Note that an exercise was asked for; what was asked for long ago counts less and less."""
-        self._asked[id] += 1
-        if self._asked.total() > _REMEMBERED:
-            asked = list(self._asked.items())  # in one step: the other slots add to it
-            self._asked = Counter({known: count // 2 for known, count in asked})
+        with self._noting:
+            self._asked[id] += 1
+            if self._asked.total() > _REMEMBERED:
+                self._asked = Counter({known: count // 2 for known, count in self._asked.items()})
 
     def _give_up(self, id: str, fault: Exception) -> None:
         LOG.warning("nothing is prepared for %s any more: %r", id, fault)
