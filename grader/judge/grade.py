@@ -67,11 +67,8 @@ def grade(
     preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
     seed, sheet, truth, sketches = _asked(exercise, seed, take())
     outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=partial(preview.read, text))
-    report = replace(tell(blank, outcome), seed=seed, seconds=round(time.perf_counter() - start, 4))
-    if not report.checks:
-        return report
-    report = _pictured(report, outcome)
-    if report.score < 100 or places:
+    report = _pictured(replace(blank, seed=seed), outcome, start)
+    if report.checks and (report.score < 100 or places):
         verdict(replace(report, complete=False))
     again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
     once_more = partial(again, box, limits=_shorter(limits, budget.rerun_seconds))
@@ -92,8 +89,11 @@ def _shorter(limits: Limits, seconds: float) -> Limits:
     return replace(limits, wall_seconds=min(limits.wall_seconds, seconds))
 
 
-def _pictured(report: Report, outcome: Outcome) -> Report:
-    """Return `report` with its pictures."""
+def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:
+    """Return `blank` with all that follows from the outcome, with pictures where anything was checked."""
+    report = replace(tell(blank, outcome), seconds=round(time.perf_counter() - start, 4))
+    if not report.checks:
+        return report
     optional = OptionalParts()
     drawn = optional.make(
         "the pictures are",
@@ -107,6 +107,8 @@ def _with_panels(
     exercise: Exercise, report: Report, outcome: Outcome, *, places: Sequence[DevicePlace], run: Runner
 ) -> Report:
     """Return `report` with its panels; a device that fails us costs them, never the verdict."""
+    if not report.checks:
+        return report
     optional, none = OptionalParts(), ()
     reference = partial(_reference_in, exercise)
     found: tuple[DevicePanel, ...] = optional.make(
