@@ -80,8 +80,8 @@ def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box, stock: Stoc
 
 
 def _grade(exercise: Exercise, source: str, seed: int, box: Box, stock: Stock | None) -> None:
-    ready = stock.take(exercise) if stock else None
-    report = grade(exercise, source, seed=ready.seed if ready else seed, box=box, prepared=ready)
+    take = partial(stock.take, exercise) if stock else lambda: None
+    report = grade(exercise, source, seed=seed, box=box, take=take)
     if report.score != 100:
         raise SystemExit(f"the benchmark's own answer earned {report.score}: {report.reason}")
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
@@ -104,14 +104,14 @@ def _warm_up(folder: Path, entries: int) -> None:
 def _busy(slots: int, seconds: float, folder: Path, entries: int) -> list[float]:
     """Keep `slots` threads of this process grading; return the milliseconds of each grade that ended in time."""
     exercise, source, box = _job()
+    take = partial(_stock(folder, entries).take, exercise) if entries else lambda: None
     end = time.perf_counter() + seconds
 
     def slot(number: int) -> list[float]:
         taken: list[float] = []
         for seed in count(number << 20):
             start = time.perf_counter()
-            ready = _stock(folder, entries).take(exercise) if entries else None
-            grade(exercise, source, seed=ready.seed if ready else seed, box=box, prepared=ready)
+            grade(exercise, source, seed=seed, box=box, take=take)
             if time.perf_counter() > end:
                 break
             taken.append((time.perf_counter() - start) * 1000)

@@ -8,6 +8,7 @@ references, of which a test says so.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from grader.box.binding import write
@@ -26,7 +27,7 @@ class Prebuilt:
         self._built: dict[Hashable, tuple[BuildSeen, Instance]] = {}
 
     def observe(self, plan: Plan) -> Observations:
-        """Return everything that `plan` shows of the code."""
+        """Return everything that `plan` shows of the code; its constructions in their order in the plan."""
         with alone():
             told: list[Event] = []
             instances: Instances = {}
@@ -37,7 +38,9 @@ class Prebuilt:
                     told.append(seen)
             told += observe(plan, self._loaded, instances)
             self._keep(plan, instances, told)
-            return Observations.of(told)
+            found = Observations.of(told)
+            builds = {build.name: found.builds[build.name] for build in plan.builds if build.name in found.builds}
+            return replace(found, builds=builds)
 
     def _loaded(self) -> Mapping[str, Any]:
         if self._namespace is None:

@@ -31,6 +31,7 @@ from grader.store.records import SubmissionId
 LOG = logging.getLogger(__name__)
 KEEPER_SECONDS = 0.5
 DRAIN_LOOK_SECONDS = 0.05
+_IDLE_TIME = "idle time"
 
 
 def _unknown(_exercise: str) -> Versions:
@@ -92,7 +93,7 @@ class EmbeddedEngine(TableQueue):
         self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
         if self._background is not None:
             others = (self._background, self._is_idle, self._stop)
-            self._threads.append(threading.Thread(target=use_idle_time, args=others, daemon=True, name="idle time"))
+            self._threads.append(threading.Thread(target=use_idle_time, args=others, daemon=True, name=_IDLE_TIME))
         for thread in self._threads:
             thread.start()
 
@@ -141,6 +142,8 @@ class EmbeddedEngine(TableQueue):
         while alive and time.monotonic() < end:
             alive[0].join(DRAIN_LOOK_SECONDS)
             alive = [thread for thread in alive if thread.is_alive()]
+            if any(thread.name == _IDLE_TIME for thread in alive):
+                continue  # a process that ends while torch works in one of its threads is aborted
             with self._database.read() as session:
                 # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
                 if lock.id not in claims.holders(session) and not any(worker.explaining for worker in self._running):

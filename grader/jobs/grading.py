@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import torch
 
@@ -73,12 +73,11 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
             return replace(report, advice=(*report.advice, *gone))
 
         exercise = catalog[submission.exercise]
-        prepared = stock.take(exercise) if stock else None
         report = grade(
             exercise,
             submission.raw,
-            seed=prepared.seed if prepared else submission.seed,
-            prepared=prepared,
+            seed=submission.seed,
+            take=partial(stock.take, exercise) if stock else lambda: None,
             box=box if tracker.alone else shared,
             places=() if submission.device == "cpu" else panels,
             progress=tracker,

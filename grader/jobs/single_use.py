@@ -1,19 +1,28 @@
-"""A folder of entries, each of which is given to exactly one of all the processes that ask."""
+"""A folder of entries, each of which is given to exactly one of all the processes that ask.
+
+An entry is of use only as the file that was written. A copy in another folder, on another disk or from a backup has
+another inode, or one whose status changed later; what it was copied from may have been given to somebody already. Not
+covered: a file system that goes back to an earlier state as a whole.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets
+import struct
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
+_NAME = "[0-9a-f]" * 16
 _ENDING = ".entry"
 _PART = ".part"  # an entry that is being written
 _PART_SECONDS = 60.0  # an entry that takes longer is none that anybody still writes
-_SUM_BYTES = 4
+_NAMING_SECONDS = 2.0  # at most, from the end of an entry's text to its name
+_TAIL = struct.Struct("<dI")  # when the entry was written, and a checksum over that and all else
 
 
 class SingleUseFiles:
@@ -38,46 +47,65 @@ class SingleUseFiles:
         part = name.with_suffix(_PART)
         try:
             with open(part, "xb", opener=_private) as file:
-                file.write(zlib.crc32(body).to_bytes(_SUM_BYTES, "little"))
                 file.write(body)
+                file.write(self._tail(body, file, time.time()))
             part.rename(name.with_suffix(_ENDING))
         except OSError:
             part.unlink(missing_ok=True)
             raise
 
-    def take(self) -> bytearray | None:
-        """Return an entry that nobody else got or will get; None if there is none left that is whole."""
+    def take(self, size: int) -> bytearray | None:
+        """Return an entry of `size` bytes that nobody else got or will get; None if none is left that is whole."""
         for name in self._names():
             with suppress(OSError):  # somebody else was quicker, or the disk cannot read it
-                body = self._taken(name)
+                body = self._taken(name, size)
                 if body is not None:
                     return body
         return None
 
-    def _taken(self, name: str) -> bytearray | None:
+    def _taken(self, name: str, size: int) -> bytearray | None:
         path = self.folder / name
         with open(path, "rb") as file:
-            data = bytearray(file.read())
-        path.unlink()  # of all who read it one succeeds
-        body = data[_SUM_BYTES:]
-        return body if zlib.crc32(body).to_bytes(_SUM_BYTES, "little") == data[:_SUM_BYTES] else None
+            found = os.fstat(file.fileno())
+            path.unlink()  # of all who have opened it one succeeds
+            if found.st_size != size + _TAIL.size or found.st_nlink != 1:
+                return None
+            body = bytearray(size)
+            file.readinto(body)
+            tail = file.read()
+            written, _ = _TAIL.unpack(tail)
+            own = abs(found.st_ctime - written) < _NAMING_SECONDS and tail == self._tail(body, file, written)
+        return body if own else None
+
+    def _tail(self, body: bytes | bytearray, file: IO[bytes], written: float) -> bytes:
+        told = f"{self.folder.name} {os.fstat(file.fileno()).st_ino} {written}"
+        return _TAIL.pack(written, zlib.crc32(told.encode(), zlib.crc32(body)))
 
     def _names(self) -> Iterator[str]:
         with suppress(OSError), os.scandir(self.folder) as found:  # mostly there is no such folder yet
-            yield from (entry.name for entry in found if entry.name.endswith(_ENDING))
+            yield from (one.name for one in found if one.name.endswith(_ENDING) and one.is_file(follow_symlinks=False))
 
 
 def clean(root: Path, keep: frozenset[str]) -> None:
-    """Remove the folders below `root` that are not called for, and what killed processes left half written."""
-    for path in list(root.glob("*/*")):
-        with suppress(OSError):
-            abandoned = path.suffix == _PART and time.time() - path.stat().st_mtime > _PART_SECONDS
-            if path.parent.name not in keep or abandoned:
-                path.unlink()
+    """Remove the folders of entries that are not called for, and what killed processes left half written.
+
+    Nothing is removed but that: whatever else is below `root` is somebody's own, and behind a link it is elsewhere.
+    """
     for folder in list(root.glob("*")):
+        if folder.is_symlink():
+            continue
+        _remove(folder.glob(_NAME + _PART), older=_PART_SECONDS)
         if folder.name not in keep:
-            with suppress(OSError):  # somebody puts a new entry there
+            _remove(folder.glob(_NAME + _ENDING))
+            with suppress(OSError):  # something else is there, or somebody puts a new entry there
                 folder.rmdir()
+
+
+def _remove(paths: Iterator[Path], older: float = -1.0) -> None:
+    for path in list(paths):
+        with suppress(OSError):
+            if abs(time.time() - path.lstat().st_mtime) > older:
+                path.unlink()
 
 
 def _private(path: str, flags: int) -> int:

@@ -19,7 +19,6 @@ from pathlib import Path
 
 import torch
 
-from grader.errors import AuthorError
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.single_use import SingleUseFiles, clean
@@ -62,20 +61,16 @@ class Stock:
         self._exercises: dict[str, _ExerciseStock] = {}
         self._without: set[str] = set()  # exercises for which nothing can be prepared
         self._asked: Counter[str] = Counter()
-        self._filling = threading.Lock()
+        self._noting, self._filling = threading.Lock(), threading.Lock()
 
     def take(self, exercise: Exercise) -> Prepared | None:
         """Return what nobody else got or will get, None where nothing is ready."""
         self._note(exercise.id)
         one = self._exercises.get(exercise.id)
-        body = one.files.take() if one else None
+        body = one.files.take(_SEED_BYTES + one.outline.size) if one else None
         if one is None or body is None:
             return None
-        try:
-            return one.outline.filled(int.from_bytes(body[:_SEED_BYTES], "little"), body[_SEED_BYTES:])
-        except ValueError as fault:
-            LOG.warning("an entry of the stock of %s is of no use: %s", exercise.id, fault)
-            return None
+        return one.outline.filled(int.from_bytes(body[:_SEED_BYTES], "little"), body[_SEED_BYTES:])
 
     def fill(self, go_on: Callable[[], bool]) -> bool:
         """Do one piece of work, some hundred milliseconds at most where `go_on` says no; return whether there is more.
@@ -97,7 +92,7 @@ class Stock:
             return False
         try:
             self._exercises[missing] = _exercise_stock(self._folder, self._catalog[missing])
-        except AuthorError as fault:
+        except Exception as fault:  # noqa: BLE001 - whatever an exercise does, the others are prepared
             self._give_up(missing, fault)
         if len(self._exercises) + len(self._without) == len(self._catalog):
             clean(self._folder, frozenset(one.files.folder.name for one in self._exercises.values()))
@@ -114,7 +109,7 @@ class Stock:
             # The mistakes take longer than the truth, so that everybody's truth comes first.
             prepared = prepare(one.exercise, _new_seed(), go_on if all(counts.values()) else lambda: False)
             numbers = one.outline.numbers(prepared)
-        except AuthorError as fault:
+        except Exception as fault:  # noqa: BLE001 - as above
             self._give_up(wanted, fault)
         else:
             one.files.put(prepared.seed.to_bytes(_SEED_BYTES, "little") + numbers)
@@ -134,12 +129,13 @@ class Stock:
 
     def _note(self, id: str) -> None:
         """Note that an exercise was asked for; what was asked for long ago counts less and less."""
-        self._asked[id] += 1
-        if self._asked.total() > _REMEMBERED:
-            self._asked = Counter({known: count // 2 for known, count in self._asked.items()})
+        with self._noting:
+            self._asked[id] += 1
+            if self._asked.total() > _REMEMBERED:
+                self._asked = Counter({known: count // 2 for known, count in self._asked.items()})
 
-    def _give_up(self, id: str, fault: AuthorError) -> None:
-        LOG.warning("nothing is prepared for %s any more: %s", id, fault)
+    def _give_up(self, id: str, fault: Exception) -> None:
+        LOG.warning("nothing is prepared for %s any more: %r", id, fault)
         self._without.add(id)
         self._exercises.pop(id, None)
 

@@ -43,15 +43,15 @@ def grade(
     cancel: CancelToken | None = None,
     verdict: Callable[[Report], None] = lambda _: None,
     budget: Budget = DESK,
-    prepared: Prepared | None = None,
+    take: Callable[[], Prepared | None] = lambda: None,
 ) -> Report:
     """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
 
     The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
     Whatever the submission does is told in the report. `progress` is called with each finished call; `cancel` kills the
     run and ends the search for causes and places. Where more is looked for after the verdict, `verdict` is called with
-    the report so far, whose points and checks are final; `budget` is what may be done afterwards. `prepared` is what
-    `prepare` gave for this exercise and seed, which is found here if it is left out.
+    the report so far, whose points and checks are final; `budget` is what may be done afterwards. `take` is called once
+    the source is known to be of use; what it gives for this exercise takes the place of `seed`, whatever seed it has.
 
     Raises:
         Stopped: `cancel` was cancelled meanwhile.
@@ -65,9 +65,9 @@ def grade(
         return replace(blank, reason=str(refusal))
     limits = Limits(**exercise.spec.limits.model_dump())
     preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
-    sheet, truth, sketches = _asked(exercise, seed, prepared)
+    seed, sheet, truth, sketches = _asked(exercise, seed, take())
     outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=partial(preview.read, text))
-    report = _pictured(blank, outcome, start)
+    report = _pictured(replace(blank, seed=seed), outcome, start)
     if report.checks and (report.score < 100 or places):
         verdict(replace(report, complete=False))
     again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
@@ -76,13 +76,13 @@ def grade(
     return _with_panels(exercise, look(exercise, report, outcome), outcome, places=places, run=again)
 
 
-def _asked(exercise: Exercise, seed: int, prepared: Prepared | None) -> tuple[Sheet, Truth, Sketches | None]:
-    """Return what is asked, what finds the truth of it, and the sketches of the known mistakes."""
+def _asked(exercise: Exercise, seed: int, prepared: Prepared | None) -> tuple[int, Sheet, Truth, Sketches | None]:
+    """Return the seed, what is asked, what finds the truth of it, and the sketches of the known mistakes."""
     find = partial(observe_reference, exercise)
     if prepared is None:
-        return draw_up(exercise, seed), find, None
+        return seed, draw_up(exercise, seed), find, None
     sheet, known = prepared.sheet, prepared.truth
-    return sheet, lambda plan: known if plan is sheet.plan else find(plan), prepared.sketches
+    return prepared.seed, sheet, lambda plan: known if plan is sheet.plan else find(plan), prepared.sketches
 
 
 def _shorter(limits: Limits, seconds: float) -> Limits:

@@ -53,11 +53,11 @@ class Outline:
 
     def __init__(self, prepared: Prepared) -> None:
         """Take the outline of any seed."""
-        described = _Description(prepared)
-        self._layout = _Layout(described.tensors)
-        self._recipe = _Recipe(_content(prepared), described.tensors)
+        walk = _Walk(prepared)
+        self._layout = _Layout(walk.tensors)
+        self._steps = walk.steps
         self.size = self._layout.size
-        self.digest = described.digest
+        self.digest = walk.digest
 
     def numbers(self, prepared: Prepared) -> bytearray:
         """Return the numbers of a seed.
@@ -65,11 +65,11 @@ class Outline:
         Raises:
             AuthorError: it has another outline, since the exercise draws more than numbers from a seed.
         """
-        described = _Description(prepared)
-        if described.digest != self.digest:
+        walk = _Walk(prepared)
+        if walk.digest != self.digest:
             raise AuthorError(f"seed {prepared.seed} gives other calls, shapes or scalars than the seed before it")
         data = bytearray(self.size)
-        for place, tensor in zip(self._layout.tensors(data), described.tensors, strict=True):
+        for place, tensor in zip(self._layout.tensors(data), walk.tensors, strict=True):
             place.copy_(tensor)
         return data
 
@@ -81,7 +81,7 @@ class Outline:
         """
         if len(numbers) != self.size:
             raise ValueError(f"{len(numbers)} bytes of numbers, where the outline needs {self.size}")
-        return Prepared(seed, *self._recipe.made_with(self._layout.tensors(numbers)))
+        return Prepared(seed, *_made(self._steps, self._layout.tensors(numbers)))
 
 
 class _Layout:
@@ -106,93 +106,81 @@ class _Layout:
         return [whole[kind].as_strided(shape, strides, offset) for kind, shape, strides, offset in self._places]
 
 
-class _Description:
-    """A digest over everything but the seed and the numbers, and the tensors in the order in which they are met."""
-
-    def __init__(self, prepared: Prepared) -> None:
-        self.tensors: list[Tensor] = []
-        self._met: dict[int, int] = {}
-        text = repr(self._of(_content(prepared)))
-        self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    def _of(self, thing: Any) -> Any:
-        if isinstance(thing, Tensor):
-            return self._tensor(thing)
-        if id(thing) in _CHECK_NAMES:
-            return _CHECK_NAMES[id(thing)]
-        if isinstance(thing, Mapping):
-            return [(key, self._of(thing[key])) for key in sorted(thing, key=repr)]
-        if isinstance(thing, Set):
-            return sorted(map(repr, thing))
-        if is_dataclass(thing):
-            return type(thing).__name__, *map(self._of, _parts(thing))
-        return [self._of(one) for one in thing] if isinstance(thing, tuple | list) else thing
-
-    def _tensor(self, tensor: Tensor) -> Any:
-        number = self._met.setdefault(id(tensor), len(self.tensors))
-        if number == len(self.tensors):
-            self.tensors.append(tensor)
-        return number, str(tensor.dtype), tuple(tensor.shape)
-
-
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Makes one thing of `parts`; each of `holes`, (place, number), is for a tensor or for what was made before."""
+    """Makes one thing of `parts`; each of `holes`, (place, number), is for what an earlier step has given."""
 
     make: Make
     parts: list[Any]
     holes: list[tuple[int, int]]
 
 
-class _Recipe:
-    """How something is made once more with other tensors; what holds none of them is shared."""
+class _Walk:
+    """One walk over a sheet with all that was found for it.
 
-    def __init__(self, thing: Any, tensors: Sequence[Tensor]) -> None:
-        self._first = len(tensors)
-        self._steps: list[_Step] = []
-        self._numbers: dict[int, int | None] = {id(tensor): number for number, tensor in enumerate(tensors)}
-        self._add(thing)
-        self._numbers.clear()  # of things that may be gone by now
+    Attributes:
+        tensors: in the order in which they are met.
+        steps: how all of it is made once more with other tensors; None stands for the next of those. What holds no
+            tensor is shared.
+        digest: over everything but the seed and the numbers.
+    """
 
-    def made_with(self, tensors: Sequence[Tensor]) -> Any:
-        """Return the thing with `tensors` in the places of those that it had."""
-        made: list[Any] = list(tensors)
-        for step in self._steps:
-            parts = step.parts.copy()
-            for place, number in step.holes:
-                parts[place] = made[number]
-            made.append(step.make(parts))
-        return made[-1]
+    def __init__(self, prepared: Prepared) -> None:
+        self.tensors: list[Tensor] = []
+        self.steps: list[_Step | None] = []
+        self._met: dict[int, tuple[int | None, str]] = {}
+        _, text = self._add((prepared.sheet, prepared.truth, prepared.sketches))
+        self.digest = hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def _add(self, thing: Any) -> int | None:
-        """Add the steps that make `thing`; return its number, None where it holds no tensor."""
-        if id(thing) in self._numbers:
-            return self._numbers[id(thing)]
-        make, parts = _taken_apart(thing)
-        numbers = [self._add(part) for part in parts]
-        holes = [(place, number) for place, number in enumerate(numbers) if number is not None]
-        if holes:
-            kept = [part if number is None else None for part, number in zip(parts, numbers, strict=True)]
-            self._steps.append(_Step(make, kept, holes))
-        self._numbers[id(thing)] = self._first + len(self._steps) - 1 if holes else None
-        return self._numbers[id(thing)]
+    def _add(self, thing: Any) -> tuple[int | None, str]:
+        """Add the steps that make `thing`; return the last one's number, None if it holds no tensor, and a text."""
+        if id(thing) in self._met:
+            return self._met[id(thing)]
+        number, text = self._added(thing)
+        self._met[id(thing)] = number, text if number is None else f"number {number}"
+        return number, text
+
+    def _added(self, thing: Any) -> tuple[int | None, str]:
+        if isinstance(thing, Tensor):
+            self.tensors.append(thing)
+            self.steps.append(None)
+            return len(self.steps) - 1, f"{thing.dtype} {tuple(thing.shape)}"
+        kind, make, parts = _taken_apart(thing)
+        added = [self._add(part) for part in parts]
+        text = f"{kind}({', '.join(text for _, text in added)})"
+        holes = [(place, number) for place, (number, _) in enumerate(added) if number is not None]
+        if not holes:
+            return None, text
+        kept = [part if number is None else None for part, (number, _) in zip(parts, added, strict=True)]
+        self.steps.append(_Step(make, kept, holes))
+        return len(self.steps) - 1, text
 
 
-def _content(prepared: Prepared) -> tuple[Any, ...]:
-    """Return everything but the seed."""
-    return prepared.sheet, prepared.truth, prepared.sketches
+def _made(steps: Sequence[_Step | None], tensors: Iterable[Tensor]) -> Any:
+    """Return what `steps` make of `tensors`."""
+    made: list[Any] = []
+    following = iter(tensors)
+    for step in steps:
+        if step is None:
+            made.append(next(following))
+            continue
+        parts = step.parts.copy()
+        for place, number in step.holes:
+            parts[place] = made[number]
+        made.append(step.make(parts))
+    return made[-1]
 
 
-def _taken_apart(thing: Any) -> tuple[Make, list[Any]]:
-    """Return what makes `thing` of its parts, and the parts."""
+def _taken_apart(thing: Any) -> tuple[str, Make, list[Any]]:
+    """Return what names a thing but for its parts, what makes it of them, and the parts."""
+    if id(thing) in _CHECK_NAMES:
+        return _CHECK_NAMES[id(thing)], tuple, []
     if isinstance(thing, Mapping):
         keys = tuple(thing)
-        return lambda parts: dict(zip(keys, parts, strict=True)), list(thing.values())
+        return repr(keys), lambda parts: dict(zip(keys, parts, strict=True)), list(thing.values())
     if is_dataclass(thing) and not isinstance(thing, type):
         kind = type(thing)
-        return lambda parts: kind(*parts), _parts(thing)
-    return tuple, list(thing) if isinstance(thing, tuple | list) else []
-
-
-def _parts(thing: Any) -> list[Any]:
-    return [getattr(thing, field.name) for field in fields(thing)]
+        return kind.__name__, lambda parts: kind(*parts), [getattr(thing, field.name) for field in fields(thing)]
+    if isinstance(thing, tuple | list):
+        return "", tuple, list(thing)
+    return repr(sorted(map(repr, thing)) if isinstance(thing, Set) else thing), tuple, []

@@ -37,7 +37,7 @@ class Sketches:
     Attributes:
         outputs: the calls with the keys of their outputs, in the order of `values`.
         mistakes: the names of the mistakes.
-        values: float64, (mistake, output, number); NaN for a mistake that was not run yet, which is never likely.
+        values: float64, (mistake, output, number); NaN for a mistake that was not run.
     """
 
     outputs: tuple[tuple[str, str], ...]
@@ -45,7 +45,10 @@ class Sketches:
     values: Tensor
 
     def likely(self, suspects: Collection[Mistake], observed: Observations, calls: Collection[str]) -> list[Mistake]:
-        """Return those of `suspects` whose sketches are those of `observed` in all of `calls` that were finished."""
+        """Return those of `suspects` whose sketches are those of `observed` in all of `calls` that were finished.
+
+        Where there are some, those that were not run may be as well: who left them out would name one of several.
+        """
         compared = [name in calls and name in observed.calls for name, _ in self.outputs]
         seen = [
             _sketch(observed.calls[name], key) if used else (_ENDED, 0.0)
@@ -57,7 +60,10 @@ class Sketches:
         allowed = torch.tensor([slack for _, slack in seen], dtype=torch.float64)
         near = (self.values - numbers).abs().amax(dim=-1) <= allowed
         agrees = (near | ~torch.tensor(compared)).all(dim=-1)
-        fitting = {name for name, fits in zip(self.mistakes, agrees.tolist(), strict=True) if fits}
+        if not agrees.any():
+            return []
+        left = agrees | self.values.isnan().flatten(1).any(dim=1)
+        fitting = {name for name, fits in zip(self.mistakes, left.tolist(), strict=True) if fits}
         return [wrong for wrong in suspects if wrong.name in fitting]
 
 

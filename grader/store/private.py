@@ -25,7 +25,10 @@ from grader.settings import PREFIX
 LOG = logging.getLogger(__name__)
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 OTHERS, WRITABLE = 0o077, 0o022
-OURS = ("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*", "secret", "secret.*", "class_code", "class_code.*", "workers")
+OURS = (
+    *("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*"),
+    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock"),
+)
 NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite writes at the end of a database's name
 WAY_OUT = (

@@ -24,7 +24,9 @@ def test_modules_that_were_built_before_give_the_same(name: str) -> None:
         plan = draw_up(exercise, seed).plan.untrained()
         lower = plan.only(frozenset(call.name for call in plan.calls if call.dtype != "float64"))
         for one in (plan.in_double(), lower):
-            _expect_equal(prebuilt.observe(one), observe_all(one, exercise.reference()))
+            found = prebuilt.observe(one)
+            _expect_equal(found, observe_all(one, exercise.reference()))
+            assert list(found.builds) == [build.name for build in one.builds], "whether they were built before or not"
 
 
 def test_only_what_differs_in_numbers_alone_is_taken_again() -> None:

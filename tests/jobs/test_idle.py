@@ -111,3 +111,21 @@ def test_an_engine_works_between_submissions_and_ends_with_its_drain(database: D
 
     assert len(pieces) == known
     assert sum(beside) <= 1, "a piece may begin as the submission is taken"
+
+
+def test_a_drain_waits_for_the_piece_under_way(database: Database, tmp_path: Path) -> None:
+    """Else the process would end while torch works in one of its threads, and the C++ library aborts it."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def work(_: Callable[[], bool]) -> bool:
+        begun.set()
+        time.sleep(0.5)
+        ended.set()
+        return True
+
+    engine = EmbeddedEngine(database, full_marks, workers=tmp_path / "workers", background=work)
+    engine.start({"cpu": 1})
+    begun.wait(60)
+
+    assert engine.drain(60.0)
+    assert ended.is_set()

@@ -9,18 +9,21 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from grader.box.inline import InlineBox
-from grader.exercise.catalog import ROOT, Catalog, read_exercise
+from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
 from grader.jobs import stock as stocking
-from grader.jobs.single_use import SingleUseFiles, clean
+from grader.jobs.single_use import clean
 from grader.jobs.stock import Stock
+from grader.judge import grade as judging
 from grader.judge.grade import grade
+from grader.judge.prepared import Prepared
 from grader.judge.report import Report
 
 MIB = 1 << 20
@@ -90,12 +93,10 @@ def test_a_result_is_found_again_from_its_seed(full: Stock, few: Catalog) -> Non
     """The report names the seed of the entry, and without any stock that seed gives every digit again."""
     for exercise in few.values():
         source = next((exercise.folder / "examples").glob("wrong_*.py")).read_text(encoding="utf-8")
-        prepared = full.take(exercise)
-        assert prepared is not None
-        first = grade(exercise, source, seed=prepared.seed, box=InlineBox(), prepared=prepared)
+        first = grade(exercise, source, seed=0, box=InlineBox(), take=partial(full.take, exercise))
         again = grade(exercise, source, seed=first.seed, box=InlineBox())
 
-        assert first.seed == prepared.seed
+        assert first.seed
         assert digits(again) == digits(first)
 
 
@@ -131,6 +132,38 @@ def test_something_else_in_the_place_of_its_folder_fails_no_grading(tmp_path: Pa
     assert full.take(few["causal_mask"]) is None
     with pytest.raises(FileExistsError):
         full.fill(lambda: True)
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_an_exercise_that_cannot_be_prepared_holds_up_no_other(
+    tmp_path: Path, few: Catalog, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    """Whatever an author's code raises, for its first seed or a later one."""
+    drawn: list[int] = []
+
+    def prepare(exercise: Exercise, seed: int, go_on: Callable[[], bool] = lambda: False) -> Prepared:
+        drawn.extend([seed] * (exercise.id == "causal_mask"))
+        if exercise.id == "causal_mask" and len(drawn) > before:
+            raise ZeroDivisionError("for this seed")
+        return judging.prepare(exercise, seed, go_on)
+
+    monkeypatch.setattr(stocking, "prepare", prepare)
+    stock = filled(Stock(tmp_path, few, MIB))
+
+    assert len(drained(stock, few, "padding_mask")) == stocking.LEAST
+    assert len(drawn) == before + 1
+
+
+def test_many_slots_may_ask_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted of their askings is halved now and then, while others count on."""
+    monkeypatch.setattr(stocking, "_REMEMBERED", 20)
+    stock, often = Stock(tmp_path, Catalog([]), 0), sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as slots:
+            list(slots.map(stock._note, (str(count) for count in range(15_000))))
+    finally:
+        sys.setswitchinterval(often)
 
 
 def test_a_changed_exercise_has_an_empty_stock(tmp_path: Path, full: Stock, few: Catalog) -> None:
@@ -173,19 +206,6 @@ def test_a_disk_that_is_nearly_full_is_left_to_others(
     assert not list(tmp_path.glob("*/*"))
 
 
-def test_a_disk_that_takes_nothing_leaves_nothing_half_written(tmp_path: Path) -> None:
-    """A write that fails in the middle is told, and takes no room."""
-    code = (
-        "import resource, signal, sys; from pathlib import Path; from grader.jobs.single_use import SingleUseFiles;"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000));"
-        "SingleUseFiles(Path(sys.argv[1])).put(bytes(100_000))"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, capture_output=True, text=True)
-
-    assert "OSError: [Errno 27]" in done.stderr
-    assert (list(tmp_path.iterdir()), SingleUseFiles(tmp_path).take()) == ([], None)
-
-
 def test_a_killed_process_leaves_whole_entries_only(tmp_path: Path, few: Catalog) -> None:
     """Whenever it is killed while it fills, what can be taken is whole, and its remains are swept up."""
     with subprocess.Popen([sys.executable, "-c", FILL_FOREVER, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as one:
@@ -194,15 +214,15 @@ def test_a_killed_process_leaves_whole_entries_only(tmp_path: Path, few: Catalog
         wait_for_entries(tmp_path)
         one.send_signal(signal.SIGKILL)
     (folder,) = tmp_path.iterdir()
-    (folder / "0123.part").write_bytes(b"half of it")
+    (folder / "0123456789abcdef.part").write_bytes(b"half of it")
     found = drained(filled(Stock(tmp_path, few, MIB)), few, "causal_mask")
 
     assert len(found) == stocking.LEAST
-    assert (folder / "0123.part").exists(), "somebody may be writing it"
+    assert (folder / "0123456789abcdef.part").exists(), "somebody may be writing it"
     ago = time.time() - 3600
-    os.utime(folder / "0123.part", (ago, ago))
+    os.utime(folder / "0123456789abcdef.part", (ago, ago))
     clean(tmp_path, frozenset({folder.name}))
-    assert not (folder / "0123.part").exists()
+    assert not (folder / "0123456789abcdef.part").exists()
 
 
 def test_nobody_else_on_the_machine_can_read_it(tmp_path: Path, full: Stock) -> None:

@@ -14,7 +14,7 @@ from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.grade import grade, prepare
 from grader.judge.prepared import Outline
-from grader.judge.report import Report
+from grader.judge.report import Report, Status
 
 SEED, OTHER = 20_260, 123_456_789_012
 NAMES = tuple(Catalog.load())
@@ -54,9 +54,16 @@ def test_a_report_is_the_same_with_and_without(catalog: Catalog, name: str, file
     ready = outline.filled(OTHER, outline.numbers(prepare(exercise, OTHER, lambda: True)))
 
     drawn = grade(exercise, source, seed=OTHER, box=InlineBox())
-    put_together = grade(exercise, source, seed=OTHER, box=InlineBox(), prepared=ready)
+    put_together = grade(exercise, source, seed=SEED, box=InlineBox(), take=lambda: ready)
 
     assert _timeless(put_together) == _timeless(drawn)
+
+
+def test_a_source_that_cannot_be_read_takes_nothing(catalog: Catalog) -> None:
+    """What was prepared waits for one that can; nothing would be compared with it."""
+    report = grade(catalog["softmax"], b"\xff\xfe\x00", seed=SEED, box=InlineBox(), take=lambda: pytest.fail("taken"))
+
+    assert (report.status, report.seed) == (Status.REJECTED, SEED)
 
 
 def test_another_seed_has_other_numbers(catalog: Catalog) -> None:

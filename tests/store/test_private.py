@@ -139,6 +139,7 @@ def test_what_was_open_is_closed_and_told(tmp_path: Path, caplog: pytest.LogCapt
     filled(data).close()
     (data / "workers").mkdir()
     (data / "workers" / "one.lock").touch()
+    (data / "stock").mkdir()
     (data / "lost+found").mkdir()
     opened(data)
     private.secure(data, data / "attention_gym.sqlite3")
@@ -149,7 +150,8 @@ def test_what_was_open_is_closed_and_told(tmp_path: Path, caplog: pytest.LogCapt
     assert set(seen.values()) == {0o700, 0o600}
     (line,) = (record.getMessage() for record in caplog.records)
     assert "could read" in line
-    assert all(str(data / name) in line for name in ("secret", "class_code", "attention_gym.sqlite3", "workers"))
+    closed = ("secret", "class_code", "attention_gym.sqlite3", "workers", "stock")
+    assert all(str(data / name) in line for name in closed)
 
 
 def test_what_others_could_not_reach_is_closed_in_silence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
