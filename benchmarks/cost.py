@@ -135,8 +135,8 @@ def _stages(exercise: Any, seed: int, box: Any, stock: Any) -> list[float]:
         pass
     start = time.perf_counter()
     take, ready = _spent(lambda: stock and stock.take(exercise))
-    given = {"seed": ready.seed, "prepared": ready} if ready else {"seed": seed}
-    parent, report = _spent(lambda: grade(exercise, source, box=box, **given))
+    given: dict[str, Any] = {"take": lambda: ready} if ready else {}
+    parent, report = _spent(lambda: grade(exercise, source, seed=seed, box=box, **given))
     wall = time.perf_counter() - start
     if report.score != 100:
         raise SystemExit(f"the reference of {exercise.id} earned {report.score}: {report.reason}")
