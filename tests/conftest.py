@@ -75,7 +75,7 @@ class LentBox:
         """The name of the box itself."""
         return self.lender.name
 
-    def wait(self, *, allow_plain: bool) -> LentBox:
+    def wait(self, *, allow_plain: bool, allow_one_wall: bool = False) -> LentBox:
         """Return this, as a box that was still to come would return itself."""
         return self
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from grader.box.inline import observe_all
 from grader.box.observations import CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Box, Limits
@@ -21,6 +20,7 @@ from grader.exercise.spec import Dimension
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.explaining import causes
 from grader.judge.grade import grade, observe_reference
+from grader.judge.mistake_runs import MistakeRuns
 from grader.judge.recall import Memory
 from grader.judge.report import Diagnosis, Report, Status
 from grader.judge.sheet import Sheet, draw_up
@@ -52,7 +52,8 @@ class Trial:
         """Return this trial with every known mistake observed; a diagnosis then compares, and runs none of them."""
         plan, wrong = self.sheet.plan.untrained(), self.exercise.mistakes
         alike = {_content(seen): seen for seen in self.truth.expected.calls.values()}
-        known = {one.name: _shared(observe_all(plan, self.exercise.reference(one)), alike) for one in wrong}
+        runs = MistakeRuns(self.exercise, wrong, plan)
+        known = {one.name: _shared(runs.observe(one), alike) for one in wrong}
         return replace(self, known=known)
 
     def grade(self, source: str | bytes) -> Report:

@@ -13,8 +13,6 @@ from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
 
-from torch import Tensor, nn
-
 from grader.box.observations import Event
 from grader.box.observe import Instances, observe
 from grader.box.plan import Plan
@@ -22,6 +20,7 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.judge.effort import Effort, Operations
+from grader.judge.mistake_runs import MistakeRuns
 from grader.judge.recall import Memory, plan_key, recalled
 
 _Run = TypeVar("_Run")
@@ -65,8 +64,9 @@ class Lineup:
         self._alone: dict[tuple[str, int], Verdict] = {}
         self._first: dict[str, Verdict] = {}
         marking: set[str] = set()
-        runners = [_ProbeRunner(exercise, suspects, probe.plan, marking) for probe in probes]
-        self._searches = [_Search(probe, runner, memory) for probe, runner in zip(probes, runners, strict=True)]
+        self._searches = [
+            _Search(probe, MistakeRuns(exercise, suspects, probe.plan), marking, memory) for probe in probes
+        ]
 
     def alone(self, *, offered: bool) -> Iterator[tuple[Mistake, ...]]:
         """Yield the mistakes, the exercise's own or those offered to it, that agree with it on every probe."""
@@ -153,18 +153,21 @@ def _size(exercise: Exercise, probe: Probe) -> int:
 
 
 class _Search:
-    """Holds what mistakes give on one probe against what was seen of it."""
+    """Holds what mistakes give on one probe against what was seen of it.
 
-    def __init__(self, probe: Probe, runner: _ProbeRunner, memory: Memory | None) -> None:
-        self._probe, self._runner, self._memory = probe, runner, memory
+    `marking` has the names of the mistakes that were seen to leave a mark in an instance, on any probe.
+    """
+
+    def __init__(self, probe: Probe, runs: MistakeRuns, marking: set[str], memory: Memory | None) -> None:
+        self._probe, self._runs, self._marking, self._memory = probe, runs, marking, memory
 
     def examine(self, wrong: Mistake) -> Verdict:
         """Try one mistake on an instance of its own, and note whether that is as it was afterwards."""
 
         def events() -> Iterator[Event]:
-            found, marks = self._recall("alone", (wrong,), lambda: self._runner.examine(wrong))
+            found, marks = self._recall("alone", (wrong,), lambda: self._runs.examine(wrong))
             if marks:
-                self._runner.marking.add(wrong.name)
+                self._marking.add(wrong.name)
             yield from found
 
         return self._probe.compare(events())
@@ -173,67 +176,10 @@ class _Search:
         """Try mistakes together."""
 
         def events() -> Iterator[Event]:
-            yield from self._recall("together", wrong, lambda: self._runner.try_out(wrong))
+            anew = any(one.replaces in self._runs.early or one.name in self._marking for one in wrong)
+            yield from self._recall("together", wrong, lambda: self._runs.try_out(wrong, anew=anew))
 
         return self._probe.compare(events())
 
     def _recall(self, how: str, wrong: tuple[Mistake, ...], run: Callable[[], _Run]) -> _Run:
         return recalled(self._memory, (self._probe.key, how, *(one.name for one in wrong)), run)
-
-
-# What `state_dict` has, hooks, and `training`, which every call sets: no mark that the next call would see.
-_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
-
-
-class _ProbeRunner:
-    """Runs mistakes on one probe; instances are reused, but for mistakes that leave a mark in them.
-
-    Attributes:
-        marking: the names of those that were seen to do so, on any probe.
-    """
-
-    def __init__(self, exercise: Exercise, suspects: Sequence[Mistake], plan: Plan, marking: set[str]) -> None:
-        self.marking = marking
-        self._plan, self._building = plan, replace(plan, calls=())
-        self._patchable, self._kept = exercise.patchable(), Instances()
-        # Steps that run in a constructor leave their mark in the instance.
-        self._early = self._patchable.steps_run(
-            suspects, lambda namespace: list(observe(self._building, lambda: namespace))
-        )
-
-    def examine(self, wrong: Mistake) -> tuple[list[Event], bool]:
-        """Return what one mistake gives, and whether it leaves a mark in an instance."""
-        fresh, used = Instances(), Instances()
-        with self._patchable.replaced((wrong,)) as namespace:
-            list(observe(self._building, lambda: namespace, fresh))
-            events = list(observe(self._plan, lambda: namespace, used))
-        return events, _marks(fresh) != _marks(used)
-
-    def try_out(self, wrong: tuple[Mistake, ...]) -> list[Event]:
-        """Return what mistakes give together."""
-        marked = any(one.replaces in self._early or one.name in self.marking for one in wrong)
-        with self._patchable.replaced(wrong) as namespace:
-            return list(observe(self._plan, lambda: namespace, Instances() if marked else self._kept))
-
-
-def _marks(instances: Instances) -> list[tuple[str, object]]:
-    """Return what calls might change in the instances: attributes and tensors, as they can be compared."""
-    modules = [(name, instance.module) for name, instance in instances.items() if instance is not None]
-    attributes = (
-        (f"{name}.{key}", _plain(value))
-        for name, part in modules
-        for key, value in vars(part).items()
-        if key not in _OF_EVERY_MODULE
-    )
-    tensors = ((f"{name}.{key}", value.tolist()) for name, part in modules for key, value in part.state_dict().items())
-    return [*attributes, *tensors]
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, Tensor):
-        return value.tolist()
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, dict):
-        return [(_plain(key), _plain(one)) for key, one in value.items()]
-    return value if isinstance(value, bool | int | float | str | None) else type(value).__name__

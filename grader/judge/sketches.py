@@ -15,12 +15,12 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from grader.box.inline import observe_all
 from grader.box.keys import BASE, variant_of
 from grader.box.observations import CallSeen, Observations, Seen, Stage
 from grader.box.plan import Plan
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
+from grader.judge.mistake_runs import MistakeRuns
 from grader.judge.sheet import Sheet
 
 _NUMBERS = 4  # of each output
@@ -76,11 +76,11 @@ def blank_sketches(exercise: Exercise, sheet: Sheet) -> Sketches:
 
 def sketch_all(exercise: Exercise, sheet: Sheet, sketches: Sketches, go_on: Callable[[], bool] = lambda: True) -> None:
     """Run each known mistake on the plain calls of `sheet` and fill `sketches` in, as long as `go_on` says yes."""
-    plan = _plain(sheet)
+    runs = MistakeRuns(exercise, exercise.mistakes, _plain(sheet))
     for wrong, row in zip(exercise.mistakes if sketches.outputs else (), sketches.values, strict=False):
         if not go_on():
             return
-        given = observe_all(plan, exercise.reference(wrong)).calls
+        given = runs.observe(wrong).calls
         row.copy_(torch.stack([_given(given, name, key) for name, key in sketches.outputs]))
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, text
 
+from grader import installation
 from grader.box.run import Box
 from grader.cli.main import main
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
@@ -22,13 +23,13 @@ from grader.jobs.grading import versions_of
 from grader.jobs.regrade import CannotRegrade
 from grader.judge.grade import grade
 from grader.judge.report import Report
-from grader.sandbox.plain import PlainBox
 from grader.settings import Settings
 from grader.store import accounts, gradings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading
 from grader.store.records import Role, State, Submission, SubmissionId
 from grader.store.tables import GradingFilesRow
+from tests.conftest import LentBox
 from tests.jobs.classroom import open_database, until
 
 ANSWER = "import torch\ndef softmax(x, dim=-1):\n    e = torch.exp(x)\n    return e / e.sum(dim, keepdim=True)\n"
@@ -188,14 +189,15 @@ def test_a_damaged_report_is_told(graded: tuple[Database, Catalog, SubmissionId]
 
 
 def test_the_command_compares_and_exits_by_the_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, box: Box, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A result that somebody has changed is found; who is unknown is told so, without an apology of ours."""
+    monkeypatch.setattr(installation, "BoxToCome", lambda: LentBox(box))
     monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path / "var"))
     assert main(["rebuild"]) == 2
     assert "there is no database" in capsys.readouterr().err
     catalog = Catalog([read_exercise(ROOT / "exercises" / "softmax")])
-    service = assemble(Settings.from_environment(), catalog, PlainBox())
+    service = assemble(Settings.from_environment(), catalog, LentBox(box))
     ada = service.add_user("Ada", "correct horse", Role.STUDENT)
     id = service.submit(ada, "softmax", ANSWER)
     service.start()

@@ -14,16 +14,16 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import ROOT
-from grader.pages import site
+from grader.pages import site as pages
 from grader.store.records import Role
-from tests.pages.conftest import wait_for
+from tests.pages.conftest import PASSWORD, Person, Site, wait_for
 
 PACKAGE = "axe-core@4.11.0"
 SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ=="
 PAGES = {
     "front page": ("/", None),
     "exercise": ("/exercise?ex=causal_attention", Role.STUDENT),
-    **{page.title: (page.path, Role.STUDENT) for page in site.PAGES},
+    **{page.title: (page.path, Role.STUDENT) for page in pages.PAGES},
     "sign-in": ("/sign-in", None),
     "register": ("/register", None),
     "gradebook": ("/teach/", Role.INSTRUCTOR),
@@ -62,14 +62,20 @@ def fetch(folder: Path) -> Path:
 WRONG = ROOT / "exercises" / "multi_head_attention" / "examples" / "wrong_added_mask.py"
 
 
+@pytest.fixture(scope="module")
+def reported(site: Site) -> Person:
+    """Return somebody whose wrong answer was graded."""
+    user = site.service.add_user("Somebody with a report", PASSWORD, Role.STUDENT)
+    submission = site.service.submit(user, "multi_head_attention", WRONG.read_text(encoding="utf-8"))
+    wait_for(lambda: site.service.submission(user, submission).report is not None)
+    return Person(user, site.service.sign_in(user.name, PASSWORD, "127.0.0.1"))
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_report_shuts_nobody_out(open_page, person, site, axe, *, width, scheme):
+def test_a_report_shuts_nobody_out(open_page, reported, axe, *, width, scheme):
     """No finding on a report with a diagnosis, properties, heads to switch and gradients."""
-    who = person()
-    submission = site.service.submit(who.user, "multi_head_attention", WRONG.read_text(encoding="utf-8"))
-    wait_for(lambda: site.service.submission(who.user, submission).report is not None)
-    page = open_page("/exercise?ex=multi_head_attention", who, color_scheme=scheme)
+    page = open_page("/exercise?ex=multi_head_attention", reported, color_scheme=scheme)
     expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
     page.get_by_role("tab", name="My attempts").click()
     page.get_by_role("button", name="Attempt 1").click()

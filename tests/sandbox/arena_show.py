@@ -5,10 +5,12 @@ A mode is a place and a set of walls: `nothing`, `alone WALL`, or `tier A|B|B-do
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import statistics
 import struct
+import subprocess
 import sys
 import time
 import traceback
@@ -22,6 +24,7 @@ from grader.sandbox.runner import Sandbox
 from tests.sandbox import arena, docker
 from tests.sandbox.arena_corpus import Attack, corpus
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
+from tests.sandbox.warm_start import WarmStart
 
 _ENTRY = (
     "import sys; sys.path.insert(0, {{root!r}}); from tests.sandbox.arena_walls import main;"
@@ -97,6 +100,13 @@ def _replace_the_zygote(walls: list[str]) -> None:
     zygote_handle._ENTRY = _ENTRY.format(walls=walls)
     secret = {} if "clean start" in walls else _SECRET
     zygote_handle._environment = lambda scratch: {**_CLEAN(scratch), **secret}
+    zygote_handle.subprocess = _warm_start() if secret else subprocess  # type: ignore[assignment]
+
+
+@functools.cache
+def _warm_start() -> WarmStart:
+    """Return what the modes without a clean start have their zygotes forked from."""
+    return WarmStart(_SECRET)
 
 
 def _move_to(place: str, *, as_root: bool) -> None:

@@ -18,7 +18,7 @@ import typer
 from benchmarks.gpu import NO_GPU, gpu
 from grader.box.run import Ending, Limits
 from grader.errors import GraderFault, SandboxUnavailable
-from grader.sandbox import doctor
+from grader.sandbox.gpu import launch
 from grader.sandbox.gpu.box import DeviceBox, find_meter
 from grader.sandbox.gpu.found import there_is_a_gpu
 from grader.sandbox.gpu.launch import environment
@@ -26,17 +26,16 @@ from grader.sandbox.gpu.pool import Pool
 from grader.sandbox.gpu.worker_handle import GpuWorker
 from tests.sandbox import ordinary_user
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
+from tests.sandbox.warm_start import WarmStart
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[DeviceBox]:
-    """Yield a box with one worker ready; skip where this machine has no system call filter."""
-    try:
-        doctor.require_floor()
-    except SandboxUnavailable as reason:
-        pytest.skip(str(reason))
-    with DeviceBox("cpu") as box:
-        yield box
+def workers(starting: WarmStart) -> Iterator[DeviceBox]:
+    """Yield a box with one worker ready, each forked from a warm process; `worker_story` starts them as ever."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "subprocess", starting)
+        with DeviceBox("cpu") as box:
+            yield box
 
 
 def _ended(worker: GpuWorker) -> bool:
@@ -176,8 +175,11 @@ def test_another_device_is_refused(workers: DeviceBox) -> None:
         workers.run(replace(plan(), device="cuda"), HONEST, LIMITS)
 
 
-def test_a_worker_that_died_waiting_is_replaced_and_a_closed_box_has_none() -> None:
+def test_a_worker_that_died_waiting_is_replaced_and_a_closed_box_has_none(
+    starting: WarmStart, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The run takes the next one, and the student notices nothing; a run after the end is refused."""
+    monkeypatch.setattr(launch, "subprocess", starting)
     box = DeviceBox("cpu")
     box.pool.wait()
     dead = box.pool._coming[0].result()

@@ -199,7 +199,7 @@ def test_four_hundred_runs_leave_the_zygote_as_it_was(sandbox: Sandbox) -> None:
     assert after[1] - before[1] <= before[1] // 1000
 
 
-def test_no_child_outlives_its_zygote() -> None:
+def test_no_child_outlives_its_zygote(quickly: None) -> None:
     """Whichever of the zygote's two processes is killed, a sleeping child is gone too, and its run is repeated."""
     with Sandbox() as sandbox:
         for victim in (_innermost, lambda sandbox: sandbox._zygote._process.pid):
@@ -248,7 +248,7 @@ def test_what_never_ends_is_ended(source: str, ending: Ending, detail: str | Non
         assert verdict(run) == "error MemoryError"
 
 
-def test_a_dead_zygote_is_replaced_without_the_student_noticing() -> None:
+def test_a_dead_zygote_is_replaced_without_the_student_noticing(quickly: None) -> None:
     """The run that meets a dead zygote is repeated in a new one; a closed sandbox says that it is closed."""
     with Sandbox() as sandbox:
         os.kill(sandbox._zygote._process.pid, signal.SIGKILL)
@@ -264,7 +264,7 @@ def test_a_dead_zygote_is_replaced_without_the_student_noticing() -> None:
         sandbox.run(plan(), HONEST, LIMITS)
 
 
-def test_a_renewed_zygote_lets_its_runs_finish() -> None:
+def test_a_renewed_zygote_lets_its_runs_finish(quickly: None) -> None:
     """The old zygote lives as long as a run needs it, and new runs get the new one."""
     with Sandbox() as sandbox:
         with sandbox._lease() as old:
@@ -281,7 +281,7 @@ def test_an_unknown_group_of_traps_is_the_authors_fault(sandbox: Sandbox) -> Non
         sandbox.run(plan(forbidden=("convolution",)), HONEST, LIMITS)
 
 
-def test_a_zygote_is_renewed_a_day_later_and_not_before() -> None:
+def test_a_zygote_is_renewed_a_day_later_and_not_before(quickly: None) -> None:
     """Runs of one day share a zygote; the first one after that day has it renewed behind it, and gets its answer."""
     now = [0.0]
     with Sandbox(clock=lambda: now[0]) as sandbox:
