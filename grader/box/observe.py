@@ -33,6 +33,7 @@ from grader.errors import Ungradable
 Load = Callable[[], Mapping[str, Any]]  # executes the source and returns its namespace
 
 _TRAIN = nn.Module.train
+_run_backward = torch.autograd.graph._engine_run_backward
 # torch's default dtype and its generator belong to the whole process; whoever uses them for a moment holds this lock.
 _DEFAULT_DTYPE = threading.RLock()
 
@@ -252,7 +253,8 @@ def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) 
             tensors.append(value)
             gradients.append(gradient.to(value))
     if tensors:
-        torch.autograd.backward(tensors, gradients)
+        # What `torch.autograd.backward` does, once it has imported half a second of symbolic algebra to compare shapes.
+        _run_backward(tuple(tensors), tuple(gradients), False, False, (), allow_unreachable=True, accumulate_grad=True)
 
 
 def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: Instance | None) -> dict[str, Seen]:

@@ -2,6 +2,7 @@
 
 torch also imports the front end, `torch._dynamo`, for decorators of its own: in optimizers, in checkpoints, in
 `torch.func`. That takes a third of the time and of the modules of a warm zygote, so there a stand-in takes its place.
+Another takes that of `torch.distributed.tensor`, of which `torch.testing` only asks whether a tensor comes from there.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ def skip_compilation() -> None:
     torch.nn.Module.compile = lambda self, *_arguments, **_options: None  # type: ignore[method-assign]
 
 
-def replace_front_end() -> None:
-    """Put the stand-in into the place of `torch._dynamo`, before anything imports it."""
+def replace_unused() -> None:
+    """Put the stand-ins into their places, before anything imports what they stand for."""
+    distributed = ModuleType("torch.distributed.tensor")
+    distributed.DTensor = type("DTensor", (), {})  # type: ignore[attr-defined]  # no tensor is one
+    sys.modules[distributed.__name__] = torch.distributed.tensor = distributed
     whole = _FrontEnd(_NAME)
     sys.modules[_NAME] = torch._dynamo = whole
     for name in _PARTS:

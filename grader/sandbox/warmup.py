@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from grader.box import child, traps
-from grader.sandbox.no_compiler import replace_front_end
+from grader.sandbox.no_compiler import replace_unused
 from grader.sandbox.rehearsal import rehearse
 
 # Standard library and torch modules that submissions import, and those that torch imports at its first use.
@@ -26,8 +26,7 @@ _MODULES = (
     "torch._refs", "torch._decomp.decompositions_for_jvp", "torch.func", "torch.optim", "torch.utils.checkpoint",
     "torch.utils.flop_counter", "torch.utils.serialization", "torch.nn.utils.prune", "torch.nn.attention",
     "torch.nn.attention.flex_attention", "torch.nn.attention.bias", "torch.nn.utils.parametrizations", "torch.fx",
-    "torch.distributions", "torch.sparse", "torch.masked", "torch.testing",
-    "torch.distributed.tensor",
+    "torch.distributions", "torch.sparse", "torch.masked", "torch.testing", "torch.fx.experimental.symbolic_shapes",
 )  # fmt: skip
 _OPTIONAL = ("einops", "einops.layers.torch", "jaxtyping")
 
@@ -35,7 +34,7 @@ _OPTIONAL = ("einops", "einops.layers.torch", "jaxtyping")
 def warm_up() -> None:
     """Import and run whatever sets itself up at its first use."""
     torch.set_num_threads(1)
-    replace_front_end()
+    replace_unused()
     for name in _MODULES:
         importlib.import_module(name)
     for name in _OPTIONAL:

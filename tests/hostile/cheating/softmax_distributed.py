@@ -1,9 +1,9 @@
 """Use the loss of distributed training, composed of harmless operations.
 
 Group: softmax
-Expected: wrong
-Stopped by: nothing more can be imported; a stand-in takes its place, static look
-Without traps: wrong
+Expected: error ModuleNotFoundError
+Stopped by: nothing more can be imported, static look
+Without traps: error ModuleNotFoundError
 """
 
 from torch.distributed.tensor.parallel import loss
