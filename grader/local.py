@@ -7,6 +7,7 @@ before it must: the box takes as long to import it as its user, and the two do s
 from __future__ import annotations
 
 import difflib
+import gc
 import re
 from functools import cached_property
 from pathlib import Path
@@ -96,6 +97,7 @@ class LocalGrader:
     """Grades local files in a box that warms up from now on; `box` waits for it, and the end of the block closes it."""
 
     def __init__(self, device: Device = "cpu") -> None:
+        gc.disable()  # until there is a box: nothing that is imported meanwhile is garbage, and looking takes a third
         self._device = device
         self._coming = BoxToCome()
 
@@ -126,6 +128,7 @@ class LocalGrader:
 
     def close(self) -> None:
         """Close the box, or end what is on its way."""
+        gc.enable()
         self._coming.close()
         close = getattr(self.__dict__.get("box"), "close", None)  # a plain subprocess has nothing to close
         if close is not None:
