@@ -67,7 +67,7 @@ os.close(free)
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))
 os.kill(int(grading), signal.SIGKILL)
-while "did not start either" not in Log.text:
+while "a grading process did not start" not in Log.text:
     time.sleep(0.01)
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 while not service.submission(ada, id).state.final:

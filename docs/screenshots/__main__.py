@@ -191,10 +191,10 @@ def take_student(browser: Browser, site: Site, folder: Path, work: Work) -> None
         for exercise, example in work:
             hand_in(page, exercise, _source(exercise, example))
         hand_in(page, "causal_attention", SHOWN)
-        scroll_to(page, "#panel", 430)
+        scroll_to(page, "#result", 430)
         take(page, folder / "exercise.png")
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
-        scroll_to(page, "#panel", 60)
+        scroll_to(page, "#result", 60)
         take(page, folder / "exercise-phone.png")
         scroll_to(page, "figure", 60)
         take(page, folder / "figures-phone.png")

@@ -93,7 +93,7 @@ def _right(devices: tuple[str, ...]) -> Right:
         language="python",
         label="attention.py",
         elem_id="editor",
-        lines=18,
+        lines=12,
         max_lines=28,
         interactive=True,
         show_label=False,
@@ -139,7 +139,7 @@ def _connect_opening(
 ) -> None:
     texts = [header, title, left.statement, left.hints]
     state = [hidden.paper, hidden.exercise, hidden.submission]
-    filled = [*texts, *state, left.attempts, left.board]
+    filled = [*texts, *state, left.attempts, left.board, right.panel, right.report]
     fill, parts = (handlers.open_with_devices, [*filled, right.device]) if right.device else (handlers.open, filled)
     opened = on(blocks.load, fill, None, parts, name="open")
     # A submission that was on its way when the page was closed is followed again.

@@ -20,7 +20,7 @@ from grader.pages.identity import Identity
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
 from grader.service import Service
-from grader.store.records import SubmissionId, User
+from grader.store.records import Submission, SubmissionId, User
 
 LOG = logging.getLogger(__name__)
 GUEST_ATTEMPTS = "Sign in to keep your attempts."
@@ -48,21 +48,24 @@ class ExerciseHandlers:
         """Fill the page of the exercise that the address names.
 
         Returns:
-            header, title, statement, hints, paper, exercise, submission, attempts, board
+            header, title, statement, hints, paper, exercise, submission, attempts, board, panel, report
         """
         user = self.identity.user(request)
         exercise = self._exercise(request.query_params.get("ex", ""))
         unfinished = self.service.unfinished(user, exercise.id) if user else None
         best = self.service.best(user) if user else {}
+        asked = request.query_params.get("attempt", "")
+        latest, shown = self._latest_and_shown(user, exercise, asked)
         return (
             pack(lists.header_view(user, exercise.title, here="/", skip=True)),
             pack(catalogue.title_view(self.catalog, exercise, best)),
             exercise.statement,
             hints_text(exercise.hints),
-            pack(self._paper(user, exercise)),
+            pack(_paper(user, exercise, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
-            unfinished or "",
+            unfinished or _still_searched(shown),
             *map(pack, self._records(user, exercise)),
+            *map(pack, _opened(shown, best.get(exercise.id)) if shown else (run_status.idle_view(), report_view(None))),
         )
 
     def open_with_devices(self, request: gr.Request) -> Parts:
@@ -132,8 +135,8 @@ class ExerciseHandlers:
             found = self.service.submission(user, SubmissionId(id))
         except NotAllowed as refusal:
             return gr.skip(), pack(run_status.refused_view(str(refusal))), gr.skip()
-        report = report_view(found.report, number_of_attempt=found.number)
-        return pack({"restore": found.source}), pack(run_status.opened_view(found.number)), pack(report)
+        panel, report = _opened(found, None)
+        return pack({"restore": found.source}), pack(panel), pack(report)
 
     def _quietly_cancel(self, user: User, id: SubmissionId) -> None:
         try:
@@ -157,16 +160,40 @@ class ExerciseHandlers:
             attempts = lists.attempts_view(self.service.attempts(user, exercise.id))
         return attempts, board
 
-    def _paper(self, user: User | None, exercise: Exercise) -> View:
-        """Return what the editor starts with; names of drafts cannot clash, as an exercise's holds no slash."""
-        latest = self.service.attempts(user, exercise.id)[:1] if user else []
-        source = self.service.submission(user, latest[0].id).source if user and latest else ""
-        return {
-            "draft": f"gym/draft/{user.id if user else 'guest'}/{exercise.id}",
-            "guest": f"gym/draft/guest/{exercise.id}",
-            "starter": exercise.starter,
-            "latest": source,
-        }
+    def _latest_and_shown(
+        self, user: User | None, exercise: Exercise, asked: str
+    ) -> tuple[Submission | None, Submission | None]:
+        """Return their latest attempt at an exercise, and the one to show: that which is asked for, or the latest."""
+        attempts = self.service.attempts(user, exercise.id) if user else []
+        if user is None or not attempts:
+            return None, None
+        latest = self.service.submission(user, attempts[0].id)
+        wanted = next((attempt.id for attempt in attempts if attempt.id == asked), latest.id)
+        return latest, latest if wanted == latest.id else self.service.submission(user, wanted)
+
+
+def _opened(shown: Submission, best: float | None) -> tuple[View, View]:
+    """Return the panel and the report of an attempt that is shown again; one on its way is followed instead."""
+    if shown.report is None:
+        return run_status.idle_view(), report_view(None)
+    return run_status.opened_view(shown.number), report_view(shown.report, number_of_attempt=shown.number, best=best)
+
+
+def _still_searched(shown: Submission | None) -> str:
+    """Return the id of an attempt whose cause is still being searched for; it is followed to the end of that."""
+    return shown.id if shown is not None and shown.report is not None and not shown.report.complete else ""
+
+
+def _paper(user: User | None, exercise: Exercise, latest: Submission | None, asked: Submission | None) -> View:
+    """Return what the editor starts with; names of drafts cannot clash, as an exercise's holds no slash."""
+    return {
+        "draft": f"gym/draft/{user.id if user else 'guest'}/{exercise.id}",
+        "guest": f"gym/draft/guest/{exercise.id}",
+        "starter": exercise.starter,
+        "latest": latest.source if latest else "",
+        "asked": asked.source if asked else None,
+        "question": lists.question(asked.number) if asked else "",
+    }
 
 
 def hints_text(hints: tuple[str, ...]) -> str:

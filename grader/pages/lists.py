@@ -83,7 +83,13 @@ def work_view(attempts: Sequence[Attempt], catalog: Catalog) -> View:
 def work_line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
     """Return an attempt as a line that leads to its exercise."""
     text = f"attempt {attempt.number} · {_outcome(attempt)}"
-    return {**_attempt(attempt, _title(attempt, catalog)), "text": text, "href": address(attempt.exercise)}
+    href = f"{address(attempt.exercise)}&attempt={quote(attempt.id, safe='')}"
+    return {**_attempt(attempt, _title(attempt, catalog)), "text": text, "href": href}
+
+
+def question(number: int) -> str:
+    """Return what to ask before an attempt takes the place of other code."""
+    return f"Replace the code in the editor with attempt {number}?"
 
 
 def guest_list(title: str, path: str, text: str) -> View:
@@ -106,7 +112,7 @@ def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
         "created": attempt.created,
         "score": "\u2013" if score is None else number(score),
         "tone": "none" if score is None else tone(score, 100.0),
-        "question": f"Replace the code in the editor with {title.lower()}?",
+        "question": question(attempt.number),
     }
 
 

@@ -68,7 +68,7 @@ def report_view(report: Report | None, *, number_of_attempt: int = 0, best: floa
         "bars": [_bar(NAMES[dimension], points) for dimension, points in sorted_points(report)],
         "reason": sentence(clean(report.reason)),
         "causes": causes(report),
-        "groups": groups(report.checks),
+        "groups": groups(report.checks, folded=bool(causes(report) or report.reason)),
         "properties": [_property(one) for one in report.properties],
         "maps": [map_view(heatmap) for heatmap in report.figures.heatmaps],
         "curves": [curve_view(curve) for curve in report.figures.curves],
@@ -191,16 +191,16 @@ def _property(one: Property) -> View:
     }
 
 
-def groups(checks: Sequence[CheckResult]) -> list[View]:
-    """Return the checks by dimension: groups with failures first and open, failed checks first in each."""
+def groups(checks: Sequence[CheckResult], *, folded: bool = False) -> list[View]:
+    """Return the checks by dimension: groups with failures first, open unless `folded`, failed checks first in each."""
     order = list(Dimension)
     ranked = sorted(checks, key=lambda check: (order.index(check.dimension), _FIRST[check.status]))
     grouped = [(dimension, list(members)) for dimension, members in groupby(ranked, key=lambda check: check.dimension)]
     grouped.sort(key=lambda group: min(_FIRST[check.status] for check in group[1]))
-    return [_group(dimension, members) for dimension, members in grouped]
+    return [_group(dimension, members, folded=folded) for dimension, members in grouped]
 
 
-def _group(dimension: Dimension, checks: list[CheckResult]) -> View:
+def _group(dimension: Dimension, checks: list[CheckResult], *, folded: bool) -> View:
     worst = min(checks, key=lambda check: _FIRST[check.status]).status
     passed = sum(check.status is Verdict.PASSED for check in checks)
     badge = "passed" if worst is Verdict.PASSED else f"{sum(c.status is worst for c in checks)} {_WORDS[worst]}"
@@ -209,7 +209,7 @@ def _group(dimension: Dimension, checks: list[CheckResult]) -> View:
         "tone": {Verdict.PASSED: "good", Verdict.FAILED: "poor"}.get(worst, "none"),
         "badge": badge,
         "count": f"{passed} of {len(checks)} passed",
-        "open": worst in (Verdict.FAILED, Verdict.BROKEN),
+        "open": not folded and worst in (Verdict.FAILED, Verdict.BROKEN),
         "checks": _lines_of(checks),
     }
 

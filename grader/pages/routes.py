@@ -58,10 +58,11 @@ def _form(*names: str) -> Route:
 PLAIN = Route()
 FILE = Route(static=True)
 TEACH = {"student": 20, "submission": 100, "flag": 40}
-SENT = Route(("POST",), {**EXERCISE, **TEACH}, Body.EVENT)
+ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
+SENT = Route(("POST",), {**ATTEMPT, **TEACH}, Body.EVENT)
 OWN = {
     **{page.path: Route(query=page.query) for page in PAGES},
-    "/exercise": Route(query=EXERCISE),
+    "/exercise": Route(query=ATTEMPT),
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/sign-out": Route(("POST",), body=Body.FORM),

@@ -53,7 +53,7 @@ def not_taken_view(incident: str) -> View:
 
 def opened_view(number: int) -> View:
     """Return the panel for an earlier attempt that was opened again."""
-    return _panel("idle", f"This is attempt {number} again. Change it and press Run checks.")
+    return _panel("idle", f"This is attempt {number} again. Change it and press Run checks.", chips=[])
 
 
 def watch_view(watch: Watch) -> View:

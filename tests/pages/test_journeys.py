@@ -75,20 +75,92 @@ def test_a_right_solution_is_accepted(open_page, person):
 
 
 def test_a_wrong_solution_is_told_its_mistake(open_page, person):
-    """Ctrl+Enter runs; the diagnosis, the failed group and the red cells of the map say what is wrong."""
+    """Ctrl+Enter runs; the diagnosis and the red cells of the map say what is wrong; the checks below are folded."""
     page = ready(open_page(EXERCISE, person()))
     write(page, LATE_MASK)
     page.keyboard.press("Control+Enter")
 
     expect(page.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
     expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
-    expect(page.locator("details.gym-group[open]").first).to_contain_text("failed")
+    expect(page.locator("details.gym-group:not([open])").first).to_contain_text("failed")
     matrix = page.get_by_role("img", name=re.compile("Arrow keys read the cells")).first
     matrix.focus()
     matrix.press("ArrowRight")
     matrix.press("ArrowRight")
     read = page.locator(".gym-map output").first
     expect(read).to_contain_text(re.compile(r"row 0, column 1: yours .* expected 0\.000 ✕"))
+
+
+# Whether all of the first such element is within the window.
+IN_VIEW = """selector => {
+    const box = document.querySelector(selector)?.getBoundingClientRect();
+    return box && box.height > 0 && box.top >= 0 && box.bottom <= innerHeight;
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (1366, 768), (390, 844)])
+def test_a_result_stands_in_view_after_a_run(width, height, open_page, person):
+    """Nobody has to scroll for the score, the mistake and, where the window is wide, the picture that shows it."""
+    page = ready(open_page(EXERCISE, person(), viewport={"width": width, "height": height}))
+    write(page, LATE_MASK)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
+
+    for part in (".gym-dial", ".gym-cause", *([".gym-lead-card canvas"] if width > 1000 else [])):
+        page.wait_for_function(IN_VIEW, arg=part)
+
+
+def test_the_last_report_is_there_after_a_reload(open_page, person):
+    """What came of the last run is shown again, with its number, and Back leads to it too."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, LATE_MASK)
+    page.keyboard.press("Control+Enter")
+    mistake = page.get_by_role("heading", name="Your mask starts one position too late")
+    expect(mistake).to_be_visible()
+    page.reload()
+    expect(mistake).to_be_visible()
+    expect(status(page)).to_contain_text("This is attempt 1 again.")
+    page.goto("/leaderboard")
+    page.go_back()
+
+    expect(mistake).to_be_visible()
+
+
+def test_a_row_of_my_work_opens_that_attempt(open_page, person):
+    """Its code and its report are shown; code that was typed since is replaced only if one says so."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, LATE_MASK)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    write(page, SOLUTION)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    page.goto("/work")
+    page.get_by_role("link", name=re.compile("attempt 1")).click()
+    page.get_by_role("button", name="Keep it as it is").click()
+    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    assert source(page) == SOLUTION
+    page.reload()
+    page.get_by_role("button", name="Open the attempt").click()
+    page.wait_for_function("gym.source().includes('diagonal=2')")
+
+    assert source(page) == LATE_MASK
+
+
+def test_a_second_click_during_a_run_sends_nothing(open_page, person):
+    """Run checks waits for the end of the run, by click and by key, and keeps its focus."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, SLOW)
+    page.get_by_role("button", name="Run checks").click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.keyboard.press("Control+Enter")
+    page.get_by_role("button", name="Run checks").click(force=True)
+    page.get_by_role("button", name="Run checks").press("Enter")
+    assert sent == []
+    page.get_by_role("button", name="Cancel").click()
+    expect(status(page)).to_contain_text("Cancelled.")
 
 
 def test_heads_and_differences_can_be_looked_at(open_page, person, site):

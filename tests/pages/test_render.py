@@ -15,6 +15,15 @@ def test_groups_with_failures_come_first_and_are_open():
     assert [(group["name"], group["open"]) for group in view] == [("Masking", True), ("Shapes", False)]
 
 
+def test_groups_are_folded_below_a_cause():
+    """Who is told what went wrong need not read the list of checks first; without a cause it is all there is."""
+    plain = replace(failed_report(), diagnosis=(), location=None, reason="")
+    diagnosed = replace(plain, diagnosis=(Diagnosis("late", "Your mask starts late", "See line 3.", certain=True),))
+
+    assert not any(group["open"] for group in report_view(diagnosed)["groups"])
+    assert any(group["open"] for group in report_view(plain)["groups"])
+
+
 def test_failed_checks_come_first_in_their_group():
     """Within a group the order is failed, broken, skipped, passed."""
     statuses = [Verdict.PASSED, Verdict.SKIPPED, Verdict.FAILED, Verdict.BROKEN]

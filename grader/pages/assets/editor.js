@@ -54,12 +54,22 @@
     return own !== null ? own : paper.latest || paper.starter;
   };
 
+  /* The attempt that the address asks for; what was typed since is not replaced in silence. */
+  const offer = async () => {
+    const asked = paper.asked;
+    if (asked === null || gym.source().trim() === asked.trim()) return;
+    if (gym.edited() && !(await gym.ask(paper.question, "Open the attempt"))) return;
+    gym.write(asked);
+    gym.save();
+  };
+
   const settle = (text, tries) => {
     if (gym.view()) {
       gym.write(text);
       gym.view().contentDOM.setAttribute("tabindex", "0"); // a place for the Tab key, in every browser
       paper.ready = true;
       document.getElementById("editor").dataset.ready = "yes";
+      offer();
     } else if (tries > 0) requestAnimationFrame(() => settle(text, tries - 1));
   };
 
@@ -131,7 +141,7 @@
   const keys = (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
       const run = document.getElementById("run");
-      if (run) { event.preventDefault(); event.stopImmediatePropagation(); run.click(); }
+      if (run) { event.preventDefault(); event.stopImmediatePropagation(); run.click(); } // nothing while a run is under way, see below
       return;
     }
     if (!event.target.closest || !event.target.closest("#editor .cm-content")) return;
@@ -147,4 +157,9 @@
     act(view);
   };
   addEventListener("keydown", keys, true);
+
+  /* One run at a time; the button keeps its focus, which it would lose if it were disabled. */
+  addEventListener("click", (event) => {
+    if (document.body.dataset.busy === "yes" && event.target.closest && event.target.closest("#run")) event.stopImmediatePropagation();
+  }, true);
 })();

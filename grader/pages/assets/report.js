@@ -86,7 +86,7 @@
     const bar = h("div", { class: "gym-progress", "aria-hidden": "true" }, h("i"));
     bar.firstChild.style.width = view.share + "%";
     const guest = view.phase === "guest" && [" ", h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search), click: gym.save }, "Sign in or register")];
-    if (view.scroll && innerWidth < 768) setTimeout(() => document.getElementById("result").scrollIntoView({ behavior: "smooth" }), 0);
+    if (view.scroll) gym.revealing = true;
     return h("div", { class: "gym-panel gym-is-" + view.phase },
       h("div", { class: "gym-panel-line" }, h("i", { class: "gym-dot", "aria-hidden": "true" }), h("strong", {}, view.text, guest), time),
       view.detail && h("p", { class: "gym-sub" }, view.detail),
@@ -124,9 +124,35 @@
           h("div", {}, h("strong", {}, one.title), h("p", {}, gym.rich(one.teaches)),
             one.message && h("p", { class: "gym-seen" }, gym.rich(one.message)))))));
 
-  const figures = (view) => {
-    const all = [...view.maps.map(gym.heatmap), gym.gradients(view), ...view.curves.map(gym.curve)].filter(Boolean);
+  /* A report is drawn twice where its cause comes later; what is the same stays as somebody has set it meanwhile. */
+  let drawn = new Map(), before = new Map();
+  const once = (make, one) => {
+    const key = JSON.stringify(one);
+    const node = before.get(key) || make(one);
+    drawn.set(key, node);
+    return node;
+  };
+
+  const figures = (view, shown) => {
+    const maps = view.maps.filter((map) => map !== shown).map((map) => once(gym.heatmap, map));
+    const all = [...maps, gym.gradients(view), ...view.curves.map((curve) => once(gym.curve, curve))].filter(Boolean);
     return all.length ? h("div", { class: "gym-figures" }, all) : null;
+  };
+
+  /* What went wrong, beside the picture that shows it: the first map with a wrong cell. */
+  const lead = (view, proof) =>
+    view.causes.length || proof ? h("div", { class: "gym-lead-card" }, h("div", {}, view.causes.map(cause)), proof && once(gym.heatmap, proof)) : null;
+
+  /* A result that has just come stands in view; on a wide screen as much of the editor as has room stays too. */
+  const reveal = () => {
+    if (!gym.revealing) return;
+    gym.revealing = false;
+    const result = document.getElementById("result"), card = result.querySelector(".gym-lead-card") || result.querySelector(".gym-verdict");
+    if (innerWidth < 768) result.scrollIntoView({ behavior: "smooth" });
+    else if (card && card.getBoundingClientRect().bottom > innerHeight) {
+      const tall = card.getBoundingClientRect().bottom - result.getBoundingClientRect().top > innerHeight;
+      (tall ? result : card).scrollIntoView({ behavior: "smooth", block: tall ? "start" : "end" });
+    }
   };
 
   const group = (one) =>
@@ -157,18 +183,21 @@
 
   gym.parts.report = (view) => {
     if (view.empty) return h("div");
+    const proof = view.maps.find((map) => map.panes.some((pane) => pane.wrong.length));
+    [before, drawn] = [drawn, new Map()];
+    setTimeout(reveal, 50); // once the pictures have their height
     const parts = [
       h("section", { class: "gym-card-box gym-verdict", "aria-label": "Result" },
         view.free ? h("div", { class: "gym-stop", "aria-hidden": "true" }, "!") : dial(view),
         h("div", { class: "gym-verdict-text" }, h("h2", {}, view.title), view.free && h("p", { class: "gym-free" }, view.free), view.lines.map((line) => h("p", {}, line))),
         view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
       view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("p", {}, gym.rich(view.reason))),
-      view.causes.map(cause),
+      lead(view, proof),
       view.clues && h("section", { class: "gym-card-box gym-advice gym-clues" }, h("h3", {}, view.clues.title), view.clues.text && h("p", {}, view.clues.text),
         h("ul", {}, view.clues.lines.map((text) => h("li", {}, gym.rich(text))))),
+      view.groups.map((one) => once(group, one)),
+      figures(view, proof),
       view.properties.length ? properties(view.properties) : null,
-      view.groups.map(group),
-      figures(view),
       view.panels.length ? panels(view.panels) : null,
       view.advice.length ? h("section", { class: "gym-card-box gym-advice" }, h("h3", {}, "Good to know"), h("ul", {}, view.advice.map((text) => h("li", {}, gym.rich(text))))) : null,
       view.mapping.length ? fold("Which weights were found where", h("table", { class: "gym-mapping" },
