@@ -168,8 +168,9 @@ class Service:
         """Store a submission and put it into the queue; once this has returned, nothing loses it.
 
         Raises:
-            NotAllowed: another one of theirs on this exercise is unfinished, or the source is too long, or the
-                exercise or the device is unknown, or they hand in faster than anybody can read what comes back.
+            NotAllowed: another one of theirs on this exercise is unfinished, or the source is too long or still the
+                starter, or the exercise or the device is unknown, or they hand in faster than anybody can read what
+                comes back.
             GraderFault: it could not be stored; nothing of it is.
         """
         raw = self._checked(exercise, source, device)
@@ -268,6 +269,8 @@ class Service:
             raise NotAllowed(
                 f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are allowed."
             )
+        if raw.split() == self.catalog[exercise].starter.encode().split():
+            raise NotAllowed("This is still the starter: write your answer into it first. No attempt was used.")
         return raw
 
     def _authorize(self, user: User, action: Action, id: SubmissionId) -> None:

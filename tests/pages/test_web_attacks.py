@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page
 
 from tests.pages.arena import FOLDER, World, load
 from tests.pages.conftest import Person, Site
@@ -53,7 +54,7 @@ def test_an_attack_gets_nowhere_in_a_browser(path, world: World, browser: Browse
         if who:
             context.add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
         page = context.new_page()
-        page.on("dialog", lambda dialog: (world.alarms.append(dialog.message), dialog.dismiss()))
+        page.on("dialog", lambda dialog: _dismiss(world, dialog))
         page.on("request", lambda request: _ring(world, site, request.url))
         if path is not None:
             page.goto(path)
@@ -65,6 +66,12 @@ def test_an_attack_gets_nowhere_in_a_browser(path, world: World, browser: Browse
     finally:
         for context in contexts:
             context.close()
+
+
+def _dismiss(world: World, dialog: Dialog) -> None:
+    world.alarms.append(dialog.message)
+    with suppress(Error):  # the script that opened it may have left the page by now
+        dialog.dismiss()
 
 
 def _ring(world: World, site: Site, url: str) -> None:

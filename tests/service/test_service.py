@@ -49,6 +49,16 @@ def test_a_submission_goes_all_the_way(service: Service, person: Person) -> None
     assert service.leaderboard("causal_attention") == []
 
 
+def test_the_starter_is_no_attempt(service: Service, person: Person) -> None:
+    """Who presses the button before writing anything is told so; one word more is an attempt."""
+    ada, starter = person("Ada"), service.catalog["softmax"].starter
+    with pytest.raises(NotAllowed, match="still the starter"):
+        service.submit(ada, "softmax", starter.replace("\n", "\r\n") + "\n")
+    service.submit(ada, "softmax", f"{starter}\nx")
+
+    assert [attempt.number for attempt in service.attempts(ada)] == [1]
+
+
 def test_one_at_a_time_on_each_exercise(service: Service, person: Person) -> None:
     """A second one is refused while the first is unfinished, on this exercise and for this person only."""
     ada = person("Ada")
