@@ -124,7 +124,10 @@ class LocalGrader:
         import torch
 
         torch.set_num_threads(1)  # the tensors are small; more threads only get into each other's way
-        return self._coming.wait(allow_plain=True)
+        try:
+            return self._coming.wait(allow_plain=True)
+        finally:
+            gc.enable()
 
     def close(self) -> None:
         """Close the box, or end what is on its way."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
 from grader.exercise.catalog import ROOT
+from grader.local import LocalGrader
+from tests.conftest import LentBox
 
 WITHOUT_TORCH = """
 import sys
@@ -56,3 +59,11 @@ def test_gradio_writes_no_type_stubs_at_a_start() -> None:
     told = subprocess.run([sys.executable, "-c", WITHOUT_PARSING], cwd=ROOT, capture_output=True, text=True)
 
     assert (told.returncode, told.stderr) == (0, "")
+
+
+def test_a_local_grader_collects_garbage_once_it_has_a_box(warm: LentBox) -> None:
+    """Only its start does without: pytest, and the gate, go on for minutes in the same process."""
+    with LocalGrader() as own:
+        assert not gc.isenabled()
+        assert own.box.name
+        assert gc.isenabled()

@@ -59,6 +59,14 @@ def status(page: Page):
     return page.get_by_role("status").filter(has=page.locator(".gym-panel"))
 
 
+def running(open_page, person) -> Page:
+    """Return the page of somebody whose code takes long, just after the click."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, SLOW)
+    page.get_by_role("button", name="Run checks").click()
+    return page
+
+
 def test_a_right_solution_is_accepted(open_page, person):
     """Code goes in, one click, 100 of 100 comes out; the exercise is ticked and the student ranked."""
     who = person()
@@ -151,9 +159,7 @@ def test_a_row_of_my_work_opens_that_attempt(open_page, person):
 
 def test_a_second_click_during_a_run_sends_nothing(open_page, person):
     """Run checks waits for the end of the run, by click and by key, and keeps its focus."""
-    page = ready(open_page(EXERCISE, person()))
-    write(page, SLOW)
-    page.get_by_role("button", name="Run checks").click()
+    page = running(open_page, person)
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
@@ -293,9 +299,7 @@ def test_a_file_from_disk_fills_the_editor(open_page, tmp_path: Path):
 
 def test_a_run_is_watched_again_after_a_reload_and_can_be_cancelled(open_page, person):
     """Reloading the page while a submission runs shows it running; Cancel ends it."""
-    page = ready(open_page(EXERCISE, person()))
-    write(page, SLOW)
-    page.get_by_role("button", name="Run checks").click()
+    page = running(open_page, person)
     busy = re.compile("In line|Starting|Checking")
     expect(status(page)).to_contain_text(busy)
     page.reload()
