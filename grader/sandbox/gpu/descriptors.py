@@ -6,11 +6,10 @@ import contextlib
 import os
 from dataclasses import dataclass
 
-from grader.sandbox.lockdown.descriptors import JOB, RESULT
+from grader.sandbox.lockdown.descriptors import JOB, RESULT, move
 
 _REPORT, _OUTPUT, _LINE = 5, 6, 7
 _FIRST_FOREIGN = 8
-_SPARE = 64
 _ALL = 1 << 20
 _DRIVER = "/dev/nvidia"
 # What a driver makes for itself: its threads wait on these, and none of them leads to a file of the machine.
@@ -35,10 +34,7 @@ def settle(*, job: int, result: int, report: int, output: int, line: int) -> Wor
     """
     own = WorkerDescriptors()
     places = {own.job: job, own.result: result, own.report: report, own.output: output, own.line: line}
-    for place, descriptor in places.items():
-        os.dup2(descriptor, _SPARE + place, inheritable=False)
-    for place in places:
-        os.dup2(_SPARE + place, place, inheritable=False)
+    move(places)
     os.closerange(_FIRST_FOREIGN, _ALL)
     return own
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Mapping
 
 JOB, RESULT, LINE, RULESET = 3, 4, 5, 6
-_SPARE = 64  # above every number handed out below, so that moving one never overwrites another
 _ALL = 1 << 20
 
 
@@ -18,8 +19,16 @@ def keep_only(*, job: int, result: int, output: int, line: int, ruleset: int | N
     places = {1: output, 2: output, JOB: job, RESULT: result, LINE: line}
     if ruleset is not None:
         places[RULESET] = ruleset
-    for place, descriptor in places.items():
-        os.dup2(descriptor, _SPARE + place, inheritable=False)
-    for place in places:
-        os.dup2(_SPARE + place, place, inheritable=False)
+    move(places)
     os.closerange(max(places) + 1, _ALL)
+
+
+def move(places: Mapping[int, int]) -> None:
+    """Make each descriptor, given by the number that it is to have, reachable at that number; the old ones stay open.
+
+    All are copied to unused numbers first: a descriptor may lie at a number that another one is to have.
+    """
+    first_unused = max(places) + 1
+    copies = {place: fcntl.fcntl(source, fcntl.F_DUPFD_CLOEXEC, first_unused) for place, source in places.items()}
+    for place, copy in copies.items():
+        os.dup2(copy, place, inheritable=False)
