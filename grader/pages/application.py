@@ -14,6 +14,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from grader.pages.accounts import build_accounts
+from grader.pages.drafts import build_drafts
 from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.guard import Guard
 from grader.pages.identity import CallerCache, Identity
@@ -39,6 +40,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app.add_api_route("/health", _health, methods=["GET"])
     handlers = ExerciseHandlers(identity)
     app.include_router(build_runs(handlers))
+    app.include_router(build_drafts(identity))
     app.mount("/gym", StaticFiles(directory=ASSETS))
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),

@@ -11,16 +11,16 @@ import gradio as gr
 
 from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.parts import FORMULAS, on, part
-from grader.pages.run_status import idle_view, not_sent_view, sending_view
+from grader.pages.run_status import away_view, idle_view, not_sent_view, sending_view
 from grader.pages.wording import pack
 from grader.sandbox.gpu.names import NAMES
 
 # The editor's text as it is right now; pressing the button shows at once.
 TELL = "window.gym.tell('panel', {})"
 SENDING = TELL.format(json.dumps(pack(sending_view())))
-SOURCE = f"(exercise, source) => {{ {SENDING}; return [exercise, window.gym.source() ?? source]; }}"
-SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, window.gym.source() ?? source, device]; }}"
-NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
+SOURCE = f"(exercise) => {{ {SENDING}; return [exercise, window.gym.sending()]; }}"
+SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, window.gym.sending(), device]; }}"
+NOT_SENT = f"() => {{ window.gym.notSent({json.dumps(pack(not_sent_view()))}, {json.dumps(pack(away_view()))}); }}"
 FOLLOW = "(submission) => { window.gym.follow(submission); }"
 NEWS = "() => window.gym.news()"  # what the stream of a run has brought
 DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and also the {NAMES['cuda']}"}
@@ -44,7 +44,7 @@ class Left:
 class Right:
     """The right column: everything to do, and what came of it."""
 
-    editor: gr.Code
+    editor: gr.HTML
     run: gr.Button
     cancel: gr.Button
     panel: gr.HTML
@@ -89,16 +89,7 @@ def _left() -> Left:
 
 
 def _right(devices: tuple[str, ...]) -> Right:
-    editor = gr.Code(
-        language="python",
-        label="attention.py",
-        elem_id="editor",
-        lines=12,
-        max_lines=28,
-        interactive=True,
-        show_label=False,
-        buttons=[],
-    )
+    editor = part("editor", value=pack({"file": "attention.py"}))
     with gr.Row(elem_id="buttons"):
         run = gr.Button("Run checks", variant="primary", elem_id="run")
         cancel = gr.Button("Cancel", variant="stop", elem_id="cancel")

@@ -20,7 +20,7 @@ from grader.pages.identity import Identity
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
 from grader.service import Service
-from grader.store.records import Submission, SubmissionId, User
+from grader.store.records import Draft, Submission, SubmissionId, User
 
 LOG = logging.getLogger(__name__)
 GUEST_ATTEMPTS = "Sign in to keep your attempts."
@@ -54,6 +54,7 @@ class ExerciseHandlers:
         exercise = self._exercise(request.query_params.get("ex", ""))
         unfinished = self.service.unfinished(user, exercise.id) if user else None
         best = self.service.best(user) if user else {}
+        kept = self.service.drafts.of(user, exercise.id) if user else None
         asked = request.query_params.get("attempt", "")
         latest, shown = self._latest_and_shown(user, exercise, asked)
         return (
@@ -61,7 +62,7 @@ class ExerciseHandlers:
             pack(catalogue.title_view(self.catalog, exercise, best)),
             exercise.statement,
             hints_text(exercise.hints),
-            pack(_paper(user, exercise, latest, shown if shown and shown.id == asked else None)),
+            pack(_paper(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
             unfinished or _still_searched(shown),
             *map(pack, self._records(user, exercise)),
@@ -99,8 +100,8 @@ class ExerciseHandlers:
         try:
             return self.service.submit(user, exercise, source, device), ""  # what is not drawn
         except NotAllowed as refusal:
-            # One that still runs is shown on; a second tab may have sent it.
-            return self.service.unfinished(user, exercise) or "", pack(run_status.refused_view(str(refusal)))
+            # The tab goes on following what it sent itself, if that still runs.
+            return gr.skip(), pack(run_status.refused_view(str(refusal)))
         except GraderFault as fault:
             return "", pack(run_status.not_taken_view(record(LOG, "a submission could not be taken", fault)))
 
@@ -184,9 +185,14 @@ def _still_searched(shown: Submission | None) -> str:
     return shown.id if shown is not None and shown.report is not None and not shown.report.complete else ""
 
 
-def _paper(user: User | None, exercise: Exercise, latest: Submission | None, asked: Submission | None) -> View:
+def _paper(
+    user: User | None, exercise: Exercise, kept: Draft | None, latest: Submission | None, asked: Submission | None
+) -> View:
     """Return what the editor starts with; names of drafts cannot clash, as an exercise's holds no slash."""
     return {
+        "exercise": exercise.id,
+        "member": user is not None,
+        "kept": {"source": kept.source, "saved": kept.saved} if kept else None,
         "draft": f"gym/draft/{user.id if user else 'guest'}/{exercise.id}",
         "guest": f"gym/draft/guest/{exercise.id}",
         "starter": exercise.starter,

@@ -117,8 +117,10 @@ class Guard:
                 raise Refusal(415, f"Send a form as {Body.FORM.value}.")
             return form_of(body, route.form), nullcontext()
         body = await self._body(headers, receive, self._body_limit)
-        if sent_as != Body.EVENT.value:
-            raise Refusal(415, f"Send an event as {Body.EVENT.value}.")
+        if sent_as != route.body.value:
+            raise Refusal(415, f"Send this as {route.body.value}.")
+        if route.body is Body.TEXT:
+            return body, nullcontext()
         mount, name = split(path)
         document = parse(body)
         event = check_event(self._events[mount], name, document)

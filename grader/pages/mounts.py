@@ -58,7 +58,7 @@ def _form(component: object) -> Text:
     Raises:
         TypeError: nobody has said so yet.
     """
-    if isinstance(component, gr.Code):
+    if isinstance(component, gr.HTML):  # the editor
         return Text(longest=None)
     if isinstance(component, gr.Radio):
         return Text(choices=tuple(str(value) for _, value in component.choices))

@@ -19,7 +19,10 @@ BROKEN = (
     "Your instructor can look for incident {}."
 )
 ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = ("uPlot.iife.min.js", "gym.js", "tables.js", "report.js", "figures.js", "curves.js", "editor.js")
+SCRIPTS = (
+    *("uPlot.iife.min.js", "gym.js", "tables.js", "report.js", "figures.js", "curves.js"),
+    *("codemirror.js", "editor.js"),
+)
 STYLES = ("uPlot.min.css", "gym.css")
 FORMULAS: list[dict[str, str | bool]] = [
     {"left": "$$", "right": "$$", "display": True},

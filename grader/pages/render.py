@@ -19,6 +19,7 @@ from grader.judge.report import (
     Status,
     Verdict,
 )
+from grader.pages.marks import marks
 from grader.pages.pictures import curve_view, gradients_view, map_view
 from grader.pages.wording import View, clean, number
 
@@ -68,6 +69,7 @@ def report_view(report: Report | None, *, number_of_attempt: int = 0, best: floa
         "bars": [_bar(NAMES[dimension], points) for dimension, points in sorted_points(report)],
         "reason": sentence(clean(report.reason)),
         "causes": causes(report),
+        "marks": marks(report),
         "groups": groups(report.checks, folded=bool(causes(report) or report.reason)),
         "properties": [_property(one) for one in report.properties],
         "maps": [map_view(heatmap) for heatmap in report.figures.heatmaps],

@@ -29,6 +29,7 @@ class Body(Enum):
     NONE = "nothing"
     FORM = "application/x-www-form-urlencoded"
     EVENT = "application/json"
+    TEXT = "text/plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ OWN = {
     "/exercise": Route(query=ATTEMPT),
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
+    "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
     "/sign-out": Route(("POST",), body=Body.FORM),
     "/health": PLAIN,
     "/favicon.ico": FILE,

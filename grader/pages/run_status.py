@@ -32,6 +32,12 @@ def not_sent_view() -> View:
     return _panel("refused", "Your code was not sent. It is still in the editor; please try again in a moment.")
 
 
+def away_view() -> View:
+    """Return the panel while the server cannot be reached; the code is sent once it can."""
+    text = "The server cannot be reached. Your code was not sent; it is kept here and goes out when the server is back."
+    return _panel("queued", text, busy=True)
+
+
 def guest_view() -> View:
     """Return the panel that asks a guest to sign in."""
     return _panel("guest", "Sign in to run the checks; your code stays here.")

@@ -19,9 +19,10 @@ from grader.exercise.catalog import Catalog
 from grader.jobs.queue import Queue, virtual_deadline
 from grader.service.accounts import Accounts
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
+from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
-from grader.store import accounts, boards, keys, submissions
+from grader.store import boards, keys, submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
 
@@ -82,6 +83,7 @@ class Service:
         self.catalog = catalog
         self.box_name = box_name
         self.instructor = InstructorService(database)
+        self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
         self._database, self._queue = database, queue
         self._rules = rules
         self._clock, self._pace = clock, SubmitLimit(clock)
@@ -245,17 +247,6 @@ class Service:
         with self._database.read() as session:
             return boards.leaderboard(session, exercise)
 
-    def keep_draft(self, user: User, exercise: str, source: str) -> None:
-        """Store what the person is typing; one that is too long to be submitted is not kept."""
-        if len(source) <= self._rules.source_bytes:
-            with self._database.write() as session:
-                accounts.keep_draft(session, user.id, exercise, source=_storable(source), now=self._clock())
-
-    def draft(self, user: User, exercise: str) -> str | None:
-        """Return what the person was typing last."""
-        with self._database.read() as session:
-            return accounts.draft(session, user.id, exercise)
-
     def _checked(self, exercise: str, source: str | bytes, device: str) -> bytes:
         raw = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")
         if exercise not in self.catalog:
@@ -279,7 +270,3 @@ class Service:
             with self._database.read() as session:
                 owner = submissions.owner(session, id)
         authorize(user, action, OwnWork(owner))
-
-
-def _storable(text: str) -> str:
-    return text.encode(errors="replace").decode()

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from grader.errors import NotAllowed
-from grader.store.records import Role, User, UserId
+from grader.store.records import Draft, Role, User, UserId
 from grader.store.tables import FIRST_CLASS, DraftRow, MembershipRow, SessionRow, UserRow
 
 MOST_SESSIONS = 50  # of one person at once
@@ -113,15 +113,15 @@ def close_session(session: Session, digest: str) -> None:
     session.execute(delete(SessionRow).where(SessionRow.digest == digest))
 
 
-def keep_draft(session: Session, user: UserId, exercise: str, *, source: str, now: float) -> None:
+def keep_draft(session: Session, user: UserId, exercise: str, draft: Draft) -> None:
     """Store what a person is typing, in place of what was kept before."""
-    session.merge(DraftRow(user_id=user, exercise=exercise, source=source, saved=now))
+    session.merge(DraftRow(user_id=user, exercise=exercise, source=draft.source, saved=draft.saved))
 
 
-def draft(session: Session, user: UserId, exercise: str) -> str | None:
+def draft(session: Session, user: UserId, exercise: str) -> Draft | None:
     """Return what a person was typing last."""
     row = session.get(DraftRow, (user, exercise))
-    return None if row is None else row.source
+    return None if row is None else Draft(row.source, row.saved)
 
 
 def user(session: Session, id: UserId) -> User | None:

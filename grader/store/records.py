@@ -55,6 +55,14 @@ class User:
     role: Role
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a person is typing for an exercise, and when it was stored, in seconds since the epoch."""
+
+    source: str
+    saved: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
     """One submission as stored.

@@ -1,57 +1,119 @@
-/* The editor: four-space keys, drafts, a file from disk, and the way from a message to its line. */
+/* The editor of the exercise page: drafts, a file from disk, and the way from a message to its line. */
 (() => {
   "use strict";
   const gym = window.gym;
-  const UNIT = "    ";
+  const h = gym.h;
   const LIMIT = 256 * 1024; // bytes; the service has the last word
+  const SEND_AFTER = 4000, SEND_AGAIN = 20000; // milliseconds
+  const SIZES = [12, 13, 14, 16, 18, 20]; // of the code, in pixels
+  let editor = null; // what codemirror.js has made
   let paper = null; // {draft, starter, text}: what the server sent for this page
 
-  /* Gradio gives no access to its editor: the view hangs, privately, on the content node. Without it the keys stay Gradio's. */
-  gym.view = () => {
-    const content = document.querySelector("#editor .cm-content");
-    const tile = content && (content.cmTile || content.cmView);
-    const view = tile && (tile.view || (tile.rootView && tile.rootView.view));
-    return view && typeof view.dispatch === "function" ? view : null;
+  const resize = (place, steps) => {
+    const now = Number(gym.store.get("gym/code-size")) || (innerWidth < 768 ? 12 : 14);
+    const size = SIZES[Math.min(Math.max(SIZES.indexOf(now) + steps, 0), SIZES.length - 1)];
+    if (steps) gym.store.set("gym/code-size", String(size));
+    place.style.setProperty("--code-size", size + "px");
   };
 
-  gym.source = () => { const view = gym.view(); return view ? view.state.doc.toString() : null; };
-
-  gym.write = (text) => {
-    const view = gym.view();
-    if (view) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: 0 } });
+  gym.parts.editor = (view, trigger, element) => {
+    const code = h("div", { class: "gym-code" });
+    const button = (steps, text, label) => h("button", { type: "button", class: "gym-plain", "aria-label": label, title: label, click: () => resize(element, steps) }, text);
+    editor = gym.createEditor(code, changed);
+    resize(element, 0);
+    return h("div", {},
+      h("div", { class: "gym-code-bar" }, h("span", {}, view.file), button(-1, "A−", "Smaller code"), button(1, "A+", "Larger code")),
+      h("div", { class: "gym-code-note", role: "status" }), code);
   };
+
+  gym.source = () => (paper && paper.ready ? editor.text() : null);
+  gym.write = (text) => { editor.mark([]); editor.write(text); };
 
   gym.goTo = (number) => {
-    const view = gym.view();
     const shown = document.getElementById("line-" + number);
-    if (!view && shown) shown.scrollIntoView({ block: "center" });
-    if (!view) return;
-    const line = view.state.doc.line(Math.min(Math.max(number, 1), view.state.doc.lines));
-    view.dispatch({ selection: { anchor: line.from, head: line.to }, scrollIntoView: true });
-    view.focus();
-    document.getElementById("editor").scrollIntoView({ block: "center" });
+    if (!editor) { if (shown) shown.scrollIntoView({ block: "center" }); return; }
+    editor.select(number);
+    document.getElementById("editor").scrollIntoView({ block: "nearest" });
   };
 
-  /* ---- drafts ---- */
+  /* Marks the lines that a report names, as far as they still read as they were sent. */
+  let sent = null;
+  gym.sending = () => { sent = gym.source(); editor.mark([]); return sent ?? ""; };
+  gym.mark = (marks) => {
+    if (!editor || !paper) return;
+    const lines = (sent ?? editor.text()).split("\n");
+    editor.mark(marks.filter((one) => one.line >= 1 && lines[one.line - 1] === editor.line(one.line)));
+  };
+
+  /* ---- drafts: in this browser at once, on the server a little later; both say which draft of the server they were made from ---- */
+  const read = (key) => {
+    const line = gym.store.get(key);
+    if (line === null) return null;
+    try { const found = JSON.parse(line); if (typeof found.text === "string") return found; } catch { /* written before drafts had a base */ }
+    return { text: line, base: 0, sent: false };
+  };
+
+  let timer = 0;
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => gym.save(), 400);
+  };
+
+  const keep = (text) => {
+    if (text.trim() === paper.starter.trim()) gym.store.drop(paper.draft);
+    else gym.store.set(paper.draft, JSON.stringify({ text, base: paper.base, sent: text === paper.sent }));
+  };
+
   gym.save = () => {
     const text = gym.source();
-    if (!paper || !paper.ready || text === null || text === paper.saved) return;
+    if (text === null || text === paper.saved) return;
     paper.saved = text;
-    if (text.trim() === paper.starter.trim()) gym.store.drop(paper.draft);
-    else gym.store.set(paper.draft, text);
+    keep(text);
+    clearTimeout(paper.sending);
+    paper.sending = setTimeout(() => send(false), SEND_AFTER);
   };
-  gym.edited = () => paper !== null && gym.source() !== null && gym.source().trim() !== paper.starter.trim();
-  addEventListener("pagehide", gym.save);
-  document.addEventListener("visibilitychange", gym.save);
-  setInterval(gym.save, 1000);
+
+  const send = async (leaving) => {
+    const text = gym.source();
+    if (!paper.member || text === null || text === paper.sent) return;
+    clearTimeout(paper.sending);
+    const address = `/draft?ex=${encodeURIComponent(paper.exercise)}&base=${paper.base}`;
+    try {
+      const answer = await fetch(address, { method: "POST", body: text, keepalive: leaving, headers: { "Content-Type": "text/plain" } });
+      if (answer.status !== 200 && answer.status !== 409) return;
+      const { saved, source } = await answer.json();
+      paper.base = saved;
+      if (source === undefined) { paper.sent = text; keep(gym.source()); } else other(source, "on another device");
+    } catch { paper.sending = setTimeout(() => send(false), SEND_AGAIN); }
+  };
+  const leave = () => { if (paper) { gym.save(); send(true); } };
+  addEventListener("pagehide", leave);
+  document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") leave(); });
+
+  /* The same exercise is open elsewhere with other code: nothing is replaced unless somebody says so. */
+  const other = (text, where) => {
+    const note = document.querySelector("#editor .gym-code-note");
+    const close = () => note.replaceChildren();
+    const button = (words, act) => h("button", { type: "button", class: "gym-button", click: () => { act(); close(); } }, words);
+    note.replaceChildren(h("span", {}, `This code was changed ${where}.`), button("Use that version", () => { gym.write(text); gym.save(); }), button("Keep this one", () => {}));
+  };
+  addEventListener("storage", (event) => {
+    if (!paper || event.key !== paper.draft || event.newValue === null) return;
+    const { text, base, sent: known } = read(paper.draft);
+    if (base > paper.base) paper.base = base;
+    if (text === gym.source()) { if (known) paper.sent = text; } else other(text, "in another tab");
+  });
+
+  gym.edited = () => paper !== null && gym.source().trim() !== paper.starter.trim();
 
   /* What was typed before signing in comes along, once. */
   const draft = () => {
-    const own = gym.store.get(paper.draft);
-    const guest = gym.store.get(paper.guest);
-    if (paper.draft !== paper.guest && guest !== null) gym.store.drop(paper.guest);
-    if (guest !== null && paper.draft !== paper.guest) return guest;
-    return own !== null ? own : paper.latest || paper.starter;
+    const guest = paper.member ? read(paper.guest) : null, own = read(paper.draft), kept = paper.kept;
+    if (guest) { gym.store.drop(paper.guest); return guest.text; }
+    if (!kept) return own ? own.text : paper.latest || paper.starter;
+    if (!own || own.sent) return kept.source;
+    if (own.base !== kept.saved && own.text !== kept.source) setTimeout(() => other(kept.source, "on another device"));
+    return own.text;
   };
 
   /* The attempt that the address asks for; what was typed since is not replaced in silence. */
@@ -63,20 +125,13 @@
     gym.save();
   };
 
-  const settle = (text, tries) => {
-    if (gym.view()) {
-      gym.write(text);
-      gym.view().contentDOM.setAttribute("tabindex", "0"); // a place for the Tab key, in every browser
-      paper.ready = true;
-      document.getElementById("editor").dataset.ready = "yes";
-      offer();
-    } else if (tries > 0) requestAnimationFrame(() => settle(text, tries - 1));
-  };
-
   gym.parts.paper = (view) => {
+    sent = null;
     if (view.restore !== undefined) { gym.write(view.restore); gym.save(); return null; }
-    paper = { ...view, ready: false, saved: null };
-    settle(draft(), 600);
+    paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
+    gym.write((paper.saved = draft()));
+    document.getElementById("editor").dataset.ready = "yes";
+    offer();
     return null;
   };
 
@@ -102,64 +157,35 @@
   };
 
   /* ---- keys ---- */
-  const lines = (state, range) => {
-    const found = [];
-    for (let n = state.doc.lineAt(range.from).number; n <= state.doc.lineAt(range.to).number; n++) found.push(state.doc.line(n));
-    return found;
-  };
-
-  const indent = (view) => {
-    const range = view.state.selection.main;
-    if (range.empty) {
-      const column = range.from - view.state.doc.lineAt(range.from).from;
-      const text = " ".repeat(4 - (column % 4));
-      view.dispatch({ changes: { from: range.from, insert: text }, selection: { anchor: range.from + text.length }, userEvent: "input" });
-    } else view.dispatch({ changes: lines(view.state, range).filter((line) => line.length).map((line) => ({ from: line.from, insert: UNIT })), userEvent: "input.indent" });
-  };
-
-  const dedent = (view) =>
-    view.dispatch({
-      changes: lines(view.state, view.state.selection.main).map((line) => {
-        const width = /^ */.exec(line.text)[0].length;
-        return { from: line.from, to: line.from + Math.min(width, width % 4 || 4) };
-      }).filter((change) => change.to > change.from),
-      userEvent: "delete.dedent",
-    });
-
-  const newline = (view) => {
-    const range = view.state.selection.main;
-    const line = view.state.doc.lineAt(range.from);
-    const before = line.text.slice(0, range.from - line.from);
-    let depth = /^ */.exec(before)[0];
-    if (/:\s*(#.*)?$/.test(before)) depth += UNIT;
-    else if (/^\s*(return|pass|break|continue|raise)\b/.test(before)) depth = depth.slice(0, -4);
-    const text = "\n" + depth;
-    view.dispatch({ changes: { from: range.from, to: range.to, insert: text }, selection: { anchor: range.from + text.length }, scrollIntoView: true, userEvent: "input" });
-  };
-
-  let leaving = false; // after Escape, Tab leaves the editor: people without a mouse must get out
   const keys = (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
-      const run = document.getElementById("run");
-      if (run) { event.preventDefault(); event.stopImmediatePropagation(); run.click(); } // nothing while a run is under way, see below
-      return;
-    }
-    if (!event.target.closest || !event.target.closest("#editor .cm-content")) return;
-    const view = gym.view();
-    if (!view || view.composing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Escape") { leaving = true; return; }
-    if (event.key === "Tab" && leaving) { leaving = false; event.stopImmediatePropagation(); return; }
-    leaving = false;
-    const act = event.key === "Tab" ? (event.shiftKey ? dedent : indent) : event.key === "Enter" && !event.shiftKey ? newline : null;
-    if (!act || view.dom.querySelector(".cm-tooltip-autocomplete")) return;
+    const run = document.getElementById("run");
+    if (!run || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    act(view);
+    run.click(); // nothing while a run is under way, see below
   };
   addEventListener("keydown", keys, true);
 
+  /* ---- a server that is away: the code is sent as soon as it answers again ---- */
+  let waiting = null;
+  const reachable = async () => { try { return (await fetch("/health", { cache: "no-store" })).ok; } catch { return false; } };
+  const stopWaiting = () => { clearInterval(waiting); waiting = null; document.body.dataset.busy = "no"; };
+  gym.notSent = async (refused, away) => {
+    if (await reachable()) { gym.tell("panel", refused); return; }
+    gym.tell("panel", away);
+    clearInterval(waiting);
+    waiting = setInterval(async () => {
+      if (waiting === null || !(await reachable()) || waiting === null) return;
+      stopWaiting();
+      document.getElementById("run").click();
+    }, 2000);
+    gym.cancelWaiting = () => { stopWaiting(); gym.tell("panel", refused); };
+  };
+
   /* One run at a time; the button keeps its focus, which it would lose if it were disabled. */
   addEventListener("click", (event) => {
-    if (document.body.dataset.busy === "yes" && event.target.closest && event.target.closest("#run")) event.stopImmediatePropagation();
+    const on = (id) => event.target.closest && event.target.closest(id);
+    if (on("#run") && document.body.dataset.busy === "yes") event.stopImmediatePropagation();
+    if (on("#cancel") && waiting !== null) { event.stopImmediatePropagation(); gym.cancelWaiting(); }
   }, true);
 })();

@@ -42,15 +42,15 @@
   /* ---- a submission on its way ---- */
   const MOVING = ["panel", "report", "title", "attempts", "board"]; // as the page's layout names them
   const LOST = "The connection to this run was lost. The run continues; reload the page to see it.";
-  let stream = null, news = {};
+  let stream = null, ended = "", news = {};
 
   /* Shows how a submission is getting on, up to its report; a server that was away is asked again by the browser. */
   gym.follow = (submission) => {
+    if (!submission || submission === ended) return;
     if (stream) stream.close();
-    if (!submission) return;
     const source = (stream = new EventSource("/runs/" + encodeURIComponent(submission)));
     for (const name of MOVING) source.addEventListener(name, (event) => gym.tell(name, event.data));
-    source.addEventListener("end", () => source.close());
+    source.addEventListener("end", () => { source.close(); ended = submission; });
     source.addEventListener("error", () => {
       if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, chips: [], curve: [] }));
     });

@@ -1,0 +1,57 @@
+"""What people are typing: kept for each person and exercise, so that it is there on their next device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from grader.errors import NotAllowed
+from grader.store import accounts
+from grader.store.engine import Database
+from grader.store.records import Draft, User
+
+
+class Drafts:
+    """Stores and returns drafts.
+
+    Args:
+        database: where they are stored.
+        exercises: the names that there are.
+        longest: characters of a draft; a longer one could not be submitted.
+        clock: gives the seconds since the epoch.
+    """
+
+    def __init__(
+        self, database: Database, exercises: Collection[str], *, longest: int, clock: Callable[[], float]
+    ) -> None:
+        """Keep nothing yet."""
+        self._database, self._exercises, self._longest, self._clock = database, exercises, longest, clock
+
+    def keep(self, user: User, exercise: str, source: str, base: float = 0.0) -> Draft:
+        """Store a draft, and return what is stored now: another text if that one is newer.
+
+        Args:
+            user: whose it is.
+            exercise: its name.
+            source: the text.
+            base: `saved` of the draft that the text was made from; 0 for none. If somebody else, or the same person on
+                another device, has stored a different text since, that text stays.
+
+        Raises:
+            NotAllowed: there is no such exercise, or the text is too long.
+        """
+        if exercise not in self._exercises:
+            raise NotAllowed(f"There is no exercise called {exercise[:64]!r}.")
+        if len(source) > self._longest:
+            raise NotAllowed(f"The draft is too long: {len(source)} characters, where {self._longest} are allowed.")
+        draft = Draft(source.encode(errors="replace").decode(), self._clock())
+        with self._database.write() as session:
+            stored = accounts.draft(session, user.id, exercise)
+            if stored is not None and stored.saved != base and stored.source != draft.source:
+                return stored
+            accounts.keep_draft(session, user.id, exercise, draft)
+        return draft
+
+    def of(self, user: User, exercise: str) -> Draft | None:
+        """Return what the person was typing last; None for nothing."""
+        with self._database.read() as session:
+            return accounts.draft(session, user.id, exercise)
