@@ -6,6 +6,7 @@
 #   make bench                     measure the first figures of docs/performance.md
 #   make tables                    write docs/exercises.md anew
 #   make screenshots               take the pictures of the docs from the running application
+#   make editor                    build the page's editor from grader/pages/editor (npm is needed)
 #   make lock                      write requirements.txt and constraints.txt anew (LOCK=--upgrade: newest versions)
 #   make setup PYTHON=python3.12   choose the interpreter (3.11 or newer)
 
@@ -25,7 +26,7 @@ CUDA := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cup
 	nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
 	nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton
 
-.PHONY: setup run quick test lint check bench tables screenshots lock
+.PHONY: setup run quick test lint check bench tables screenshots editor lock
 
 setup: $(VENV)/.ready
 
@@ -69,6 +70,9 @@ check: setup
 
 bench: $(VENV)/.ready-dev
 	$(PY) -m benchmarks latency
+
+editor:
+	cd grader/pages/editor && npm ci --silent && npm run --silent build
 
 tables: setup
 	$(PY) -m grader exercise table --write docs/exercises.md

@@ -244,7 +244,9 @@ def _summary(report: Report) -> Iterator[str]:
     for likely in report.diagnosis:
         yield from ("", f"{'What happened' if likely.certain else 'What may have happened'}: {likely.title}")
         yield likely.message
-    if report.location is not None:
+    if report.location is not None and report.diagnosis:
+        yield f"{report.location.title}."
+    elif report.location is not None:
         yield from ("", f"Where it begins: {report.location.title}", report.location.message)
     yield from _paragraph("Advice (costs no points)", report.advice)
     yield from _paragraph("Weights found", [f"{name}: {place}" for name, place in report.mapping.items()])

@@ -54,7 +54,9 @@ def remarks(report: Report) -> Iterator[Text]:
 def _causes(report: Report) -> Iterator[Text]:
     for place, likely in enumerate(report.diagnosis):
         yield from _diagnosis(likely, PLACES[place] if len(report.diagnosis) == len(PLACES) else "")
-    if report.location is not None:
+    if report.location is not None and report.diagnosis:
+        yield Text(f"{report.location.title}.")
+    elif report.location is not None:
         yield from _section(f"Where it begins: {report.location.title}", report.location.message.split("\n\n"))
 
 

@@ -24,7 +24,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an answer begins to differ from the reference, if no known mistake explains it; in words to the student.
+    """Where an answer begins to differ from the reference, in words to the student.
 
     Attributes:
         step: the step of the reference that it is about; empty if only what is right could be told.

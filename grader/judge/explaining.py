@@ -1,4 +1,4 @@
-"""Says after a verdict what went wrong: the known mistake, or else the place where the answer begins to differ.
+"""Says after a verdict what went wrong: the known mistake, and the place where the answer begins to differ.
 
 Nothing here gives or takes points. What fails in here leaves a line among the advice.
 """
@@ -39,7 +39,7 @@ def explained(
     sketches: Sketches | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
-    """Return `report` with the cause of what went wrong, or with where it begins.
+    """Return `report` with the cause of what went wrong, and with where it begins.
 
     Args:
         exercise: what the answer is for.
@@ -59,7 +59,7 @@ def explained(
     effort = Effort(budget.search)
     look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort, sketches=sketches)
     report = _with_diagnosis(report, look, effort)
-    if report.diagnosis or outcome.run.ending is not Ending.FINISHED:
+    if outcome.run.ending is not Ending.FINISHED:
         return report
     run = while_there_is_time(run, budget.rerun_seconds)
     find = partial(locate, exercise, outcome, text, run, effort=budget.location, cancel=cancel)
@@ -79,6 +79,8 @@ def _with_location(report: Report, find: Callable[[], Location | None]) -> Repor
     """Return `report` with the place where the answer begins to differ."""
     optional = OptionalParts()
     found = optional.make("the place where your code first differs is", find, None)
+    if found is not None and report.diagnosis and found.line is None:
+        found = None  # what is known to be right says less than a mistake by its name
     return replace(report, location=found and _cleaned(found), advice=(*report.advice, *optional.missing))
 
 

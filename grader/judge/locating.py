@@ -1,4 +1,4 @@
-"""Says where an answer begins to differ from the reference, if no known mistake explains it.
+"""Says where an answer begins to differ from the reference.
 
 A small call that went wrong is run once more in the box, with a recorder that keeps the result of each operation. Out
 here the reference runs the same call with its steps watched, and `search` compares the two. Where that names no step,

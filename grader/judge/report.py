@@ -205,7 +205,7 @@ class Report:
         score: 0 to 100, two decimals; exactly 100 only if every check passed.
         device: where the student wanted it run as well; the verdict is always the CPU's.
         reason: for any status but `graded`, what happened, in words to the student.
-        location: where it begins to differ from the reference, if no diagnosis was found.
+        location: where it begins to differ from the reference; beside a diagnosis only where a line can be named.
         advice: remarks that cost nothing.
         clues: where the code reaches for what the exercise forbids, or for what no answer needs.
         panels: the same answer on other devices, where that was asked for.

@@ -18,9 +18,10 @@ from grader.sandbox.gpu.names import NAMES
 # The editor's text as it is right now; pressing the button shows at once.
 TELL = "window.gym.tell('panel', {})"
 SENDING = TELL.format(json.dumps(pack(sending_view())))
-SOURCE = f"(exercise) => {{ {SENDING}; return [exercise, window.gym.sending()]; }}"
-SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, window.gym.sending(), device]; }}"
-NOT_SENT = f"() => {{ window.gym.notSent({json.dumps(pack(not_sent_view()))}, {json.dumps(pack(away_view()))}); }}"
+AWAY = json.dumps(pack(away_view()))
+SOURCE = f"(exercise) => {{ {SENDING}; return [exercise, window.gym.sending({AWAY})]; }}"
+SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, window.gym.sending({AWAY}), device]; }}"
+NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
 FOLLOW = "(submission) => { window.gym.follow(submission); }"
 NEWS = "() => window.gym.news()"  # what the stream of a run has brought
 DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and also the {NAMES['cuda']}"}

@@ -142,7 +142,10 @@ def _bar(name: str, points: Points) -> View:
 def causes(report: Report) -> list[View]:
     """Return what to read first: the diagnosis, or else what most failed checks say alike, and where it begins."""
     if report.diagnosis:
-        return [_cause(diagnosis, kind) for diagnosis, kind in zip(report.diagnosis, kinds(report), strict=True)]
+        named = [_cause(diagnosis, kind) for diagnosis, kind in zip(report.diagnosis, kinds(report), strict=True)]
+        if report.location:
+            named[-1]["message"] = f"{named[-1]['message']}\n\n{clean(report.location.title, 200)}."
+        return named
     if not report.complete:
         return [*_said_often(report), _LOOKING]
     return [*_said_often(report), *([_begins(report.location)] if report.location else [])]

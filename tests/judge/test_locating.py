@@ -68,8 +68,8 @@ def test_what_is_said_holds_of_the_case_that_it_names(catalog: Catalog, box: Box
     assert "0.2857 times the reference's" in report.location.message
 
 
-def test_a_right_answer_and_a_named_mistake_get_no_location(catalog: Catalog) -> None:
-    """Who gets full marks needs none, and a known mistake says more."""
+def test_a_right_answer_gets_no_location_and_a_named_mistake_its_line(catalog: Catalog) -> None:
+    """Who gets full marks needs none; beside a known mistake stands the line where it shows first."""
     exercise = catalog["causal_attention"]
     unscaled = change(ATTENTION, (" / q.shape[-1] ** 0.5", ""))
 
@@ -77,7 +77,9 @@ def test_a_right_answer_and_a_named_mistake_get_no_location(catalog: Catalog) ->
     named = grade(exercise, unscaled, seed=1, box=InlineBox())
 
     assert (right.score, right.location) == (100.0, None)
-    assert ([one.mistake for one in named.diagnosis], named.location) == (["no_scaling"], None)
+    assert [one.mistake for one in named.diagnosis] == ["no_scaling"]
+    assert named.location is not None
+    assert named.location.title == f"A step is missing after line {named.location.line}"
 
 
 def test_code_of_another_kind_is_told_nothing_untrue(catalog: Catalog) -> None:

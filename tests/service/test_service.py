@@ -138,14 +138,30 @@ def test_seeds_differ_and_follow_from_the_secret(service: Service, person: Perso
 
 
 def test_a_draft_is_kept_for_each_person_and_exercise(service: Service, person: Person) -> None:
-    """The last text wins; a text that could not be submitted is not kept."""
-    ada = person("Ada")
-    service.keep_draft(ada, "softmax", "first")
-    service.keep_draft(ada, "softmax", "second")
-    service.keep_draft(ada, "softmax", "x" * (256 * 1024 + 1))
+    """A text made from the last one replaces it; one that could not be submitted is refused."""
+    ada, drafts = person("Ada"), service.drafts
+    first = drafts.keep(ada, "softmax", "first")
+    second = drafts.keep(ada, "softmax", "second", first.saved)
+    with pytest.raises(NotAllowed, match="too long"):
+        drafts.keep(ada, "softmax", "x" * (256 * 1024 + 1), second.saved)
+    with pytest.raises(NotAllowed, match="no exercise called 'sotfmax'"):
+        drafts.keep(ada, "sotfmax", "third")
 
-    assert service.draft(ada, "softmax") == "second"
-    assert service.draft(person("Bob"), "softmax") is None
+    assert drafts.of(ada, "softmax") == second
+    assert drafts.of(person("Bob"), "softmax") is None
+
+
+def test_a_draft_from_elsewhere_is_not_overwritten(service: Service, person: Person, clock: Clock) -> None:
+    """Who saves without having seen the newer text is given that, and their own is not stored."""
+    ada, drafts = person("Ada"), service.drafts
+    first = drafts.keep(ada, "softmax", "first")
+    clock.now += 1
+    newer = drafts.keep(ada, "softmax", "on the laptop", first.saved)
+    clock.now += 1
+
+    assert drafts.keep(ada, "softmax", "on the phone", first.saved) == newer
+    assert drafts.of(ada, "softmax") == newer
+    assert drafts.keep(ada, "softmax", "on the phone", newer.saved).source == "on the phone"
 
 
 def test_a_stop_keeps_what_waits(service: Service, person: Person, clock: Clock) -> None:

@@ -4,7 +4,7 @@
   const gym = window.gym;
   const h = gym.h;
   const LIMIT = 256 * 1024; // bytes; the service has the last word
-  const SEND_AFTER = 4000, SEND_AGAIN = 20000; // milliseconds
+  const SEND_AFTER = 4000, SEND_AGAIN = 20000, ASK_AGAIN = 2000; // milliseconds
   const SIZES = [12, 13, 14, 16, 18, 20]; // of the code, in pixels
   let editor = null; // what codemirror.js has made
   let paper = null; // {draft, starter, text}: what the server sent for this page
@@ -37,8 +37,8 @@
   };
 
   /* Marks the lines that a report names, as far as they still read as they were sent. */
-  let sent = null;
-  gym.sending = () => { sent = gym.source(); editor.mark([]); return sent ?? ""; };
+  let sent = null, away = "", pressed = false;
+  gym.sending = (whileAway) => { away = whileAway; pressed = true; sent = gym.source(); editor.mark([]); return sent ?? ""; };
   gym.mark = (marks) => {
     if (!editor || !paper) return;
     const lines = (sent ?? editor.text()).split("\n");
@@ -166,26 +166,31 @@
   };
   addEventListener("keydown", keys, true);
 
-  /* ---- a server that is away: the code is sent as soon as it answers again ---- */
-  let waiting = null;
-  const reachable = async () => { try { return (await fetch("/health", { cache: "no-store" })).ok; } catch { return false; } };
-  const stopWaiting = () => { clearInterval(waiting); waiting = null; document.body.dataset.busy = "no"; };
-  gym.notSent = async (refused, away) => {
-    if (await reachable()) { gym.tell("panel", refused); return; }
-    gym.tell("panel", away);
-    clearInterval(waiting);
-    waiting = setInterval(async () => {
-      if (waiting === null || !(await reachable()) || waiting === null) return;
-      stopWaiting();
-      document.getElementById("run").click();
-    }, 2000);
-    gym.cancelWaiting = () => { stopWaiting(); gym.tell("panel", refused); };
+  /* ---- a server that is away: Gradio's request for a run is held and made again until there is an answer, or Cancel ---- */
+  const AWAY = [502, 503, 504]; // what a proxy says for a server that is being started again
+  const ask = window.fetch;
+  let giveUp = null;
+
+  const aMoment = () => new Promise((go) => {
+    giveUp = () => go(false);
+    setTimeout(() => go(true), ASK_AGAIN);
+  });
+
+  window.fetch = async (address, options) => {
+    if (!pressed || !String(address).includes("/gradio_api/run/")) return ask(address, options);
+    pressed = false; // Gradio's next request is the one for the run
+    for (;;) {
+      const answer = await ask(address, options).catch(() => null);
+      if (answer !== null && !AWAY.includes(answer.status)) { giveUp = null; return answer; }
+      gym.tell("panel", away);
+      if (!(await aMoment())) { giveUp = null; throw new TypeError("cancelled"); }
+    }
   };
 
   /* One run at a time; the button keeps its focus, which it would lose if it were disabled. */
   addEventListener("click", (event) => {
     const on = (id) => event.target.closest && event.target.closest(id);
     if (on("#run") && document.body.dataset.busy === "yes") event.stopImmediatePropagation();
-    if (on("#cancel") && waiting !== null) { event.stopImmediatePropagation(); gym.cancelWaiting(); }
+    if (on("#cancel") && giveUp !== null) { event.stopImmediatePropagation(); giveUp(); }
   }, true);
 })();

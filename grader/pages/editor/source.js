@@ -96,6 +96,11 @@ const extensions = (changed) => [
 window.gym.createEditor = (parent, changed) => {
   const view = new EditorView({ parent, extensions: extensions(changed) });
   const line = (number) => view.state.doc.line(Math.min(Math.max(number, 1), view.state.doc.lines));
+  /* Scrolls within the editor only: the page stays where its reader is. */
+  const show = (place) => {
+    const { top, bottom } = view.lineBlockAt(Math.min(place, view.state.doc.length)), room = view.scrollDOM;
+    if (top < room.scrollTop || bottom > room.scrollTop + room.clientHeight) room.scrollTop = top - room.clientHeight / 2;
+  };
   return {
     text: () => view.state.doc.toString(),
     write: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: 0 } }),
@@ -112,6 +117,7 @@ window.gym.createEditor = (parent, changed) => {
         return { from: Math.min(from + /^\s*/.exec(text)[0].length, to), to, severity: one.severity, message: one.message };
       });
       view.dispatch(setDiagnostics(view.state, found));
+      if (found.length) requestAnimationFrame(() => show(found[0].from));
     },
   };
 };

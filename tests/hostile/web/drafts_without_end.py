@@ -1,20 +1,29 @@
 """Fill the disk with drafts: what is being typed is kept, for each exercise, by name.
 
-Expected: no event takes a draft; what the service itself keeps is one per person and exercise, and not longer than a source
-Stopped by: no route leads there, size cap
+Expected: one draft per person and exercise is kept, of exercises that there are, not longer than a source; guests keep none
+Stopped by: the session, the list of exercises, size cap, limits on requests
 Own: yes
 """
 
 
+TEXT = {"Content-Type": "text/plain"}
+
+
+def keep(client, text, exercise="softmax"):
+    return client.post(f"/draft?ex={exercise}&base=0", content=text, headers=TEXT).status_code
+
+
 def control(world):
-    world.service.keep_draft(world.eve.user, "softmax", "x = 1")
-    assert world.service.draft(world.eve.user, "softmax") == "x = 1"
+    assert keep(world.client(world.eve), "x = 1") == 200
+    assert world.service.drafts.of(world.eve.user, "softmax").source == "x = 1"
 
 
 def attack(world):
-    known = [one["api_name"] for one in world.client(world.eve).get("/config").json()["dependencies"]]
-    assert [name for name in known if name and "draft" in name] == []
-    world.service.keep_draft(world.eve.user, "softmax", "x" * (1 << 20))
-    assert world.service.draft(world.eve.user, "softmax") == "x = 1"
-    assert world.service.draft(world.ada.user, "softmax") is None
-    assert world.event(world.client(world.eve), "draft", "softmax", "x").status == 404
+    eve = world.client(world.eve)
+    assert keep(eve, "x" * (300 << 10)) == 422
+    assert keep(eve, "x" * (1 << 20)) == 413
+    assert [keep(eve, "x", f"exercise_{number}") for number in range(20)] == [422] * 20
+    assert keep(world.client(), "x") == 401
+    assert world.service.drafts.of(world.eve.user, "softmax").source == "x = 1"
+    assert world.service.drafts.of(world.ada.user, "softmax") is None
+    assert eve.post("/draft?ex=softmax", json={"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}).status_code == 415

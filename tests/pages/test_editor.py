@@ -1,0 +1,147 @@
+"""The editor: what it is built from, the lines it marks, what it completes, and the drafts it keeps."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page, expect
+from torch import nn
+from torch.nn import functional
+
+from grader.pages.parts import ASSETS
+from tests.pages.conftest import Person, Site
+from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, source, status, write
+
+FOLDER = ASSETS.parent / "editor"
+OTHER = "in another tab"
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_the_built_file_is_what_the_build_gives(tmp_path: Path) -> None:
+    """`make editor` gives, from the locked packages, the bytes of assets/codemirror.js."""
+    copy = shutil.copytree(FOLDER, tmp_path / "editor", ignore=shutil.ignore_patterns("node_modules"))
+    for command in ("ci", "run build"):
+        subprocess.run(["npm", *command.split()], cwd=copy, check=True, capture_output=True)
+
+    assert (tmp_path / "assets" / "codemirror.js").read_bytes() == (ASSETS / "codemirror.js").read_bytes()
+
+
+def test_only_names_that_torch_has_are_completed() -> None:
+    """Each completion can be typed and run."""
+    owners = {"torch": torch, "nn": nn, "functional": functional, "tensor": torch.Tensor}
+    names = json.loads((FOLDER / "names.json").read_text(encoding="utf-8"))
+
+    assert names.keys() == owners.keys()
+    assert [name for kind, offered in names.items() for name in offered if not hasattr(owners[kind], name)] == []
+
+
+def test_the_line_with_the_mistake_is_marked_until_it_is_edited(open_page, person) -> None:
+    """After the report the wrong line has a colour and a message; changing it takes both away."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, LATE_MASK)
+    page.keyboard.press("Control+Enter")
+    marked = page.locator("#editor .gym-marked-line")
+    expect(marked).to_contain_text("masked_fill(future")
+    expect(page.locator(".gym-cause")).to_contain_text("Your results become wrong at line 17.")
+    page.locator("#editor .cm-lint-marker").hover()
+    expect(page.locator(".cm-tooltip")).to_contain_text("Your mask starts one position too late")
+    page.get_by_role("button", name="line 17").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" ")
+
+    expect(marked).to_have_count(0)
+
+
+def test_names_of_torch_are_completed_and_text_is_found(open_page) -> None:
+    """Typing after a dot offers what torch has; Ctrl+F searches in the code."""
+    page = ready(open_page(EXERCISE))
+    write(page, "import torch\nx = ")
+    page.keyboard.type("torch.matm")
+    page.get_by_role("option", name="matmul").click()
+    assert source(page) == "import torch\nx = torch.matmul"
+    page.keyboard.press("Control+f")
+    page.keyboard.type("import")
+
+    expect(page.locator("#editor .cm-searchMatch")).to_have_text("import")
+
+
+def test_two_tabs_replace_each_others_code_only_when_asked(open_page) -> None:
+    """A tab says that another one changed the code, keeps its own, and takes the other's on a click."""
+    first = ready(open_page(EXERCISE))
+    second = first.context.new_page()
+    second.goto(EXERCISE)
+    ready(second)
+    write(first, "x = 1\n")
+    note = second.locator("#editor").get_by_role("status")
+    expect(note).to_contain_text(OTHER)
+    assert source(second) != "x = 1\n"
+    note.get_by_role("button", name="Use that version").click()
+
+    expect(note).to_be_empty()
+    assert source(second) == "x = 1\n"
+
+
+@pytest.fixture
+def travels(site: Site, browser: Browser) -> Iterator[Callable[[Person], Page]]:
+    """Yield a function that opens the page on another device; requests that fail are no errors here."""
+    contexts = []
+
+    def visit(who: Person) -> Page:
+        contexts.append(browser.new_context(base_url=site.url, reduced_motion="reduce"))
+        contexts[-1].add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
+        page = contexts[-1].new_page()
+        page.goto(EXERCISE)
+        return ready(page)
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+def test_code_typed_on_one_device_is_there_on_the_next(travels, person, site: Site) -> None:
+    """A draft is stored on the server; two devices that change it at once are told so."""
+    who = person()
+    laptop = travels(who)
+    write(laptop, "laptop = 1\n")
+    with laptop.expect_response("**/draft?*"):
+        laptop.evaluate("dispatchEvent(new Event('pagehide'))")
+    phone = travels(who)
+    assert source(phone) == "laptop = 1\n"
+    for page, text in ((laptop, "laptop = 2\n"), (phone, "phone = 2\n")):
+        write(page, text)
+        with page.expect_response("**/draft?*"):
+            page.evaluate("dispatchEvent(new Event('pagehide'))")
+
+    expect(phone.locator("#editor").get_by_role("status")).to_contain_text("on another device")
+    assert source(phone) == "phone = 2\n"
+    assert site.service.drafts.of(who.user, "causal_attention").source == "laptop = 2\n"
+
+
+def test_code_goes_out_when_the_server_is_back(travels, person) -> None:
+    """Without a network the page says that nothing was sent; with one it sends by itself."""
+    travelling = travels(person())
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(status(travelling)).to_contain_text("Your code was not sent; it is kept here")
+    travelling.context.set_offline(False)
+
+    expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
+
+
+def test_waiting_for_the_server_can_be_cancelled(travels, person) -> None:
+    """Cancel ends the wait, and nothing is sent later."""
+    travelling = travels(person())
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Run checks").click()
+    travelling.get_by_role("button", name="Cancel").click()
+    expect(status(travelling)).to_contain_text("Your code was not sent")
+    travelling.context.set_offline(False)
+    travelling.wait_for_timeout(3000)
+
+    expect(travelling.locator("#report .gym-report")).to_have_count(0)
