@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from grader.judge.clues import WHY, Sight
@@ -142,10 +143,10 @@ def _bar(name: str, points: Points) -> View:
 def causes(report: Report) -> list[View]:
     """Return what to read first: the diagnosis, or else what most failed checks say alike, and where it begins."""
     if report.diagnosis:
-        named = [_cause(diagnosis, kind) for diagnosis, kind in zip(report.diagnosis, kinds(report), strict=True)]
+        *first, last = report.diagnosis
         if report.location:
-            named[-1]["message"] = f"{named[-1]['message']}\n\n{clean(report.location.title, 200)}."
-        return named
+            last = replace(last, message=f"{last.message}\n\n{report.location.title}.")
+        return [_cause(diagnosis, kind) for diagnosis, kind in zip((*first, last), kinds(report), strict=True)]
     if not report.complete:
         return [*_said_often(report), _LOOKING]
     return [*_said_often(report), *([_begins(report.location)] if report.location else [])]
