@@ -9,17 +9,18 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from anyio import to_thread
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
-from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from grader.pages.accounts import build_accounts
+from grader.pages.bundles import Bundles
+from grader.pages.compression import Compression
 from grader.pages.drafts import build_drafts
 from grader.pages.exercise_handlers import ExerciseHandlers
+from grader.pages.first_paint import FirstPaint
 from grader.pages.guard import Guard
 from grader.pages.identity import CallerCache, Identity
 from grader.pages.mounts import Who, mount
-from grader.pages.parts import ASSETS, head
 from grader.pages.request_limits import RequestLimiter
 from grader.pages.runs import build_runs
 from grader.pages.security_headers import SecurityHeaders
@@ -41,7 +42,8 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     handlers = ExerciseHandlers(identity)
     app.include_router(build_runs(handlers))
     app.include_router(build_drafts(identity))
-    app.mount("/gym", StaticFiles(directory=ASSETS))
+    bundles = Bundles(service.box_name)
+    app.include_router(bundles.router())
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
         "": mount(app, build_student(handlers), "/", _everybody),
@@ -60,7 +62,8 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)
-    app.add_middleware(SecurityHeaders, head=head(service.box_name))
+    app.add_middleware(SecurityHeaders, heads=bundles.heads, body=FirstPaint(service.catalog).of)
+    app.add_middleware(Compression)
     return app
 
 

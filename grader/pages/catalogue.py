@@ -82,15 +82,20 @@ def _card(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> Vi
     }
 
 
+def facts(exercise: Exercise) -> str:
+    """Return an exercise's track, difficulty, number of checks and length in one line."""
+    spec, checks = exercise.spec, count(_number_of_checks(exercise), "check")
+    return f"{spec.track} · {spec.difficulty.capitalize()} · {checks} · about {spec.minutes} minutes"
+
+
 def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:
     """Return the title line of an exercise with what it builds on, and the way to all others."""
-    spec, names = exercise.spec, list(catalog)
+    names = list(catalog)
     place = names.index(exercise.id)
-    checks = count(_number_of_checks(exercise), "check")
     solved = sum(_is_solved(id, best) for id in catalog)
     return {
         "title": numbered(catalog, exercise.id),
-        "facts": f"{spec.track} · {spec.difficulty.capitalize()} · {checks} · about {spec.minutes} minutes",
+        "facts": facts(exercise),
         "needs": _needs(exercise, catalog, best),
         "solved": _is_solved(exercise.id, best),
         "progress": f"{solved} of {len(catalog)} solved",

@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from grader.pages.exercise_handlers import ExerciseHandlers
-from grader.pages.parts import FORMULAS, on, part
+from grader.pages.parts import on, part
 from grader.pages.run_status import away_view, idle_view, not_sent_view, sending_view
 from grader.pages.wording import pack
 from grader.sandbox.gpu.names import NAMES
@@ -35,8 +35,6 @@ WEAKER = (
 class Left:
     """The left column: everything to read."""
 
-    statement: gr.Markdown
-    hints: gr.Markdown
     attempts: gr.HTML
     board: gr.HTML
 
@@ -79,14 +77,14 @@ def lay_out_exercise(blocks: gr.Blocks, handlers: ExerciseHandlers) -> None:
 def _left() -> Left:
     with gr.Tabs():
         with gr.Tab("Statement"):
-            statement = gr.Markdown(elem_id="statement", latex_delimiters=FORMULAS)
+            part("statement", value="{}")
         with gr.Tab("Hints"):
-            hints = gr.Markdown(elem_id="hints", latex_delimiters=FORMULAS)
+            part("hints", value="{}")
         with gr.Tab("My attempts", elem_id="attempts-tab"):
             attempts = part("attempts", events=["select"])
         with gr.Tab("Leaderboard"):
             board = part("board")
-    return Left(statement, hints, attempts, board)
+    return Left(attempts, board)
 
 
 def _right(devices: tuple[str, ...]) -> Right:
@@ -129,9 +127,8 @@ def _connect_opening(
     right: Right,
     hidden: Hidden,
 ) -> None:
-    texts = [header, title, left.statement, left.hints]
     state = [hidden.paper, hidden.exercise, hidden.submission]
-    filled = [*texts, *state, left.attempts, left.board, right.panel, right.report]
+    filled = [header, title, *state, left.attempts, left.board, right.panel, right.report]
     fill, parts = (handlers.open_with_devices, [*filled, right.device]) if right.device else (handlers.open, filled)
     opened = on(blocks.load, fill, None, parts, name="open")
     # A submission that was on its way when the page was closed is followed again.

@@ -48,7 +48,7 @@ class ExerciseHandlers:
         """Fill the page of the exercise that the address names.
 
         Returns:
-            header, title, statement, hints, paper, exercise, submission, attempts, board, panel, report
+            header, title, paper, exercise, submission, attempts, board, panel, report
         """
         user = self.identity.user(request)
         exercise = self._exercise(request.query_params.get("ex", ""))
@@ -60,8 +60,6 @@ class ExerciseHandlers:
         return (
             pack(lists.header_view(user, exercise.title, here="/", skip=True)),
             pack(catalogue.title_view(self.catalog, exercise, best)),
-            exercise.statement,
-            hints_text(exercise.hints),
             pack(_paper(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
             unfinished or _still_searched(shown),
@@ -200,13 +198,3 @@ def _paper(
         "asked": asked.source if asked else None,
         "question": lists.question(asked.number) if asked else "",
     }
-
-
-def hints_text(hints: tuple[str, ...]) -> str:
-    """Return the hints as Markdown, each folded away on its own."""
-    if not hints:
-        return "This exercise has no hints."
-    folded = (
-        f"<details><summary>Hint {place}</summary>\n\n{hint}\n\n</details>" for place, hint in enumerate(hints, 1)
-    )
-    return "\n\n".join(folded)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import logging
 from collections.abc import Callable, Sequence
 from functools import wraps
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -18,16 +16,6 @@ BROKEN = (
     "This does not work at the moment because of an error on our side. Please try again. "
     "Your instructor can look for incident {}."
 )
-ASSETS = Path(__file__).parent / "assets"
-SCRIPTS = (
-    *("uPlot.iife.min.js", "gym.js", "tables.js", "report.js", "figures.js", "curves.js"),
-    *("codemirror.js", "editor.js"),
-)
-STYLES = ("uPlot.min.css", "gym.css")
-FORMULAS: list[dict[str, str | bool]] = [
-    {"left": "$$", "right": "$$", "display": True},
-    {"left": "$", "right": "$", "display": False},
-]
 
 
 def part(name: str, *, elem_id: str | None = None, events: Sequence[str] = (), value: str | None = None) -> gr.HTML:
@@ -79,15 +67,6 @@ def _told(do: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise gr.Error(BROKEN.format(incident), print_exception=False) from fault
 
     return answer
-
-
-def head(box_name: str) -> str:
-    """Return the markup that brings our stylesheet, our scripts and the footer's words into a page's head."""
-    version = max(int(path.stat().st_mtime) for path in ASSETS.iterdir())
-    scripts = "".join(f'<script src="/gym/{name}?{version}"></script>' for name in SCRIPTS)
-    styles = "".join(f'<link rel="stylesheet" href="/gym/{name}?{version}">' for name in STYLES)
-    box = f'<meta name="gym-box" content="{html.escape(box_name)}">'
-    return f"{styles}{box}{scripts}"
 
 
 def theme() -> gr.themes.Base:

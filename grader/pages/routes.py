@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from grader.pages.parts import ASSETS
+from grader.pages.bundles import FILES
 from grader.pages.site import EXERCISE, PAGES
 
 GRADIO_FILES = Path(__file__).with_name("gradio_files.txt")
@@ -80,7 +80,7 @@ GRADIO = ("/config", "/theme.css", "/gradio_api/info", "/gradio_api/app_id")
 
 def _table() -> dict[str, Route]:
     gradio = GRADIO_FILES.read_text(encoding="utf-8").split()
-    found = {f"/gym/{path.name}": FILE for path in ASSETS.iterdir()}
+    found = {f"/gym/{name}": FILE for name in FILES}
     found |= {f"{mount}/{name}": FILE for mount in MOUNTS for name in gradio}
     return found | {mount + path: PLAIN for mount in MOUNTS for path in GRADIO} | OWN
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable
+from typing import NamedTuple
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,16 +29,26 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_UNTIL_CHANGED = "public, max-age=3600"
 _SCRIPT = re.compile(rb"<script(?=[\s>])")
+_BODY = re.compile(rb"<body[^>]*>")
 
 
 class SecurityHeaders:
     """An ASGI application that adds the headers, and dresses HTML pages with `head` and the nonce."""
 
-    def __init__(self, app: ASGIApp, head: str) -> None:
-        """Shield `app`; `head` is markup of ours for the head of each page."""
+    def __init__(
+        self, app: ASGIApp, *, heads: Callable[[str], tuple[bytes, bytes]], body: Callable[[Scope], bytes]
+    ) -> None:
+        """Shield `app`.
+
+        Args:
+            app: the application.
+            heads: markup of ours for the beginning and the end of the head of the page at a path.
+            body: the same for the beginning of its body.
+        """
         self._app = app
-        self._head = head.encode()
+        self._heads, self._body = heads, body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and change what comes back."""
@@ -45,16 +57,33 @@ class SecurityHeaders:
             return
         # A compressed page could not be changed.
         headers = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
-        answer = _Answer(send, self._head, keep=is_static(scope["path"]))
+        added = Added(*self._heads(scope["path"]), self._body(scope))
+        answer = _Answer(send, added, keep=is_static(scope["path"]))
         await self._app({**scope, "headers": headers}, receive, answer.send)
+
+
+class Added(NamedTuple):
+    """Markup of ours for a page: at the beginning and at the end of its head, and at the beginning of its body."""
+
+    first: bytes
+    last: bytes
+    body: bytes
+
+    def to(self, page: bytes) -> bytes:
+        """Return the page with it."""
+        head, end, rest = page.partition(b"</head>")
+        head = head.replace(b"<head>", b"<head>" + self.first, 1)
+        return (
+            head + self.last + end + (_BODY.sub(lambda tag: tag[0] + self.body, rest, count=1) if self.body else rest)
+        )
 
 
 class _Answer:
     """Sends one answer: as it comes, but an HTML page in one piece."""
 
-    def __init__(self, send: Send, head: bytes, *, keep: bool) -> None:
+    def __init__(self, send: Send, added: Added, *, keep: bool) -> None:
         self._send = send
-        self._head = head
+        self._added = added
         self._keep = keep
         self._start: Message | None = None
         self._body = bytearray()
@@ -72,7 +101,9 @@ class _Answer:
     async def _begin(self, message: Message) -> None:
         headers = MutableHeaders(scope=message)
         headers.update(HEADERS)
-        if not self._keep:
+        if self._keep:
+            headers.setdefault("Cache-Control", _UNTIL_CHANGED)
+        else:
             headers["Cache-Control"] = "no-store"  # what one person is told, no cache on the way may tell another
         if headers.get("content-type", "").startswith("text/html"):
             self._start = message
@@ -82,8 +113,7 @@ class _Answer:
 
     async def _finish(self, start: Message) -> None:
         nonce = secrets.token_urlsafe(16)
-        dressed = bytes(self._body).replace(b"</head>", self._head + b"</head>", 1)
-        page = _SCRIPT.sub(b'<script nonce="' + nonce.encode() + b'"', dressed)
+        page = _SCRIPT.sub(b'<script nonce="' + nonce.encode() + b'"', self._added.to(bytes(self._body)))
         headers = MutableHeaders(scope=start)
         headers["Content-Security-Policy"] = POLICY.format(nonce=nonce)
         if "content-length" in headers and self._body:

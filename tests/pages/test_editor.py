@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from torch import nn
 from torch.nn import functional
 
-from grader.pages.parts import ASSETS
+from grader.pages.bundles import ASSETS
 from tests.pages.conftest import Person, Site
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, source, status, write
 

@@ -54,14 +54,18 @@
     return Math.min(Math.max((from ?? (by === 1 ? -1 : 0)) + by, 0), last);
   };
 
-  gym.curve = (view) => {
+  /* uPlot, where the first curve is drawn. */
+  let loading = null;
+  const charts = () => (loading = loading || new Promise((done) => {
+    const script = h("script", { src: document.querySelector('meta[name="gym-charts"]').content, load: done });
+    document.head.append(script);
+  }));
+
+  const draw = (view, box, read, said) => {
     const tables = view.series.map((series) => [series.points.map(([x]) => x), series.points.map(([, y]) => y)]);
     const data = tables.length ? uPlot.join(tables) : [[]];
     const [xs, ...lines] = data;
     const drawn = [xs, ...[...lines].reverse(), ...(view.bound === null ? [] : [xs.map(() => view.bound)])];
-    const said = view.note || view.summary;
-    const read = h("output", { class: "gym-read" }, said);
-    const box = h("div", { tabindex: "0", role: "img", "aria-label": `${view.title}. ${view.summary}. Arrow keys read the points.` });
     const tell = (plot) => { read.textContent = plot.cursor.idx == null ? said : words(view, data, plot.cursor.idx); };
     const plot = new uPlot(options(view, xs.length < 20, tell), drawn, box);
     box.addEventListener("keydown", (event) => {
@@ -73,6 +77,13 @@
     box.addEventListener("blur", () => plot.setCursor({ left: -10, top: -10 }));
     new ResizeObserver(() => { if (box.clientWidth) plot.setSize({ width: box.clientWidth, height: HEIGHT }); }).observe(box);
     document.addEventListener("gym:theme", () => plot.redraw());
+  };
+
+  gym.curve = (view) => {
+    const said = view.note || view.summary;
+    const read = h("output", { class: "gym-read" }, said);
+    const box = h("div", { tabindex: "0", role: "img", "aria-label": `${view.title}. ${view.summary}. Arrow keys read the points.` });
+    charts().then(() => draw(view, box, read, said));
     return h("figure", { class: "gym-card-box gym-curve" },
       h("figcaption", {}, h("h3", {}, view.title), h("span", { class: "gym-names" }, names(view))),
       h("p", { class: "gym-axes" }, `up: ${view.y.name}${view.y.log ? " (logarithmic)" : ""}`), box,

@@ -131,6 +131,7 @@
     paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
     gym.write((paper.saved = draft()));
     document.getElementById("editor").dataset.ready = "yes";
+    gym.ready();
     offer();
     return null;
   };
@@ -193,4 +194,5 @@
     if (on("#run") && document.body.dataset.busy === "yes") event.stopImmediatePropagation();
     if (on("#cancel") && giveUp !== null) { event.stopImmediatePropagation(); giveUp(); }
   }, true);
+  dispatchEvent(new Event("gym:more"));
 })();

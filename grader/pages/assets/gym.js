@@ -32,11 +32,39 @@
   gym.mount = (name, element, props, trigger, watch) => {
     const draw = () => {
       if (!props.value) return;
+      if (!gym.parts[name]) { addEventListener("gym:more", draw, { once: true }); return; } // the editor's script comes later
       const drawn = gym.parts[name](JSON.parse(props.value), trigger, element);
       if (drawn) element.replaceChildren(drawn);
     };
     watch("value", draw);
     draw();
+  };
+
+  /* ---- what the server wrote into the page of an exercise, which stands there until Gradio is up ---- */
+  const texts = {};
+  const text = (name) => {
+    const written = document.getElementById("gym-" + name);
+    if (!texts[name] && written) {
+      texts[name] = written.cloneNode(true);
+      texts[name].removeAttribute("id");
+      texts[name].hidden = false;
+      gym.soften(texts[name]);
+    }
+    return texts[name];
+  };
+  gym.parts.statement = () => text("statement");
+  gym.parts.hints = () => text("hints");
+  gym.ready = () => {
+    for (const name of ["statement", "hints"]) text(name);
+    document.getElementById("gym-first")?.remove();
+  };
+
+  /* Names of code in tables may break after their parts, so that no table is wider than a phone. */
+  gym.soften = (place) => {
+    for (const code of place.querySelectorAll("td code")) {
+      const parts = code.textContent.split(/(?<=[_(,.=*/])|(?<=[a-z])(?=[A-Z])/);
+      code.replaceChildren(...parts.flatMap((part, index) => (index ? [h("wbr"), part] : [part])));
+    }
   };
 
   /* ---- a submission on its way ---- */

@@ -1,0 +1,39 @@
+"""Markdown with formulas, turned into HTML: formulas become MathML, which browsers draw without any script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from latex2mathml.converter import convert
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+_FUNCTION = re.compile(r"(<mi>(?:ln|log|exp|max|min|sin|cos)</mi>)(?=<m[in])")
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+
+
+@cache
+def to_html(markdown: str) -> str:
+    """Return HTML for Markdown with `$…$` and `$$…$$`; HTML within the Markdown is shown as text."""
+    html: str = _reader().render(markdown)
+    # A table that is wider than a phone scrolls in a box of its own.
+    return _TABLE.sub(lambda table: f'<div class="gym-wide" tabindex="0">{table[0]}</div>', html)
+
+
+def folded(title: str, markdown: str) -> str:
+    """Return a part that opens on a click; `title` is plain text of ours."""
+    return f"<details><summary>{title}</summary>{to_html(markdown)}</details>"
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    return reader.use(dollarmath_plugin, renderer=_formula, double_inline=True)
+
+
+def _formula(tex: str, options: Mapping[str, bool]) -> str:
+    display = options["display_mode"]
+    math = _FUNCTION.sub(r'\1<mspace width="0.17em"/>', convert(tex, display="block" if display else "inline"))
+    return f'<div class="gym-formula" tabindex="0">{math}</div>' if display else math
