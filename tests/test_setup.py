@@ -25,6 +25,8 @@ PIN = re.compile(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)")
 ALIASES = {  # imported under another name than installed
     "argon2": "argon2-cffi",
     "confusable_homoglyphs": "confusable-homoglyphs",
+    "markdown_it": "markdown-it-py",
+    "mdit_py_plugins": "mdit-py-plugins",
     "pynvml": "nvidia-ml-py",
 }
 UPLOT = {  # `npm pack uplot@1.6.32`, in dist/
@@ -139,10 +141,11 @@ def test_a_space_installs_from_requirements_alone() -> None:
 
 
 def test_what_the_browser_loads_of_others_is_pinned() -> None:
-    """The files of uPlot 1.6.32 are those of the package on npm, with their licence beside them."""
+    """The files of uPlot 1.6.32 are those of the package on npm, with their licence beside them; so is the font's."""
     found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in ASSETS.glob("uPlot*")}
 
     assert found == UPLOT
+    assert "SIL Open Font License" in (ASSETS / "math.LICENSE").read_text(encoding="utf-8")
 
 
 def test_the_build_backend_is_pinned() -> None:

@@ -18,6 +18,7 @@ from grader.pages.identity import Identity
 from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Busy, Gone, Guest, Passwords
 from grader.pages.request_limits import Who
 from grader.pages.wording import clean
+from grader.service.accounts import VISITOR_SECONDS
 
 LOG = logging.getLogger(__name__)
 SORRY = (
@@ -47,7 +48,8 @@ class FormPage:
 SIGN_IN = FormPage("Sign in", "Your attempts and scores are kept under your name.", register=False)
 REGISTER = FormPage(
     "Register",
-    "The name is shown on the leaderboards, so a nickname is fine. Your instructor has the class code.",
+    "To keep your work. With the code of a class, which your instructor has, you are on its leaderboards as well; "
+    "a nickname is fine.",
     register=True,
 )
 
@@ -61,6 +63,9 @@ def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
     router.add_api_route("/sign-in", forms.sign_in, methods=["POST"])
     router.add_api_route("/register", forms.register, methods=["POST"])
     router.add_api_route("/sign-out", forms.sign_out, methods=["POST"])
+    router.add_api_route("/visit", forms.visit, methods=["POST"])
+    router.add_api_route("/join", forms.show_join, methods=["GET"])
+    router.add_api_route("/join", forms.join, methods=["POST"])
     return router
 
 
@@ -100,13 +105,40 @@ class Forms:
         """Make an account and begin a session, or say why not."""
         page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))
         address = _address(request)
-        try:
-            self.identity.service.accounts.check_code(class_code, address)
-        except NotAllowed as refusal:
-            return _show(replace(page, error=str(refusal)), status=403)
-        guest = Guest(_network(address), True, EACH_KNOWN)
+        if class_code:
+            try:
+                self.identity.service.accounts.check_code(class_code, address)
+            except NotAllowed as refusal:
+                return _show(replace(page, error=str(refusal)), status=403)
+        guest = Guest(_network(address), True, EACH_KNOWN) if class_code else Guest(_network(address))
         begin = partial(self._begin, request, name, password, page=page, class_code=class_code)
         return await self._slowly(request, page, guest, begin)
+
+    def visit(self, request: Request) -> Response:
+        """Begin a visitor's session, unless there is a session; or say why not."""
+        response = Response(status_code=204)
+        if self.identity.user(request) is None:
+            try:
+                token = self.identity.service.accounts.visit(_address(request))
+            except NotAllowed as refusal:
+                return Response(str(refusal), 429)
+            self.identity.set(response, token, int(VISITOR_SECONDS))
+        return response
+
+    def show_join(self) -> HTMLResponse:
+        """Show the form for joining a class."""
+        return HTMLResponse(_template("join.html").render())
+
+    def join(self, request: Request, class_code: Field) -> Response:
+        """Join the class of that code, or say why not."""
+        user = self.identity.user(request)
+        if user is None or user.visitor:
+            return RedirectResponse("/register?next=/join", status_code=303)
+        try:
+            self.identity.service.accounts.join(user, class_code, _address(request))
+        except NotAllowed as refusal:
+            return HTMLResponse(_template("join.html").render(error=str(refusal)), status_code=403)
+        return RedirectResponse("/work", status_code=303)
 
     def sign_out(self, request: Request) -> Response:
         """End the session."""
@@ -128,7 +160,8 @@ class Forms:
     def _begin(self, request: Request, name: str, password: str, *, page: FormPage, class_code: str) -> Response:
         service = self.identity.service
         try:
-            user = service.register(name, password, class_code, _address(request))
+            visitor = self.identity.user(request)
+            user = service.register(name, password, class_code, _address(request), visitor)
             token = service.begin_session(user)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
@@ -173,9 +206,9 @@ def _sorry(page: FormPage, fault: GraderFault) -> HTMLResponse:
 
 
 def _show(page: FormPage, status: int = 200) -> HTMLResponse:
-    return HTMLResponse(_template().render(page=page), status_code=status)
+    return HTMLResponse(_template("account.html").render(page=page), status_code=status)
 
 
 @cache  # compiling it takes 10 ms, in which nobody else is answered
-def _template() -> Template:
-    return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template("account.html")
+def _template(name: str) -> Template:
+    return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template(name)

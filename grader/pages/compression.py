@@ -1,4 +1,6 @@
-"""Answers are compressed with Brotli where the browser takes it: files once, and pages as they are sent.
+"""Answers are compressed: files once, and pages as they are sent; with gzip where a browser takes no Brotli.
+
+Browsers take Brotli over HTTPS, and from this machine.
 
 Streams go out line by line, as they are. Answers to events are not compressed: in one that holds both a secret and
 what an attacker has written, the length would tell something of the secret.
@@ -7,6 +9,8 @@ what an attacker has written, the length would tell something of the secret.
 from __future__ import annotations
 
 import asyncio
+import gzip
+import hashlib
 
 import brotli  # type: ignore[import-untyped]
 from starlette.datastructures import Headers, MutableHeaders
@@ -26,39 +30,45 @@ class Compression:
     def __init__(self, app: ASGIApp) -> None:
         """Compress the answers of `app`."""
         self._app = app
-        self._kept: dict[tuple[str, str], bytes] = {}
+        self._kept: dict[tuple[str, str, str], bytes] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and compress what comes back."""
-        wanted = scope["type"] == "http" and scope["method"] == "GET" and "br" in _accepted(scope)
-        if not wanted or scope["path"].endswith(".csv"):  # with names that students have chosen
+        coding = _coding(scope) if scope["type"] == "http" and scope["method"] == "GET" else ""
+        if not coding or scope["path"].endswith(".csv"):  # with names that students have chosen
             await self._app(scope, receive, send)
             return
-        await self._app(scope, receive, _Compressed(self, scope, send).send)
+        await self._app(scope, receive, _Compressed(self, scope, send, coding).send)
 
-    async def compressed(self, scope: Scope, body: bytes) -> bytes:
+    async def compressed(self, scope: Scope, body: bytes, coding: str) -> bytes:
         """Return a body compressed; a file's from what is kept."""
         if not is_static(scope["path"]):
-            return bytes(brotli.compress(body, quality=_PAGE))
-        key = scope["path"], scope.get("query_string", b"").decode("latin-1")[:80]
+            return _compress(body, coding, _PAGE)
+        key = coding, scope["path"], hashlib.sha256(body).hexdigest()
         if key not in self._kept:
-            small = await asyncio.to_thread(brotli.compress, body, quality=_FILE)
+            small = await asyncio.to_thread(_compress, body, coding, _FILE)
             if sum(map(len, self._kept.values())) + len(small) > _MOST:
                 self._kept.clear()
             self._kept[key] = small
         return self._kept[key]
 
 
-def _accepted(scope: Scope) -> set[str]:
-    offered = Headers(scope=scope).get("accept-encoding", "").lower()
-    return {one.partition(";")[0].strip() for one in offered.split(",") if "q=0" not in one.replace(" ", "")}
+def _coding(scope: Scope) -> str:
+    """Return how the browser takes a body, the better way if it takes both; nothing if it takes neither."""
+    offered = Headers(scope=scope).get("accept-encoding", "").lower().replace(" ", "")
+    accepted = {one.partition(";")[0] for one in offered.split(",") if not one.endswith((";q=0", ";q=0.0"))}
+    return next((coding for coding in ("br", "gzip") if coding in accepted), "")
+
+
+def _compress(body: bytes, coding: str, quality: int) -> bytes:
+    return bytes(brotli.compress(body, quality=quality)) if coding == "br" else gzip.compress(body, quality, mtime=0)
 
 
 class _Compressed:
     """Sends one answer, compressed if it is of a kind that shrinks."""
 
-    def __init__(self, owner: Compression, scope: Scope, send: Send) -> None:
-        self._owner, self._scope, self._send = owner, scope, send
+    def __init__(self, owner: Compression, scope: Scope, send: Send, coding: str) -> None:
+        self._owner, self._scope, self._send, self._coding = owner, scope, send, coding
         self._start: Message | None = None
         self._body = bytearray()
 
@@ -73,9 +83,9 @@ class _Compressed:
                 await self._finish(self._start)
 
     async def _finish(self, start: Message) -> None:
-        body = await self._owner.compressed(self._scope, bytes(self._body))
+        body = await self._owner.compressed(self._scope, bytes(self._body), self._coding)
         headers = MutableHeaders(scope=start)
-        headers["Content-Encoding"], headers["Content-Length"] = "br", str(len(body))
+        headers["Content-Encoding"], headers["Content-Length"] = self._coding, str(len(body))
         headers.add_vary_header("Accept-Encoding")
         if "etag" in headers:
             headers["ETag"] = "W/" + headers["etag"].removeprefix("W/")

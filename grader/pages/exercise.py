@@ -17,10 +17,9 @@ from grader.sandbox.gpu.names import NAMES
 
 # The editor's text as it is right now; pressing the button shows at once.
 TELL = "window.gym.tell('panel', {})"
-SENDING = TELL.format(json.dumps(pack(sending_view())))
-AWAY = json.dumps(pack(away_view()))
-SOURCE = f"(exercise) => {{ {SENDING}; return [exercise, window.gym.sending({AWAY})]; }}"
-SOURCE_FOR = f"(exercise, source, device) => {{ {SENDING}; return [exercise, window.gym.sending({AWAY}), device]; }}"
+SEND = f"await window.gym.send({json.dumps(pack(sending_view()))}, {json.dumps(pack(away_view()))})"
+SOURCE = f"async (exercise) => [exercise, {SEND}]"
+SOURCE_FOR = f"async (exercise, source, device) => [exercise, {SEND}, device]"
 NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
 FOLLOW = "(submission) => { window.gym.follow(submission); }"
 NEWS = "() => window.gym.news()"  # what the stream of a run has brought

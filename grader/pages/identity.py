@@ -68,7 +68,7 @@ class Identity:
     def set(self, response: Response, token: str, seconds: int) -> None:
         """Let the browser keep the session for `seconds`, and its mark for half a year."""
         kept = [(self.cookie, token, seconds)]
-        if user := self.service.user_of(token):
+        if (user := self.service.user_of(token)) and not user.visitor:
             kept.append((self.mark_cookie, self.service.mark(user), MARK_SECONDS))
         for name, value, age in kept:
             response.set_cookie(name, value, max_age=age, httponly=True, secure=self.secure, samesite="lax", path="/")

@@ -13,7 +13,7 @@ from grader.pages.render import tone
 from grader.pages.site import PAGES
 from grader.pages.wording import View, clean, number
 from grader.service.authorize import Action, Roster, may
-from grader.store.records import Attempt, Standing, State, User, UserId
+from grader.store.records import Attempt, Role, Standing, State, User, UserId
 from grader.store.standings import FREE
 
 _ENDS = {
@@ -41,6 +41,7 @@ def header_view(user: User | None, title: str, *, here: str, skip: bool = False)
     return {
         "title": f"{title} · Attention Gym",
         "user": shown_name(user) if user else "",
+        "visitor": user is not None and user.visitor,
         "links": [{"text": text, "href": href, "here": href == here} for text, href in links],
         "skip": {"to": "editor", "text": "Skip to the editor"} if skip else None,
     }
@@ -73,11 +74,13 @@ def attempts_view(attempts: Sequence[Attempt]) -> View:
     return {"rows": rows, "text": "No attempts yet. Each run of the checks is kept here with its code."}
 
 
-def work_view(attempts: Sequence[Attempt], catalog: Catalog) -> View:
+def work_view(user: User, attempts: Sequence[Attempt], catalog: Catalog) -> View:
     """Return everything a person has handed in, newest first; a click leads to the exercise."""
+    joins = user.role is Role.LEARNER and not user.visitor
     text = "No submissions yet. Choose an exercise and press Run checks."
     rows = [work_line(attempt, catalog) for attempt in attempts]
-    return {"wide": True, "title": "My work", "rows": rows, "text": text}
+    join = {"href": "/join", "text": "Join a class"} if joins else None
+    return {"wide": True, "title": "My work", "rows": rows, "text": text, "join": join}
 
 
 def work_line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:

@@ -67,6 +67,8 @@ OWN = {
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
+    "/join": _form("class_code"),
+    "/visit": Route(("POST",), body=Body.FORM),
     "/sign-out": Route(("POST",), body=Body.FORM),
     "/health": PLAIN,
     "/favicon.ico": FILE,

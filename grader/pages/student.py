@@ -80,5 +80,5 @@ class ListHandlers:
         if user is None:
             body = lists.guest_list(WORK.title, WORK.path, GUEST_WORK)
         else:
-            body = lists.work_view(service.attempts(user), service.catalog)
+            body = lists.work_view(user, service.attempts(user), service.catalog)
         return pack(lists.header_view(user, WORK.title, here=WORK.path)), pack(body)

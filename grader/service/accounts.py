@@ -25,6 +25,8 @@ from grader.store.records import Role, User
 PASSWORD_LENGTH = range(10, 201)
 CACHE_SECONDS = 5.0  # how long another process's sign-out may go unnoticed
 CACHE_SIZE = 4096
+VISITOR_SECONDS = 30 * 24 * 3600.0
+FORGOTTEN_AT_ONCE = 20  # visitors; a new one waits for it
 HASHES_AT_ONCE = 1  # each takes a core; the pages have the other one
 # Argon2id as OWASP's cheat sheet has it, with one pass more: 30 ms. What is usual, 64 MiB, takes 200 ms, and 300 people
 # who sign in beside a busy grading would wait for five minutes. One lane: four would take both cores from the pages.
@@ -68,20 +70,67 @@ class Accounts:
         self._cache: dict[str, tuple[Visit | None, float]] = {}
         self._decoy = self._hash(secrets.token_hex(16))
 
-    def register(self, name: str, password: str, class_code: str, address: str = "") -> User:
-        """Make an account for a student.
+    def visit(self, address: str = "") -> str:
+        """Return the token of a session for somebody who wants to run something without an account.
+
+        Visitors whose session has ended are forgotten on this occasion, with all they have done.
+
+        Raises:
+            NotAllowed: there were too many.
+        """
+        self._arrivals.visitor(address)
+        token, now = secrets.token_urlsafe(32), self._clock()
+        with self._database.write() as session:
+            # No name can be folded into this: it begins a line.
+            key = f"\nvisitor {secrets.token_hex(12)}"
+            user = accounts.add(session, "", Role.LEARNER, key=key, password="", now=now)
+            accounts.open_session(session, user.id, digest=_digest(token), now=now, expires=now + VISITOR_SECONDS)
+            accounts.forget_visitors(session, most=FORGOTTEN_AT_ONCE)
+        return token
+
+    def register(
+        self, name: str, password: str, class_code: str = "", address: str = "", visitor: User | None = None
+    ) -> User:
+        """Make an account: for a student of the class with its code, for somebody who only learns without one.
+
+        What `visitor` has done is theirs from now on; the visitor's sessions end.
 
         Raises:
             NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or too many
                 accounts were made at that address.
         """
-        self.check_code(class_code, address)
+        if class_code:
+            self.check_code(class_code, address)
         counted = self._arrivals.account(address)
         try:
-            return self.add(name, password, Role.STUDENT)
+            user = self.add(name, password, Role.STUDENT if class_code else Role.LEARNER)
+            if visitor is not None and visitor.visitor:
+                self._take_over(visitor, user)
+            return user
         except GraderError:
             counted.give_back()  # no account was made
             raise
+
+    def join(self, user: User, class_code: str, address: str = "") -> None:
+        """Make somebody with an account a student of the class.
+
+        Raises:
+            NotAllowed: the code is wrong, or they have no account.
+        """
+        if user.visitor:
+            raise NotAllowed("Register first: a class has members with a name.")
+        self.check_code(class_code, address)
+        with self._database.write() as session:
+            known = accounts.user(session, user.id)
+            if known is not None and known.role is Role.LEARNER:
+                accounts.join(session, user.id, self._clock())
+        self._cache = {}
+
+    def _take_over(self, visitor: User, user: User) -> None:
+        with self._database.write() as session:
+            accounts.take_over(session, visitor.id, user.id)
+        # Whoever has planted the visitor's session in this browser is not signed in as the new member.
+        self._cache = {}
 
     def check_code(self, class_code: str, address: str = "") -> None:
         """Refuse a wrong class code; hashes nothing, so that nobody waits behind it.

@@ -135,6 +135,8 @@ class SignupLimits:
         self._warnings = Buckets(1, 3600.0, clock=clock)
         self._accounts = Buckets(600, 5.0, clock=clock)  # a large class registers in its first hour
         self._sessions = Buckets(100, 10.0, clock=clock)
+        self._visitors = Buckets(100, 30.0, clock=clock)
+        self._all_visitors = Buckets(2000, 2.0, clock=clock)
 
     def code_was_wrong(self, address: str) -> None:
         """Count a wrong class code; after many from one address the log says so, once an hour at most."""
@@ -149,6 +151,17 @@ class SignupLimits:
             NotAllowed: there were too many from that address.
         """
         return _taken((self._accounts, household(address), "accounts were made at your address"))
+
+    def visitor(self, address: str) -> None:
+        """Count a visitor about to run something for the first time.
+
+        Raises:
+            NotAllowed: there were too many from that address, or in all.
+        """
+        _taken(
+            (self._visitors, household(address), "visitors began at your address"),
+            (self._all_visitors, "", "visitors began everywhere"),
+        )
 
     def session(self, name: str) -> None:
         """Count a session about to begin, once its owner has proven to be that.

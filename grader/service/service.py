@@ -121,14 +121,16 @@ class Service:
         self._closing()
         self._database.close()
 
-    def register(self, name: str, password: str, class_code: str, address: str = "") -> User:
-        """Make an account for a student.
+    def register(
+        self, name: str, password: str, class_code: str = "", address: str = "", visitor: User | None = None
+    ) -> User:
+        """Make an account, for a student of the class if there is a class code.
 
         Raises:
             NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or too many
                 accounts were made at that address.
         """
-        return self.accounts.register(name, password, class_code, address)
+        return self.accounts.register(name, password, class_code, address, visitor)
 
     def add_user(self, name: str, password: str, role: Role) -> User:
         """Make an account for anybody; for the command line, which asks no class code.
@@ -189,7 +191,9 @@ class Service:
             created=now,
         )
         with self._database.write() as session:
-            others = submissions.waiting(session, user.id)
+            # Whoever is in no class shares one turn with all others outside: visitors cost nothing to make.
+            outside = user.role is Role.LEARNER
+            others = submissions.waiting_outside(session) if outside else submissions.waiting(session, user.id)
             submissions.add(session, submission)
             self._queue.submit(session, id, queue=device, priority=virtual_deadline(now, others))
         return id

@@ -6,13 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, select
+from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from grader.errors import NotAllowed
 from grader.store.records import Draft, Role, User, UserId
-from grader.store.tables import FIRST_CLASS, DraftRow, MembershipRow, SessionRow, UserRow
+from grader.store.tables import (
+    FIRST_CLASS,
+    OPEN,
+    BestRow,
+    DraftRow,
+    MembershipRow,
+    MistakeRow,
+    SessionRow,
+    SubmissionRow,
+    TotalRow,
+    UserRow,
+)
 
 MOST_SESSIONS = 50  # of one person at once
 
@@ -55,9 +66,33 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
         session.flush()
     except IntegrityError as clash:
         raise NotAllowed(f"The name {name} is taken; please choose another one.") from clash
-    session.add(MembershipRow(user_id=row.id, class_id=FIRST_CLASS, role=role.value, joined=now))
-    session.flush()
+    if role is not Role.LEARNER:
+        session.add(MembershipRow(user_id=row.id, class_id=FIRST_CLASS, role=role.value, joined=now))
+        session.flush()
     return User(UserId(row.id), name, role)
+
+
+def join(session: Session, user: UserId, now: float) -> None:
+    """Make somebody a student of the class, who is in none."""
+    session.add(MembershipRow(user_id=user, class_id=FIRST_CLASS, role=Role.STUDENT.value, joined=now))
+
+
+def take_over(session: Session, visitor: UserId, owner: UserId) -> None:
+    """Make all that a visitor has done somebody's who has done nothing yet; the visitor and their sessions are gone."""
+    for row in (SubmissionRow, DraftRow, BestRow, TotalRow, MistakeRow):
+        session.execute(update(row).where(row.user_id == visitor).values(user_id=owner))
+    session.execute(delete(UserRow).where(UserRow.id == visitor, UserRow.name == ""))
+
+
+def forget_visitors(session: Session, most: int) -> None:
+    """Delete visitors who have no session any more, with all they have done; no more than `most` at once.
+
+    One whose submission is still on its way is kept until it has come to its end.
+    """
+    left = ~exists().where(SessionRow.user_id == UserRow.id)
+    done = ~exists().where(SubmissionRow.user_id == UserRow.id, SubmissionRow.state == OPEN)
+    gone = select(UserRow.id).where(UserRow.name == "", left, done).order_by(UserRow.id).limit(most)
+    session.execute(delete(UserRow).where(UserRow.id.in_(session.scalars(gone).all())))
 
 
 def is_member(user: InstrumentedAttribute[int], role: Role) -> ColumnElement[bool]:
@@ -66,15 +101,22 @@ def is_member(user: InstrumentedAttribute[int], role: Role) -> ColumnElement[boo
     return exists().where(row.user_id == user, row.class_id == FIRST_CLASS, row.role == role.value, row.ended.is_(None))
 
 
+def in_class(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    """Return the condition that a person belongs to the class, in whatever role."""
+    row = MembershipRow
+    return exists().where(row.user_id == user, row.class_id == FIRST_CLASS, row.ended.is_(None))
+
+
 def names(session: Session, after: int = 0) -> Sequence[tuple[int, str]]:
-    """Return the id and the name of everybody with a higher id than `after`, by id."""
-    found = session.execute(select(UserRow.id, UserRow.name).where(UserRow.id > after).order_by(UserRow.id))
+    """Return the id and the name of everybody who has one and a higher id than `after`, by id."""
+    query = select(UserRow.id, UserRow.name).where(UserRow.id > after, UserRow.name != "")
+    found = session.execute(query.order_by(UserRow.id))
     return [(id, name) for id, name in found]
 
 
 def count(session: Session) -> int:
-    """Return how many people there are."""
-    return session.scalar(select(func.count()).select_from(UserRow)) or 0
+    """Return how many people have a name."""
+    return session.scalar(select(func.count()).select_from(UserRow).where(UserRow.name != "")) or 0
 
 
 def credentials(session: Session, key: str) -> Credentials | None:
@@ -131,11 +173,11 @@ def user(session: Session, id: UserId) -> User | None:
 
 
 def _people(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
-    """Select the members of the class, with what they are in it."""
+    """Select people, with what they are in the class."""
     row = MembershipRow
     present = and_(row.user_id == UserRow.id, row.class_id == FIRST_CLASS, row.ended.is_(None))
-    return select(UserRow.id, UserRow.name, row.role, *columns).join(row, present)
+    return select(UserRow.id, UserRow.name, row.role, *columns).outerjoin(row, present)
 
 
 def _user(line: Row[Any]) -> User:
-    return User(UserId(line.id), line.name, Role(line.role))
+    return User(UserId(line.id), line.name, Role(line.role or Role.LEARNER))

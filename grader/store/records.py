@@ -22,6 +22,7 @@ class Role(StrEnum):
 
     STUDENT = "student"
     INSTRUCTOR = "instructor"
+    LEARNER = "learner"  # of no class: learns, and is on no board and in no list of a class
 
 
 class Reason(StrEnum):
@@ -48,11 +49,16 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person with an account."""
+    """A person with an account, or a visitor, who has no name."""
 
     id: UserId
     name: str
     role: Role
+
+    @property
+    def visitor(self) -> bool:
+        """Whether they have not registered."""
+        return not self.name
 
 
 @dataclass(frozen=True, slots=True)

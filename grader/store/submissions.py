@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
-from grader.store.accounts import is_member
+from grader.store.accounts import in_class, is_member
 from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, SubmissionOutcome, UserId
 from grader.store.tables import FIRST_CLASS, FLAGGED, OPEN, GradingRow, JobRow, SubmissionRow, UserRow
 
@@ -102,6 +102,12 @@ def waiting(session: Session, user: UserId) -> int:
     """Count the person's unfinished submissions on all exercises."""
     mine = select(func.count()).where(SubmissionRow.user_id == user, SubmissionRow.state == OPEN)
     return session.scalar(mine) or 0
+
+
+def waiting_outside(session: Session) -> int:
+    """Count the unfinished submissions of everybody who is in no class."""
+    theirs = select(func.count()).where(SubmissionRow.state == OPEN, ~in_class(SubmissionRow.user_id))
+    return session.scalar(theirs) or 0
 
 
 def attempts(session: Session, user: UserId, exercise: str | None = None, *, most: int = MOST_LISTED) -> list[Attempt]:

@@ -12,8 +12,8 @@ from grader.pages.routes import GRADIO_FILES, MOUNTS, Routes
 from grader.store.records import Role
 from tests.pages.test_journeys import ready, write
 
-# Which of these are asked for depends on the browser's language, and on the letters in a formula.
-SPARE = re.compile(r"assets/([a-z]{2}(-[A-Z]{2})?-[\w-]{8}\.js|KaTeX_.*\.woff2)")
+# Which of these are asked for depends on the browser's language.
+SPARE = re.compile(r"assets/[a-z]{2}(-[A-Z]{2})?-[\w-]{8}\.js")
 # The choice of a device, which only an installation with a GPU shows; tests/pages/test_devices.py looks at it.
 SELDOM = {
     "assets/Example-DWDv4qx4.css",

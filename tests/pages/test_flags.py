@@ -57,10 +57,10 @@ def test_names_in_clues_are_cleaned():
 def test_only_instructors_lists_say_a_flag(catalog: Catalog):
     """A student's own lists are the same with and without."""
     plain, flagged = _attempt("s1", Flag.NONE), _attempt("s1", Flag.READY_MADE)
+    ada = User(UserId(1), "Ada", Role.STUDENT)
 
     assert attempts_view([plain]) == attempts_view([flagged])
-    assert work_view([plain], catalog) == work_view([flagged], catalog)
-    ada = User(UserId(1), "Ada", Role.STUDENT)
+    assert work_view(ada, [plain], catalog) == work_view(ada, [flagged], catalog)
     assert student_view(ada, [flagged], catalog)["rows"][0]["text"].endswith(" · reaches for a ready-made step")
 
 

@@ -194,6 +194,7 @@ def test_a_curve_is_read_by_keys(open_page, person):
     write(page, (REFERENCES / "gradient_descent.py").read_text(encoding="utf-8"))
     page.keyboard.press("Control+Enter")
     figure = page.locator("figure.gym-curve")
+    expect(figure.locator("canvas")).to_be_visible()
     figure.get_by_role("img").press("ArrowRight")
     figure.get_by_role("img").press("ArrowRight")
 
@@ -228,22 +229,29 @@ def test_on_a_phone_one_track_is_open(open_page):
     expect(labs.get_by_role("link").first).to_be_visible()
 
 
-def test_code_typed_by_a_guest_survives_registering(open_page):
-    """A guest is asked to sign in, registers, and finds the code in the editor again."""
+def test_a_visitor_runs_checks_and_keeps_the_work_on_registering(open_page, site):
+    """Without an account the checks run; after registering, code, report and attempt are there under the new name."""
     page = ready(open_page(EXERCISE))
     write(page, SOLUTION)
     page.get_by_role("button", name="Run checks").click()
-    expect(status(page)).to_contain_text("Sign in to run the checks")
-    page.get_by_role("link", name="Sign in or register").click()
-    page.get_by_role("link", name="Register").click()
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    page.reload()
+    page.get_by_role("link", name="Register to keep your work").click()
     page.get_by_label("Name").fill("Guest No More")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_label("Class code").fill(CODE)
     page.get_by_role("button", name="Register").click()
 
     ready(page)
     assert source(page) == SOLUTION
     expect(page.locator("#header")).to_contain_text("Guest No More")
+    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    assert "Guest No More" not in [line.name for line in site.service.leaderboard("causal_attention")]
+    page.goto("/work")
+    page.get_by_role("link", name="Join a class").click()
+    page.get_by_label("Class code").fill(CODE)
+    page.get_by_role("button", name="Join").click()
+    expect(page.get_by_role("link", name="Causal attention")).to_be_visible()
+    assert "Guest No More" in [line.name for line in site.service.leaderboard("causal_attention")]
 
 
 def test_typing_keeps_to_four_spaces(open_page):

@@ -30,15 +30,22 @@
   gym.write = (text) => { editor.mark([]); editor.write(text); };
 
   gym.goTo = (number) => {
-    const shown = document.getElementById("line-" + number);
-    if (!editor) { if (shown) shown.scrollIntoView({ block: "center" }); return; }
     editor.select(number);
     document.getElementById("editor").scrollIntoView({ block: "nearest" });
   };
 
   /* Marks the lines that a report names, as far as they still read as they were sent. */
   let sent = null, away = "", pressed = false;
-  gym.sending = (whileAway) => { away = whileAway; pressed = true; sent = gym.source(); editor.mark([]); return sent ?? ""; };
+  /* Shows that a run is being sent, and gives its source. Whoever has no account is known to the server from their first run on. */
+  gym.send = async (panel, whileAway) => {
+    gym.tell("panel", panel);
+    if (paper && !paper.member) await fetch("/visit", { method: "POST" }).catch(() => null);
+    away = whileAway;
+    pressed = true;
+    sent = gym.source();
+    editor.mark([]);
+    return sent ?? "";
+  };
   gym.mark = (marks) => {
     if (!editor || !paper) return;
     const lines = (sent ?? editor.text()).split("\n");
@@ -127,7 +134,7 @@
 
   gym.parts.paper = (view) => {
     sent = null;
-    if (view.restore !== undefined) { gym.write(view.restore); gym.save(); return null; }
+    if (view.restore !== undefined) { gym.leave(); gym.write(view.restore); gym.save(); return null; }
     paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
     gym.write((paper.saved = draft()));
     document.getElementById("editor").dataset.ready = "yes";

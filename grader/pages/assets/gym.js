@@ -26,6 +26,9 @@
       return h("button", { type: "button", class: "gym-link", click: () => gym.goTo(Number(line[1])) }, piece);
     });
 
+  /* Shows a line of the submitted code; on the page of an exercise, of the editor. */
+  gym.goTo = (number) => document.getElementById("line-" + number)?.scrollIntoView({ block: "center" });
+
   gym.paragraphs = (text) => String(text).split(/\n\s*\n/).map((part) => h("p", {}, gym.rich(part)));
 
   /* Draws a part of the page again whenever the server sends it a new value, a line of JSON. */
@@ -70,19 +73,24 @@
   /* ---- a submission on its way ---- */
   const MOVING = ["panel", "report", "title", "attempts", "board"]; // as the page's layout names them
   const LOST = "The connection to this run was lost. The run continues; reload the page to see it.";
-  let stream = null, ended = "", news = {};
+  let stream = null, ended = "", judged = false, news = {};
 
   /* Shows how a submission is getting on, up to its report; a server that was away is asked again by the browser. */
   gym.follow = (submission) => {
     if (!submission || submission === ended) return;
     if (stream) stream.close();
+    judged = false;
     const source = (stream = new EventSource("/runs/" + encodeURIComponent(submission)));
     for (const name of MOVING) source.addEventListener(name, (event) => gym.tell(name, event.data));
+    source.addEventListener("report", () => { judged = true; });
     source.addEventListener("end", () => { source.close(); ended = submission; });
     source.addEventListener("error", () => {
       if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, chips: [], curve: [] }));
     });
   };
+
+  /* Somebody looks at another attempt: what is still found out about this one may not take its place. */
+  gym.leave = () => { if (stream && judged) stream.close(); };
 
   /* Shows a line that did not come through Gradio. */
   gym.tell = (name, line) => { news[name] = line; gym.announce(); };
@@ -142,6 +150,7 @@
     const person = view.user
       ? [h("span", { class: "gym-name", title: view.user }, view.user),
          h("form", { method: "post", action: "/sign-out" }, h("button", { type: "submit", class: "gym-plain" }, "Sign out"))]
+      : view.visitor ? [h("a", { href: "/register?next=" + encodeURIComponent(location.pathname + location.search) }, "Register to keep your work"), h("a", { href: "/sign-in" }, "Sign in")]
       : [h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search) }, "Sign in")];
     return h("header", { class: "gym-header" },
       view.skip && h("a", { href: "#" + view.skip.to, class: "gym-skip", click: (event) => gym.skip(event, view.skip.to) }, view.skip.text),

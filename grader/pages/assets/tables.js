@@ -138,6 +138,7 @@
       back(view),
       view.wide && h("h1", {}, view.title),
       view.choices && gym.picker(view.choices, "Show"),
+      view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
           h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, row.text)),

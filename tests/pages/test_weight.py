@@ -1,0 +1,130 @@
+"""How much a page weighs, and what of an exercise can be read before any script has run."""
+
+from __future__ import annotations
+
+import gzip
+from html.parser import HTMLParser
+
+import brotli
+import pytest
+from playwright.sync_api import Browser, expect
+
+from grader.exercise.catalog import Catalog
+from grader.pages import prose
+from tests.pages.conftest import Site
+from tests.pages.test_journeys import EXERCISE, ready
+
+MOST_BYTES, MOST_REQUESTS, MOST_SHIFT = 600_000, 60, 0.1
+DECODERS = {"br": brotli.decompress, "gzip": gzip.decompress, "": bytes}
+SHIFTS = """
+window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+class _Formulas(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.append(tag)
+
+
+@pytest.mark.parametrize("path", ["/gym/gym.js", "/gym/exercise.js", "/exercise?ex=softmax", "/theme.css", "/config"])
+def test_a_compressed_answer_is_the_plain_one(visitor, path):
+    """Brotli where the browser takes it, gzip where it takes only that, the same bytes after unpacking."""
+    bodies, sizes = {}, {}
+    for coding, decode in DECODERS.items():
+        headers = {"Accept-Encoding": coding or "identity"}
+        with visitor() as client, client.stream("GET", path, headers=headers) as answer:
+            raw = b"".join(answer.iter_raw())
+        assert answer.headers.get("content-encoding", "") == coding
+        assert int(answer.headers["content-length"]) == len(raw)
+        bodies[coding], sizes[coding] = decode(raw), len(raw)
+    nonces = {body.partition(b'nonce="')[2][:22] for body in bodies.values()} - {b""}
+    for nonce in nonces:
+        bodies = {coding: body.replace(nonce, b"") for coding, body in bodies.items()}
+
+    assert len(set(bodies.values())) == 1
+    assert sizes["br"] < sizes["gzip"] < sizes[""]
+
+
+def test_what_refuses_a_coding_is_answered_plainly(visitor):
+    """`q=0` is a no, and whoever names no coding gets none."""
+    with visitor() as client:
+        for offered in ("br;q=0, gzip;q=0", "identity", "zstd"):
+            answer = client.get("/gym/gym.js", headers={"Accept-Encoding": offered})
+            assert "content-encoding" not in answer.headers, offered
+
+
+def test_our_files_are_kept_for_good_and_pages_never(visitor):
+    """The address of a file changes with its content, so a browser need not ask again."""
+    with visitor() as client:
+        page = client.get("/exercise?ex=softmax")
+        address = page.text.partition('src="/gym/gym.js')[2].partition('"')[0]
+        script = client.get(f"/gym/gym.js{address}")
+
+    assert "immutable" in script.headers["cache-control"]
+    assert page.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("asked", ["scaled_dot_product_attention", "no_such_exercise", "<script>"])
+def test_an_exercise_is_read_without_any_script(site: Site, browser: Browser, asked: str):
+    """Heading, statement and starter are in the page itself; what the address asks for is never part of it."""
+    catalog = Catalog.load()
+    known = catalog.get(asked) or next(iter(catalog.values()))
+    context = browser.new_context(base_url=site.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"/exercise?ex={asked}")
+
+    expect(page.get_by_role("heading", level=1)).to_contain_text(known.title)
+    expect(page.get_by_role("heading", name="What to build")).to_be_visible()
+    expect(page.locator(".gym-first-code")).to_contain_text(known.starter.splitlines()[0])
+    context.close()
+
+
+def test_a_page_is_light_and_nothing_in_it_jumps(site: Site, browser: Browser):
+    """On a phone with an empty cache, up to the editor: bytes on the wire, requests, and how far things move."""
+    context = browser.new_context(base_url=site.url, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    page.add_init_script(SHIFTS)
+    done = []
+    page.on("requestfinished", lambda request: done.append(request))
+    page.goto(EXERCISE)
+    ready(page)
+    page.wait_for_load_state("networkidle")
+    sizes = [one.sizes() for one in done if one.url.startswith(site.url)]
+
+    assert sum(size["responseBodySize"] + size["responseHeadersSize"] for size in sizes) < MOST_BYTES
+    assert len(sizes) < MOST_REQUESTS
+    assert page.evaluate("window.shift") < MOST_SHIFT
+    context.close()
+
+
+@pytest.mark.parametrize("exercise", Catalog.load())
+def test_every_formula_becomes_mathml(exercise: str):
+    """No dollar sign, no backslash is left outside of code, and no command that the converter does not know."""
+    known = Catalog.load()[exercise]
+    for text in (known.statement, *known.hints):
+        html = prose.to_html(text)
+        reader = _Formulas()
+        reader.feed(html)
+        outside = "".join(
+            part.partition("</code>")[2] if place else part for place, part in enumerate(html.split("<code"))
+        )
+        assert reader.tags.count("math") == html.count("</math>")
+        assert "$" not in outside
+        assert "\\" not in outside
+        assert "merror" not in html
+
+
+def test_markup_in_markdown_is_text():
+    """An exercise of a pack brings no markup along, in text or in formulas."""
+    html = prose.to_html("<script>alert(1)</script> $<img src=x onerror=alert(1)>$ [a](javascript:alert(1))")
+
+    assert "<script" not in html
+    assert "<img" not in html
+    assert 'href="javascript' not in html
