@@ -161,7 +161,7 @@ class Forms:
         service = self.identity.service
         try:
             visitor = self.identity.user(request)
-            user = service.register(name, password, class_code, _address(request), visitor)
+            user = service.register(name, password, class_code, _address(request), visitor=visitor)
             token = service.begin_session(user)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)

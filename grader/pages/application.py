@@ -35,15 +35,12 @@ THREADS = 6  # for what blocks; more would only take turns at Python, and keep t
 def create_app(service: Service, settings: Settings) -> FastAPI:
     """Return the application; it starts the service when it is served, and stops it at the end."""
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
-    identity = Identity(service, settings.cookie_secure)
-    app.include_router(build_accounts(identity, int(settings.session_hours * 3600)))
-    app.include_router(build_exports(identity))
-    app.add_api_route("/health", _health, methods=["GET"])
+    identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
-    app.include_router(build_runs(handlers))
-    app.include_router(build_drafts(identity))
-    bundles = Bundles(service.box_name)
-    app.include_router(bundles.router())
+    accounts = build_accounts(identity, int(settings.session_hours * 3600))
+    for router in (accounts, build_exports(identity), build_runs(handlers), build_drafts(identity), bundles.router()):
+        app.include_router(router)
+    app.add_api_route("/health", _health, methods=["GET"])
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
         "": mount(app, build_student(handlers), "/", _everybody),

@@ -89,7 +89,7 @@ class Accounts:
         return token
 
     def register(
-        self, name: str, password: str, class_code: str = "", address: str = "", visitor: User | None = None
+        self, name: str, password: str, class_code: str = "", address: str = "", *, visitor: User | None = None
     ) -> User:
         """Make an account: for a student of the class with its code, for somebody who only learns without one.
 

@@ -122,7 +122,7 @@ class Service:
         self._database.close()
 
     def register(
-        self, name: str, password: str, class_code: str = "", address: str = "", visitor: User | None = None
+        self, name: str, password: str, class_code: str = "", address: str = "", *, visitor: User | None = None
     ) -> User:
         """Make an account, for a student of the class if there is a class code.
 
@@ -130,7 +130,7 @@ class Service:
             NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or too many
                 accounts were made at that address.
         """
-        return self.accounts.register(name, password, class_code, address, visitor)
+        return self.accounts.register(name, password, class_code, address, visitor=visitor)
 
     def add_user(self, name: str, password: str, role: Role) -> User:
         """Make an account for anybody; for the command line, which asks no class code.
