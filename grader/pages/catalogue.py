@@ -23,12 +23,10 @@ def exercises_view(catalog: Catalog, best: Mapping[str, float]) -> View:
     """
     solved = sum(_is_solved(id, best) for id in catalog)
     coming = next(iter(_coming(catalog, best)), None)
-    text = "Write attention in PyTorch, one step at a time."
-    if best:
-        text += f" {solved} of {len(catalog)} solved."
     return {
         "title": "Exercises",
-        "text": text,
+        "text": f"{solved} of {len(catalog)} solved.",
+        "count": len(catalog),
         "share": 100 * solved / len(catalog) if catalog else 0.0,
         "next": _link(catalog, coming.id, best) if coming else None,
         "begun": bool(best),

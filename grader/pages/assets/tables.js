@@ -35,12 +35,40 @@
       h("summary", {}, h("h2", {}, one.name), all && bar(one.share), h("span", { class: "gym-count" }, one.count)),
       h("ul", { class: "gym-cards" }, one.exercises.map(card)));
 
+  /* What this is, for somebody who has done nothing yet: a wrong answer as its report shows it. */
+  const SIZE = 7;
+  const map = () => {
+    const grid = h("div", { class: "gym-hero-map", role: "img", "aria-label": "A map of attention weights; one cell to the right of the diagonal is marked as wrong in each row." });
+    for (let row = 0; row < SIZE; row++) {
+      for (let column = 0; column < SIZE; column++) {
+        const cell = h("i", { class: column === row + 1 ? "gym-wrong" : column > row ? "gym-empty-cell" : "" });
+        const weight = column > row + 1 ? 0 : (1 + ((row * 5 + column * 3) % 4)) / (row + 3);
+        cell.style.setProperty("--weight", String(Math.min(weight, 1)));
+        grid.append(cell);
+      }
+    }
+    return grid;
+  };
+
+  const hero = (view) =>
+    h("section", { class: "gym-hero" },
+      h("div", {},
+        h("h1", {}, "Understand attention by writing it"),
+        h("p", {}, `${view.count} short exercises in PyTorch, from softmax to multi-head attention, positions and FlashAttention. Write a few lines, press a button, and see within a second what your code does.`),
+        h("p", {}, "If something is wrong, you are told which mistake it is, which line it is in, and which weights show it."),
+        h("div", { class: "gym-hero-begin" },
+          view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, "Start with " + view.next.text),
+          h("span", { class: "gym-sub" }, "No account is needed."))),
+      h("figure", { class: "gym-card-box" },
+        h("figcaption", {}, h("p", { class: "gym-cause-kind" }, "What went wrong"), h("h2", {}, "Your mask starts one position too late."), h("p", { class: "gym-sub" }, "Your results become wrong at line 17.")),
+        map()));
+
   gym.parts.exercises = (view) =>
     h("div", { class: "gym-page" },
-      h("h1", {}, view.title),
-      h("div", { class: "gym-lead" },
-        h("p", { class: "gym-sub" }, view.text), view.begun && bar(view.share),
-        view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, (view.begun ? "Continue with " : "Start with ") + view.next.text)),
+      view.begun ? h("h1", {}, view.title) : hero(view),
+      view.begun && h("div", { class: "gym-lead" },
+        h("p", { class: "gym-sub" }, view.text), bar(view.share),
+        view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, "Continue with " + view.next.text)),
       view.tracks.map((one) => track(one, view.begun)));
 
   /* Every exercise by track; choosing one leads there. */
