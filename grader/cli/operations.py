@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("class-code")(show_class_code)
     users = typer.Typer(help="The people of the class.")
     users.command("add")(add_user)
-    users.callback()(_people)
+    users.command("reset")(reset_password)
     app.add_typer(users, name="user")
 
 
@@ -95,8 +95,19 @@ def add_user(
     typer.echo(f"{user.name} can sign in now, as {'an instructor' if instructor else 'a student'}")
 
 
-def _people() -> None:
-    """Keep `add` a word of its own: a group with one command would lose it."""
+def reset_password(name: Annotated[str, typer.Argument(help="Whose password is forgotten.")]) -> None:
+    """Print a link, good once and for 48 hours, with which somebody sets a new password."""
+    # Here and not above, as in `add_user`.
+    from grader.grading_process import assemble
+    from grader.sandbox.plain import PlainBox
+
+    service = assemble(Settings.from_environment(), Catalog([]), PlainBox())
+    try:
+        token = service.own_account.link_for(name)
+    finally:
+        service.stop()
+    typer.echo("Put this behind the address of your pages, and give it to that person in private:", err=True)
+    typer.echo(f"/reset?token={token}")
 
 
 def _read_password() -> str:

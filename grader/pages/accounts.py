@@ -54,10 +54,10 @@ REGISTER = FormPage(
 )
 
 
-def build_accounts(identity: Identity, session_seconds: int) -> APIRouter:
+def build_accounts(identity: Identity, session_seconds: int, hashing: Passwords) -> APIRouter:
     """Return the routes `/sign-in`, `/register` and `/sign-out`."""
     router = APIRouter(include_in_schema=False)
-    forms = Forms(identity, session_seconds, Passwords())
+    forms = Forms(identity, session_seconds, hashing)
     router.add_api_route("/sign-in", forms.show_sign_in, methods=["GET"])
     router.add_api_route("/register", forms.show_register, methods=["GET"])
     router.add_api_route("/sign-in", forms.sign_in, methods=["POST"])
@@ -91,12 +91,12 @@ class Forms:
     async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
         """Begin a session, or say why not."""
         page = replace(SIGN_IN, next=local(next), name=clean(name, 64))
-        address = _address(request)
+        address = address_of(request)
         try:
             known = self.identity.service.accounts.expect(name, address, self.identity.mark(request))
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
-        guest = Guest(_network(address)) if known is None else Guest(f"person {known}", True, EACH_PERSON)
+        guest = Guest(network_of(address)) if known is None else Guest(f"person {known}", True, EACH_PERSON)
         return await self._slowly(request, page, guest, partial(self._enter, request, name, password, page=page))
 
     async def register(
@@ -104,13 +104,13 @@ class Forms:
     ) -> Response:
         """Make an account and begin a session, or say why not."""
         page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))
-        address = _address(request)
+        address = address_of(request)
         if class_code:
             try:
                 self.identity.service.accounts.check_code(class_code, address)
             except NotAllowed as refusal:
                 return _show(replace(page, error=str(refusal)), status=403)
-        guest = Guest(_network(address), True, EACH_KNOWN) if class_code else Guest(_network(address))
+        guest = Guest(network_of(address), True, EACH_KNOWN) if class_code else Guest(network_of(address))
         begin = partial(self._begin, request, name, password, page=page, class_code=class_code)
         return await self._slowly(request, page, guest, begin)
 
@@ -119,7 +119,7 @@ class Forms:
         response = Response(status_code=204)
         if self.identity.user(request) is None:
             try:
-                token = self.identity.service.accounts.visit(_address(request))
+                token = self.identity.service.accounts.visit(address_of(request))
             except NotAllowed as refusal:
                 return Response(str(refusal), 429)
             self.identity.set(response, token, int(VISITOR_SECONDS))
@@ -127,7 +127,7 @@ class Forms:
 
     def show_join(self) -> HTMLResponse:
         """Show the form for joining a class."""
-        return HTMLResponse(_template("join.html").render())
+        return HTMLResponse(template("join.html").render())
 
     def join(self, request: Request, class_code: Field) -> Response:
         """Join the class of that code, or say why not."""
@@ -135,9 +135,9 @@ class Forms:
         if user is None or user.visitor:
             return RedirectResponse("/register?next=/join", status_code=303)
         try:
-            self.identity.service.accounts.join(user, class_code, _address(request))
+            self.identity.service.accounts.join(user, class_code, address_of(request))
         except NotAllowed as refusal:
-            return HTMLResponse(_template("join.html").render(error=str(refusal)), status_code=403)
+            return HTMLResponse(template("join.html").render(error=str(refusal)), status_code=403)
         return RedirectResponse("/work", status_code=303)
 
     def sign_out(self, request: Request) -> Response:
@@ -161,7 +161,7 @@ class Forms:
         service = self.identity.service
         try:
             visitor = self.identity.user(request)
-            user = service.register(name, password, class_code, _address(request), visitor=visitor)
+            user = service.register(name, password, class_code, address_of(request), visitor=visitor)
             token = service.begin_session(user)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
@@ -172,7 +172,7 @@ class Forms:
     def _enter(self, request: Request, name: str, password: str, *, page: FormPage) -> Response:
         mark = self.identity.mark(request)
         try:
-            token = self.identity.service.sign_in(name, password, _address(request), mark)
+            token = self.identity.service.sign_in(name, password, address_of(request), mark)
         except NotAllowed as refusal:
             return _show(replace(page, error=str(refusal)), status=403)
         except GraderFault as fault:
@@ -187,11 +187,13 @@ class Forms:
         return response
 
 
-def _address(request: Request) -> str:
+def address_of(request: Request) -> str:
+    """Return where a request comes from."""
     return request.client.host if request.client else ""
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
+    """Return the household of an address."""
     return Who(None, address).network
 
 
@@ -206,9 +208,10 @@ def _sorry(page: FormPage, fault: GraderFault) -> HTMLResponse:
 
 
 def _show(page: FormPage, status: int = 200) -> HTMLResponse:
-    return HTMLResponse(_template("account.html").render(page=page), status_code=status)
+    return HTMLResponse(template("account.html").render(page=page), status_code=status)
 
 
 @cache  # compiling it takes 10 ms, in which nobody else is answered
-def _template(name: str) -> Template:
+def template(name: str) -> Template:
+    """Return one of our pages of plain HTML."""
     return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template(name)

@@ -21,6 +21,8 @@ from grader.pages.first_paint import FirstPaint
 from grader.pages.guard import Guard
 from grader.pages.identity import CallerCache, Identity
 from grader.pages.mounts import Who, mount
+from grader.pages.own_account import build_own_account
+from grader.pages.passwords import Passwords
 from grader.pages.request_limits import RequestLimiter
 from grader.pages.runs import build_runs
 from grader.pages.security_headers import SecurityHeaders
@@ -37,8 +39,9 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
     identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
-    accounts = build_accounts(identity, int(settings.session_hours * 3600))
-    for router in (accounts, build_exports(identity), build_runs(handlers), build_drafts(identity), bundles.router()):
+    accounts = (identity, int(settings.session_hours * 3600), Passwords())
+    routers = [build_accounts(*accounts), build_own_account(*accounts)]
+    for router in (*routers, build_exports(identity), build_runs(handlers), build_drafts(identity), bundles.router()):
         app.include_router(router)
     app.add_api_route("/health", _health, methods=["GET"])
     events = {

@@ -89,7 +89,8 @@ def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, s
     text = "No submissions yet." if not shown else "None."
     choices = _choices(f"{student_address(student.id)}&flag=", shown, whole=True)
     title = shown_name(student)
-    return {"wide": True, "title": title, "rows": rows, "text": text, "back": BACK, "choices": choices}
+    page: dict[str, View] = {"wide": True, "title": title, "rows": rows, "text": text, "back": BACK, "choices": choices}
+    return {**page, "student": student.id}
 
 
 def flagged_view(found: Sequence[Flagged], catalog: Catalog, shown: str) -> View:

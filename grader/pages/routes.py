@@ -67,6 +67,11 @@ OWN = {
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
+    "/account": _form("act", "password", "new"),
+    "/reset": Route(
+        ("GET", "HEAD", "POST"), {"token": 200}, Body.FORM, dict.fromkeys(("token", "password"), LONGEST_FIELD)
+    ),
+    "/teach/reset": Route(("POST",), body=Body.FORM, form={"student": 20}),
     "/join": _form("class_code"),
     "/visit": Route(("POST",), body=Body.FORM),
     "/sign-out": Route(("POST",), body=Body.FORM),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 import threading
-import unicodedata
 from collections.abc import Callable
 from functools import partial
 
@@ -17,12 +15,12 @@ from grader.errors import GraderError, NotAllowed
 from grader.service.names import fold, tidy
 from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
 from grader.service.taken import TakenNames
+from grader.service.typed import check_length, digest, key_of, plain
 from grader.store import accounts
-from grader.store.accounts import Visit
+from grader.store.accounts import Credentials, Visit
 from grader.store.engine import Database
 from grader.store.records import Role, User
 
-PASSWORD_LENGTH = range(10, 201)
 CACHE_SECONDS = 5.0  # how long another process's sign-out may go unnoticed
 CACHE_SIZE = 4096
 VISITOR_SECONDS = 30 * 24 * 3600.0
@@ -31,7 +29,6 @@ HASHES_AT_ONCE = 1  # each takes a core; the pages have the other one
 # Argon2id as OWASP's cheat sheet has it, with one pass more: 30 ms. What is usual, 64 MiB, takes 200 ms, and 300 people
 # who sign in beside a busy grading would wait for five minutes. One lane: four would take both cores from the pages.
 PASSES, MEMORY_KIB, LANES = 3, 19 << 10, 1
-LONGEST_KEY = 200  # characters; a longer name is nobody's
 
 
 class Accounts:
@@ -84,7 +81,7 @@ class Accounts:
             # No name can be folded into this: it begins a line.
             key = f"\nvisitor {secrets.token_hex(12)}"
             user = accounts.add(session, "", Role.LEARNER, key=key, password="", now=now)
-            accounts.open_session(session, user.id, digest=_digest(token), now=now, expires=now + VISITOR_SECONDS)
+            accounts.open_session(session, user.id, digest=digest(token), now=now, expires=now + VISITOR_SECONDS)
             accounts.forget_visitors(session, most=FORGOTTEN_AT_ONCE)
         return token
 
@@ -101,7 +98,7 @@ class Accounts:
         """
         if class_code:
             self.check_code(class_code, address)
-        counted = self._arrivals.account(address)
+        counted = self._arrivals.account(address, in_class=bool(class_code))
         try:
             user = self.add(name, password, Role.STUDENT if class_code else Role.LEARNER)
             if visitor is not None and visitor.visitor:
@@ -124,13 +121,13 @@ class Accounts:
             known = accounts.user(session, user.id)
             if known is not None and known.role is Role.LEARNER:
                 accounts.join(session, user.id, self._clock())
-        self._cache = {}
+        self.forget_sessions()
 
     def _take_over(self, visitor: User, user: User) -> None:
         with self._database.write() as session:
             accounts.take_over(session, visitor.id, user.id)
         # Whoever has planted the visitor's session in this browser is not signed in as the new member.
-        self._cache = {}
+        self.forget_sessions()
 
     def check_code(self, class_code: str, address: str = "") -> None:
         """Refuse a wrong class code; hashes nothing, so that nobody waits behind it.
@@ -149,7 +146,7 @@ class Accounts:
         Raises:
             NotAllowed: there were too many tries.
         """
-        key = _key(name)
+        key = key_of(name)
         self._sign_ins.take(key, address, mark).give_back()
         return None if self._marks.number(key, mark) is None else key
 
@@ -160,9 +157,7 @@ class Accounts:
             NotAllowed: the name is taken or odd, the password is too short.
         """
         tidied = tidy(name)
-        if len(password) not in PASSWORD_LENGTH:
-            shortest, longest = PASSWORD_LENGTH.start, PASSWORD_LENGTH.stop - 1
-            raise NotAllowed(f"A password has {shortest} to {longest} characters; this one has {len(password)}.")
+        check_length(password)
         with self._database.read() as session:
             self._taken.refuse(
                 tidied, partial(accounts.names, session), accounts.count(session)
@@ -183,12 +178,37 @@ class Accounts:
         Raises:
             NotAllowed: the name or the password is wrong, or there were too many tries.
         """
-        key = _key(name)
+        return self.begin_session(self.prove(name, password, address, mark))
+
+    def prove(self, name: str, password: str, address: str, mark: str | None = None) -> User:
+        """Return whose name and password these are; takes 30 ms or more, on purpose.
+
+        Raises:
+            NotAllowed: the name or the password is wrong, or there were too many tries.
+        """
+        key = key_of(name)
         attempt = self._sign_ins.take(key, address, mark)
         user = self._proven(key, password)
-        token = self.begin_session(user)
         attempt.give_back()
-        return token
+        return user
+
+    def credentials(self, name: str) -> Credentials | None:
+        """Return the person of that name with the hash of their password."""
+        with self._database.read() as session:
+            return accounts.credentials(session, key_of(name))
+
+    def hashed(self, password: str) -> str:
+        """Return the hash of a new password.
+
+        Raises:
+            NotAllowed: it is too short or too long.
+        """
+        check_length(password)
+        return self._hash(password)
+
+    def forget_sessions(self) -> None:
+        """Ask the store anew who is signed in."""
+        self._cache = {}
 
     def begin_session(self, user: User) -> str:
         """Return the token of a new session for somebody who has just proven who they are, or has registered.
@@ -196,42 +216,42 @@ class Accounts:
         Raises:
             NotAllowed: there were too many.
         """
-        self._arrivals.session(_key(user.name))
+        self._arrivals.session(key_of(user.name))
         token, now = secrets.token_urlsafe(32), self._clock()
         ends = now + self._session_seconds
         with self._database.write() as session:
-            accounts.open_session(session, user.id, digest=_digest(token), now=now, expires=ends)
+            accounts.open_session(session, user.id, digest=digest(token), now=now, expires=ends)
         return token
 
     def mark(self, user: User) -> str:
         """Return what a browser that has just been signed in is to keep."""
-        return self._marks.make(_key(user.name))
+        return self._marks.make(key_of(user.name))
 
     def user_of(self, token: str | None) -> User | None:
         """Return who is signed in with that token; None if nobody is."""
         if not token:
             return None
-        digest, now = _digest(token), self._clock()
-        visit, fresh = self._cache.get(digest, (None, 0.0))
+        known, now = digest(token), self._clock()
+        visit, fresh = self._cache.get(known, (None, 0.0))
         if fresh <= now:
-            visit = self._look_up(digest, now)
+            visit = self._look_up(known, now)
         return visit.user if visit is not None and visit.expires > now else None
 
     def sign_out(self, token: str | None) -> None:
         """End the session of that token, if there is one."""
         if not token:
             return
-        digest = _digest(token)
+        known = digest(token)
         with self._database.write() as session:
-            accounts.close_session(session, digest)
-        self._cache.pop(digest, None)
+            accounts.close_session(session, known)
+        self._cache.pop(known, None)
 
-    def _look_up(self, digest: str, now: float) -> Visit | None:
+    def _look_up(self, known: str, now: float) -> Visit | None:
         with self._database.read() as session:
-            visit = accounts.visit(session, digest, now)
+            visit = accounts.visit(session, known, now)
         if len(self._cache) >= CACHE_SIZE:
             self._cache = {}
-        self._cache[digest] = (visit, now + CACHE_SECONDS)
+        self._cache[known] = (visit, now + CACHE_SECONDS)
         return visit
 
     def _proven(self, key: str, password: str) -> User:
@@ -250,27 +270,10 @@ class Accounts:
     def _fits(self, hashed: str, password: str) -> bool:
         try:
             with self._hashing:
-                return self._hasher.verify(hashed, _plain(password))
+                return self._hasher.verify(hashed, plain(password))
         except (VerificationError, InvalidHashError):
             return False
 
     def _hash(self, password: str) -> str:
         with self._hashing:
-            return self._hasher.hash(_plain(password))
-
-
-def _key(name: str) -> str:
-    # No name holds a zero, and not every database takes one.
-    return fold(name[:LONGEST_KEY])[:LONGEST_KEY].replace("\0", "\ufffd")
-
-
-def _plain(password: str) -> bytes:
-    # The same letters typed on another machine may come composed otherwise; half a surrogate pair must not raise.
-    # To put many accents in order takes the square of their number, so it is cut before.
-    return unicodedata.normalize("NFC", password[: PASSWORD_LENGTH.stop])[: PASSWORD_LENGTH.stop].encode(
-        errors="surrogatepass"
-    )
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
+            return self._hasher.hash(plain(password))

@@ -14,6 +14,7 @@ class Action(StrEnum):
 
     READ = "read"
     CANCEL = "cancel"
+    RESET = "reset"  # a student's forgotten password
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ def may(person: User, action: Action, subject: Subject) -> bool:
         case OwnWork(owner=None):
             return False
         case OwnWork(owner=owner):
-            return owner == person.id or person.role is Role.INSTRUCTOR
+            mine = owner == person.id or person.role is Role.INSTRUCTOR
+            return mine and action in (Action.READ, Action.CANCEL)
         case Roster():
-            return action is Action.READ and person.role is Role.INSTRUCTOR
+            return action in (Action.READ, Action.RESET) and person.role is Role.INSTRUCTOR

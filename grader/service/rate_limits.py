@@ -15,17 +15,17 @@ to, the chance of a hit is one in fifty million.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import math
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from itsdangerous import BadSignature, TimestampSigner
+from itsdangerous import BadSignature
 
 from grader.errors import NotAllowed
 from grader.service.limits import Buckets, household
+from grader.service.signing import Signer
 
 LOG = logging.getLogger(__name__)
 MARK_BYTES = 12
@@ -56,17 +56,8 @@ class BrowserTokens:
         except BadSignature:
             return None
 
-    def _signer(self, name: str) -> _Signer:
-        return _Signer(self, salt=b"mark of a browser of " + name.encode(errors="surrogatepass"))
-
-
-class _Signer(TimestampSigner):
-    def __init__(self, tokens: BrowserTokens, salt: bytes) -> None:
-        super().__init__(tokens.secret, salt, key_derivation="hmac", digest_method=hashlib.sha256)
-        self._clock = tokens.clock
-
-    def get_timestamp(self) -> int:
-        return int(self._clock())
+    def _signer(self, name: str) -> Signer:
+        return Signer(self.secret, b"mark of a browser of " + name.encode(errors="surrogatepass"), self.clock)
 
 
 class SignIns:
@@ -135,6 +126,7 @@ class SignupLimits:
         self._warnings = Buckets(1, 3600.0, clock=clock)
         self._accounts = Buckets(600, 5.0, clock=clock)  # a large class registers in its first hour
         self._sessions = Buckets(100, 10.0, clock=clock)
+        self._outside = Buckets(100, 30.0, clock=clock)
         self._visitors = Buckets(100, 30.0, clock=clock)
         self._all_visitors = Buckets(2000, 2.0, clock=clock)
 
@@ -144,13 +136,14 @@ class SignupLimits:
         if self._wrong_codes.take(home) > 0 and self._warnings.take("") == 0:
             LOG.warning(GUESSING, home)
 
-    def account(self, address: str) -> Try:
-        """Count an account about to be made by somebody who knows the class code.
+    def account(self, address: str, *, in_class: bool = True) -> Try:
+        """Count an account about to be made, by somebody who knows the class code or by somebody else.
 
         Raises:
             NotAllowed: there were too many from that address.
         """
-        return _taken((self._accounts, household(address), "accounts were made at your address"))
+        bucket = self._accounts if in_class else self._outside  # strangers may share the address of a class
+        return _taken((bucket, household(address), "accounts were made at your address"))
 
     def visitor(self, address: str) -> None:
         """Count a visitor about to run something for the first time.

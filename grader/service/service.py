@@ -22,6 +22,7 @@ from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
+from grader.service.own_account import OwnAccount
 from grader.store import boards, keys, submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
@@ -96,6 +97,7 @@ class Service:
             hasher=hasher,
             clock=clock,
         )
+        self.own_account = OwnAccount(self.accounts, database, queue, secret=rules.secret, clock=clock)
 
     @property
     def class_code(self) -> str:

@@ -125,6 +125,12 @@ def credentials(session: Session, key: str) -> Credentials | None:
     return None if found is None else Credentials(_user(found), found.password)
 
 
+def credentials_of(session: Session, user: UserId) -> Credentials | None:
+    """Return the person of that id, who has a password."""
+    found = session.execute(_people(UserRow.password).where(UserRow.id == user, UserRow.password != "")).one_or_none()
+    return None if found is None else Credentials(_user(found), found.password)
+
+
 def replace_password(session: Session, user: UserId, password: str) -> None:
     """Store another hash for a person."""
     row = session.get_one(UserRow, user)
@@ -148,6 +154,16 @@ def visit(session: Session, digest: str, now: float) -> Visit | None:
         .where(SessionRow.digest == digest, SessionRow.expires > now)
     ).one_or_none()
     return None if found is None else Visit(_user(found), found.expires)
+
+
+def close_sessions(session: Session, user: UserId) -> None:
+    """Forget all sessions of a person."""
+    session.execute(delete(SessionRow).where(SessionRow.user_id == user))
+
+
+def delete_person(session: Session, user: UserId) -> None:
+    """Delete a person with all that is stored of them."""
+    session.execute(delete(UserRow).where(UserRow.id == user))
 
 
 def close_session(session: Session, digest: str) -> None:

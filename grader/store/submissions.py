@@ -104,6 +104,12 @@ def waiting(session: Session, user: UserId) -> int:
     return session.scalar(mine) or 0
 
 
+def open_ones(session: Session, user: UserId) -> list[SubmissionId]:
+    """Return the person's unfinished submissions."""
+    query = select(SubmissionRow.id).where(SubmissionRow.user_id == user, SubmissionRow.state == OPEN)
+    return [SubmissionId(id) for id in session.scalars(query)]
+
+
 def waiting_outside(session: Session) -> int:
     """Count the unfinished submissions of everybody who is in no class."""
     theirs = select(func.count()).where(SubmissionRow.state == OPEN, ~in_class(SubmissionRow.user_id))

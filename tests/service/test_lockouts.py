@@ -134,6 +134,27 @@ def requests_of_guests(place: Place) -> None:
             place.crowd.admit(Who(None, SHARED))
 
 
+def visitors(place: Place) -> None:
+    """Run something as one new visitor after the other."""
+    for _ in range(150):
+        with suppress(NotAllowed):
+            place.service.accounts._arrivals.visitor(SHARED)
+
+
+def visitors_from_everywhere(place: Place) -> None:
+    """The same from very many addresses."""
+    for n in range(2100):
+        with suppress(NotAllowed):
+            place.service.accounts._arrivals.visitor(f"10.{n % 30}.{n // 30}.1")
+
+
+def accounts_outside(place: Place) -> None:
+    """Make accounts without a class code."""
+    for _ in range(150):
+        with suppress(NotAllowed):
+            place.service.accounts._arrivals.account(SHARED, in_class=False)
+
+
 @dataclass(frozen=True)
 class Siege:
     """What the attacker does, which limiters that uses up, and how the honest person gets through afterwards."""
@@ -158,6 +179,8 @@ SIEGES = [
     siege(one_name_from_everywhere, "SignIns._by_name", visit=lambda place: place.enter(mark=place.mark)),
     siege(one_name_from_one_household, "SignIns._by_pair", visit=lambda place: place.enter()),
     siege(marks_that_are_none, "SignIns._by_pair", visit=lambda place: place.enter(mark=place.mark)),
+    siege(visitors, "SignupLimits._visitors", visit=lambda place: place.register()),
+    siege(accounts_outside, "SignupLimits._outside", visit=lambda place: place.register()),
     siege(sessions, "SignupLimits._sessions", visit=lambda place: place.enter()),
     siege(
         submissions,
@@ -199,6 +222,18 @@ KNOWN = [
     siege(own_browser, "SignIns._by_mark", visit=lambda place: place.enter(mark=place.mark)),
     # These are no wrong tries: somebody who knows the code makes hundreds of accounts, each with a share of the queue.
     siege(full_of_accounts, "SignupLimits._accounts", visit=lambda place: place.register()),
+    # Nothing is known of a visitor but the address; who has an account, or registers with a code, is let in.
+    siege(visitors, "SignupLimits._visitors", visit=lambda place: place.service.accounts.visit(SHARED) and None),
+    siege(
+        visitors_from_everywhere,
+        "SignupLimits._all_visitors",
+        visit=lambda place: place.service.accounts.visit("203.0.113.7") and None,
+    ),
+    siege(
+        accounts_outside,
+        "SignupLimits._outside",
+        visit=lambda place: place.service.register("Newcomer", PASSWORD, "", SHARED) and None,
+    ),
     # A flood is refused before anything of it is read, so nothing is known of a guest but the address.
     siege(requests_of_guests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),
 ]

@@ -148,7 +148,7 @@
     const links = view.links.map((link) =>
       h("a", { href: link.href, "aria-current": link.here ? "page" : null }, link.text));
     const person = view.user
-      ? [h("span", { class: "gym-name", title: view.user }, view.user),
+      ? [h("a", { class: "gym-name", href: "/account", title: "Your account: " + view.user }, view.user),
          h("form", { method: "post", action: "/sign-out" }, h("button", { type: "submit", class: "gym-plain" }, "Sign out"))]
       : view.visitor ? [h("a", { href: "/register?next=" + encodeURIComponent(location.pathname + location.search) }, "Register to keep your work"), h("a", { href: "/sign-in" }, "Sign in")]
       : [h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search) }, "Sign in")];

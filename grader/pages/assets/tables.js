@@ -166,6 +166,8 @@
       back(view),
       view.wide && h("h1", {}, view.title),
       view.choices && gym.picker(view.choices, "Show"),
+      view.student && h("form", { method: "post", action: "/teach/reset" }, h("input", { type: "hidden", name: "student", value: view.student }),
+        h("button", { type: "submit", class: "gym-button" }, "Link for a new password")),
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),

@@ -1,0 +1,143 @@
+"""What people change about their own accounts, and forgotten passwords: plain HTML forms, as those for signing in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from grader.errors import GraderFault, NotAllowed, record
+from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, network_of, template
+from grader.pages.identity import Identity, shown_name
+from grader.pages.passwords import EACH_PERSON, Busy, Gone, Guest, Passwords
+from grader.store.records import User, UserId
+
+TO_SIGN_IN = "/sign-in?next=/account"
+CHANGED = "Your password is changed. You are signed out everywhere else."
+NOBODY = "There is no such student."
+
+
+def build_own_account(identity: Identity, session_seconds: int, hashing: Passwords) -> APIRouter:
+    """Return the routes `/account` and `/reset`, and the instructors' `/teach/reset`."""
+    router = APIRouter(include_in_schema=False)
+    forms = OwnAccountForms(identity, session_seconds, hashing)
+    router.add_api_route("/account", forms.show, methods=["GET"])
+    router.add_api_route("/account", forms.change, methods=["POST"])
+    router.add_api_route("/reset", forms.show_reset, methods=["GET"])
+    router.add_api_route("/reset", forms.reset, methods=["POST"])
+    router.add_api_route("/teach/reset", forms.link, methods=["POST"])
+    return router
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAccountForms:
+    """The handlers; what hashes a password waits for its turn."""
+
+    identity: Identity
+    session_seconds: int
+    hashing: Passwords
+
+    def show(self, request: Request) -> Response:
+        """Show what can be changed."""
+        user = self._member(request)
+        return RedirectResponse(TO_SIGN_IN, status_code=303) if user is None else _page(user)
+
+    async def change(self, request: Request, act: Field, password: Field = "", new: Field = "") -> Response:
+        """Change the password, end all sessions or delete the account, or say why not."""
+        user = self._member(request)
+        if user is None:
+            return RedirectResponse(TO_SIGN_IN, status_code=303)
+        ways: dict[str, Callable[[], Response]] = {
+            "password": lambda: self._change_password(request, user, password, new),
+            "everywhere": lambda: self._sign_out_everywhere(user),
+            "delete": lambda: self._delete(request, user, password),
+        }
+        if act not in ways:
+            return _page(user, 422)
+        return await self._slowly(request, f"person {user.id}", ways[act], partial(_page, user, act=act))
+
+    def show_reset(self, token: str = "") -> Response:
+        """Show the form for a new password, or that the link is worth nothing."""
+        try:
+            name = shown_name(self.identity.service.own_account.owner_of(token))
+        except NotAllowed as refusal:
+            return HTMLResponse(template("reset.html").render(error=str(refusal)), 403)
+        return HTMLResponse(template("reset.html").render(name=name, token=token))
+
+    async def reset(self, request: Request, token: Field, password: Field) -> Response:
+        """Set a new password by a link, and begin a session."""
+
+        def show(status: int, error: str) -> Response:
+            return HTMLResponse(template("reset.html").render(error=error, name="your account", token=token), status)
+
+        try:
+            owner = self.identity.service.own_account.owner_of(token)
+        except NotAllowed as refusal:
+            return HTMLResponse(template("reset.html").render(error=str(refusal)), 403)
+        return await self._slowly(request, f"person {owner.id}", partial(self._reset, token, password), show)
+
+    def link(self, request: Request, student: Field) -> Response:
+        """Show an instructor a link with which a student sets a new password."""
+        user = self.identity.instructor(request)
+        number = int(student) if student.isdecimal() and len(student) < 10 else 0
+        try:
+            if user is None:
+                raise NotAllowed(NOBODY)
+            token = self.identity.service.own_account.link_for_student(user, UserId(number))
+        except NotAllowed as refusal:
+            return HTMLResponse(template("link.html").render(error=str(refusal)), 403)
+        address = f"{str(request.base_url).rstrip('/')}/reset?token={quote(token, safe='')}"
+        return HTMLResponse(template("link.html").render(link=address))
+
+    def _member(self, request: Request) -> User | None:
+        user = self.identity.user(request)
+        return None if user is None or user.visitor else user
+
+    def _change_password(self, request: Request, user: User, old: str, new: str) -> Response:
+        token = self.identity.service.own_account.change_password(user, old, new, address_of(request))
+        response = _page(user, done=CHANGED)
+        self.identity.set(response, token, self.session_seconds)
+        return response
+
+    def _sign_out_everywhere(self, user: User) -> Response:
+        self.identity.service.own_account.sign_out_everywhere(user)
+        return self._gone()
+
+    def _delete(self, request: Request, user: User, password: str) -> Response:
+        self.identity.service.own_account.delete(user, password, address_of(request))
+        return self._gone()
+
+    def _reset(self, token: str, password: str) -> Response:
+        session = self.identity.service.own_account.reset(token, password)
+        response = RedirectResponse("/", status_code=303)
+        self.identity.set(response, session, self.session_seconds)
+        return response
+
+    def _gone(self) -> Response:
+        response = RedirectResponse("/", status_code=303)
+        self.identity.clear(response)
+        return response
+
+    async def _slowly(
+        self, request: Request, key: str, do: Callable[[], Response], show: Callable[[int, str], Response]
+    ) -> Response:
+        guest = Guest(f"{key} at {network_of(address_of(request))}", True, EACH_PERSON)
+        try:
+            return await self.hashing.run(guest, do, request.is_disconnected)
+        except NotAllowed as refusal:
+            return show(403, str(refusal))
+        except GraderFault as fault:
+            return show(503, SORRY.format(incident=record(LOG, "an account could not be changed", fault)))
+        except Gone:
+            return Response(status_code=503)  # nobody reads it
+        except Busy:
+            return show(503, BUSY)
+
+
+def _page(user: User, status: int = 200, error: str = "", *, act: str = "", done: str = "") -> Response:
+    page = template("own_account.html").render(name=shown_name(user), error=error, act=act, done=done)
+    return HTMLResponse(page, status)

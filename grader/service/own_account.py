@@ -1,0 +1,139 @@
+"""What people change about their own accounts, and the links by which a forgotten password is replaced.
+
+A link holds the person's id and a signature. The hash of the present password is part of what is signed, so a link is
+worth nothing once a password was set with it, or in any other way; nothing of it is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from itsdangerous import BadSignature
+
+from grader.errors import NotAllowed
+from grader.jobs.queue import Queue
+from grader.service.accounts import Accounts
+from grader.service.authorize import Action, Roster, authorize
+from grader.service.signing import Signer
+from grader.store import accounts, roster, submissions
+from grader.store.accounts import Credentials
+from grader.store.engine import Database
+from grader.store.records import User, UserId
+
+LINK_SECONDS = 48 * 3600
+LONGEST_ID = 18  # digits
+WORTHLESS = "This link was used already, or is older than 48 hours. Ask your instructor for a new one."
+
+
+class OwnAccount:
+    """Changes passwords, ends sessions, and deletes accounts.
+
+    Args:
+        people: knows and hashes passwords.
+        database: where people are stored.
+        queue: cancels what is on its way.
+        secret: what links are signed with.
+        clock: gives the seconds since the epoch.
+    """
+
+    def __init__(
+        self, people: Accounts, database: Database, queue: Queue, *, secret: bytes, clock: Callable[[], float]
+    ) -> None:
+        """Wire the parts."""
+        self._people, self._database, self._queue = people, database, queue
+        self._secret, self._clock = secret, clock
+
+    def change_password(self, user: User, old: str, new: str, address: str) -> str:
+        """Replace the password, end all sessions, and return the token of a new one.
+
+        Raises:
+            NotAllowed: the old password is wrong, the new one too short, or there were too many tries.
+        """
+        self._people.prove(user.name, old, address)
+        self._set(user, new)
+        return self._people.begin_session(user)
+
+    def sign_out_everywhere(self, user: User) -> None:
+        """End all of a person's sessions."""
+        with self._database.write() as session:
+            accounts.close_sessions(session, user.id)
+        self._people.forget_sessions()
+
+    def delete(self, user: User, password: str, address: str) -> None:
+        """Delete a person with everything that they have handed in.
+
+        Raises:
+            NotAllowed: the password is wrong, or there were too many tries.
+        """
+        self._people.prove(user.name, password, address)
+        with self._database.read() as session:
+            under_way = submissions.open_ones(session, user.id)
+        for id in under_way:
+            self._queue.cancel(id)
+        with self._database.write() as session:
+            accounts.delete_person(session, user.id)
+        self._people.forget_sessions()
+
+    def link_for_student(self, asking: User, student: UserId) -> str:
+        """Return the token of a link with which a student sets a new password, once, within 48 hours.
+
+        Raises:
+            NotAllowed: it is no instructor who asks, or there is no such student.
+        """
+        authorize(asking, Action.RESET, Roster())
+        with self._database.read() as session:
+            known = roster.student(session, student)
+            found = accounts.credentials_of(session, student) if known else None
+        if found is None:
+            raise NotAllowed("There is no such student.")
+        return self._signer(found).sign(str(found.user.id)).decode()
+
+    def link_for(self, name: str) -> str:
+        """Return the same for anybody, by name; for the command line.
+
+        Raises:
+            NotAllowed: there is nobody of that name.
+        """
+        found = self._people.credentials(name)
+        if found is None:
+            raise NotAllowed(f"There is no account called {name[:80]!r}.")
+        return self._signer(found).sign(str(found.user.id)).decode()
+
+    def reset(self, token: str, password: str) -> str:
+        """Set a new password by a link, end all sessions, and return the token of a new one.
+
+        Raises:
+            NotAllowed: the link is worth nothing any more, or the password is too short.
+        """
+        user = self.owner_of(token)
+        self._set(user, password)
+        return self._people.begin_session(user)
+
+    def owner_of(self, token: str) -> User:
+        """Return whose password a link replaces.
+
+        Raises:
+            NotAllowed: it is worth nothing any more.
+        """
+        number = token.partition(".")[0]
+        if not (number.isascii() and number.isdigit() and len(number) <= LONGEST_ID):
+            raise NotAllowed(WORTHLESS)
+        with self._database.read() as session:
+            found = accounts.credentials_of(session, UserId(int(number)))
+        try:
+            if found is None:
+                raise BadSignature("nobody")
+            self._signer(found).unsign(token.encode(errors="replace"), max_age=LINK_SECONDS)
+        except BadSignature:
+            raise NotAllowed(WORTHLESS) from None
+        return found.user
+
+    def _set(self, user: User, password: str) -> None:
+        hashed = self._people.hashed(password)
+        with self._database.write() as session:
+            accounts.replace_password(session, user.id, hashed)
+            accounts.close_sessions(session, user.id)
+        self._people.forget_sessions()
+
+    def _signer(self, found: Credentials) -> Signer:
+        return Signer(self._secret, b"new password after " + found.password.encode(), self._clock)

@@ -1,0 +1,86 @@
+"""The account page, and links for forgotten passwords, over HTTP and in the browser."""
+
+import html
+import re
+
+from playwright.sync_api import expect
+
+from grader.store.records import Role
+from tests.pages.conftest import PASSWORD
+
+NEW = "another good password"
+
+
+def test_the_account_page_is_for_members(visitor):
+    """Guests and visitors are led to the form for signing in."""
+    with visitor() as guest:
+        assert guest.get("/account").headers["location"] == "/sign-in?next=/account"
+        guest.post("/visit")
+        answer = guest.post("/account", data={"act": "delete", "password": ""})
+
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/account")
+
+
+def test_a_password_is_changed_in_the_form(open_page, person, site):
+    """A wrong present password is told beside the form; the right one changes it, and this browser stays signed in."""
+    who = person()
+    page = open_page("/", who)
+    page.get_by_role("link", name=who.user.name).click()
+    button = page.get_by_role("button", name="Change the password")
+    for present, told in (
+        ("a wrong password", "The name or the password is wrong."),
+        (PASSWORD, "Your password is changed."),
+    ):
+        page.get_by_label("Present password").fill(present)
+        page.get_by_label("New password").fill(NEW)
+        with page.expect_response("**/account"):
+            button.click()
+        expect(page.get_by_text(told)).to_be_visible()
+    page.goto("/work")
+
+    expect(page.locator("#header")).to_contain_text(who.user.name)
+    assert site.service.user_of(who.token) is None
+    assert site.service.sign_in(who.user.name, NEW, "127.0.0.1")
+
+
+def test_an_account_is_deleted_only_with_its_password(visitor, person, site):
+    """Afterwards nobody is signed in, and the name can be taken again."""
+    who = person()
+    with visitor(who) as client:
+        refused = client.post("/account", data={"act": "delete", "password": "a wrong password"})
+        assert refused.status_code == 403
+        assert "password is wrong" in refused.text
+        gone = client.post("/account", data={"act": "delete", "password": PASSWORD})
+
+    assert (gone.status_code, gone.headers["location"]) == (303, "/")
+    assert site.service.user_of(who.token) is None
+    assert site.service.add_user(who.user.name, PASSWORD, Role.STUDENT).id != who.user.id
+
+
+def test_an_instructor_gives_out_a_link_that_works_once(open_page, person, visitor, site):
+    """From the student's page in the gradebook; the student sets a password and is signed in."""
+    student, teacher = person(), person(role=Role.INSTRUCTOR)
+    page = open_page(f"/teach/?student={student.user.id}", teacher)
+    page.get_by_role("button", name="Link for a new password").click()
+    link = page.get_by_label("Link").input_value()
+    with visitor() as guest:
+        form = guest.get(link)
+        token = html.unescape(re.search(r'name="token" value="([^"]+)"', form.text)[1])
+        short = guest.post("/reset", data={"token": token, "password": "short"})
+        assert (short.status_code, "10 to 200 characters" in short.text) == (403, True)
+        done = guest.post("/reset", data={"token": token, "password": NEW})
+        again = guest.get(link)
+
+    assert student.user.name in form.text
+    assert site.service.user_of(done.cookies["attention_gym"]) == student.user
+    assert (again.status_code, "was used already" in again.text) == (403, True)
+
+
+def test_students_get_no_links(visitor, person):
+    """The route is the instructors', and asks by itself."""
+    student = person()
+    with visitor(student) as client:
+        answer = client.post("/teach/reset", data={"student": str(student.user.id)})
+
+    assert "/reset?token=" not in answer.text
+    assert answer.status_code in (303, 401, 403, 404)
