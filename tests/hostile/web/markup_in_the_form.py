@@ -4,7 +4,7 @@ Expected: shown as text
 Stopped by: escaping templates
 """
 
-PAYLOAD = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}{%print(1)%}${7*7}"
+PAYLOAD = "\"'><script>alert(1)</script><img src=x onerror=alert(2)>{{7919*7}}{%print(1)%}${7919*7}"
 
 
 def control(world):
@@ -25,7 +25,7 @@ def attack(world):
     for answer in answers:
         assert "<script>alert" not in answer.text
         assert "<img src=x" not in answer.text
-        assert "49" not in answer.text.replace("{{7*7}}", "") or answer.status_code == 200
+        assert str(7919 * 7) not in answer.text
         world.harmless(answer)
     told = world.event(client, "board", query="ex=%3Cscript%3E").text + world.event(client, "open", query="ex=%3Cb%3E").text
     assert "<script>" not in told
