@@ -22,16 +22,16 @@ def exercises_view(catalog: Catalog, best: Mapping[str, float]) -> View:
     One track is `open` from the start on small screens: the one of the exercise to do next.
     """
     solved = sum(_is_solved(id, best) for id in catalog)
-    coming = next(iter(_coming(catalog, best)), None)
+    following = next(coming(catalog, best), None)
     return {
         "title": "Exercises",
         "text": f"{solved} of {len(catalog)} solved.",
         "count": len(catalog),
         "share": 100 * solved / len(catalog) if catalog else 0.0,
-        "next": _link(catalog, coming.id, best) if coming else None,
+        "next": _link(catalog, following.id, best) if following else None,
         "begun": bool(best),
         "tracks": [
-            _track(name, members, catalog, best, is_open=coming in members) for name, members in tracks(catalog)
+            _track(name, members, catalog, best, is_open=following in members) for name, members in tracks(catalog)
         ],
     }
 
@@ -44,7 +44,7 @@ def tracks(catalog: Catalog) -> list[tuple[str, list[Exercise]]]:
     return list(grouped.items())
 
 
-def _coming(catalog: Catalog, best: Mapping[str, float]) -> Iterator[Exercise]:
+def coming(catalog: Catalog, best: Mapping[str, float]) -> Iterator[Exercise]:
     """Yield what is not solved yet: first what nothing unsolved stands before."""
     left = [exercise for exercise in catalog.values() if not _is_solved(exercise.id, best)]
     ready = [one for one in left if all(_is_solved(need, best) for need in one.spec.needs if need in catalog)]

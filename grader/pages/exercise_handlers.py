@@ -15,9 +15,11 @@ import gradio as gr
 
 from grader.errors import GraderFault, NotAllowed, logged_for, record
 from grader.exercise.catalog import Catalog, Exercise
+from grader.judge.report import Report
 from grader.pages import catalogue, lists, run_status
 from grader.pages.identity import Identity
 from grader.pages.render import report_view
+from grader.pages.solutions import solutions_view
 from grader.pages.wording import View, pack
 from grader.service import Service
 from grader.store.records import Draft, Submission, SubmissionId, User
@@ -64,7 +66,7 @@ class ExerciseHandlers:
             exercise.id,
             unfinished or _still_searched(shown),
             *map(pack, self._records(user, exercise)),
-            *map(pack, _opened(shown, best.get(exercise.id)) if shown else (run_status.idle_view(), report_view(None))),
+            *map(pack, self._opened(shown, best) if shown else (run_status.idle_view(), report_view(None))),
         )
 
     def open_with_devices(self, request: gr.Request) -> Parts:
@@ -134,8 +136,19 @@ class ExerciseHandlers:
             found = self.service.submission(user, SubmissionId(id))
         except NotAllowed as refusal:
             return gr.skip(), pack(run_status.refused_view(str(refusal))), gr.skip()
-        panel, report = _opened(found, None)
+        panel, report = self._opened(found, self.service.best(user))
         return pack({"restore": found.source}), pack(panel), pack(report)
+
+    def report(self, report: Report | None, number: int, exercise: str, best: Mapping[str, float]) -> View:
+        """Return a report as its owner sees it, whose best scores are `best`."""
+        solutions = solutions_view(self.catalog, self._exercise(exercise), best)
+        return report_view(report, number_of_attempt=number, best=best.get(exercise), solutions=solutions)
+
+    def _opened(self, shown: Submission, best: Mapping[str, float]) -> tuple[View, View]:
+        """Return the panel and the report of an attempt that is shown again; one on its way is followed instead."""
+        if shown.report is None:
+            return run_status.idle_view(), report_view(None)
+        return run_status.opened_view(shown.number), self.report(shown.report, shown.number, shown.exercise, best)
 
     def _quietly_cancel(self, user: User, id: SubmissionId) -> None:
         try:
@@ -169,13 +182,6 @@ class ExerciseHandlers:
         latest = self.service.submission(user, attempts[0].id)
         wanted = next((attempt.id for attempt in attempts if attempt.id == asked), latest.id)
         return latest, latest if wanted == latest.id else self.service.submission(user, wanted)
-
-
-def _opened(shown: Submission, best: float | None) -> tuple[View, View]:
-    """Return the panel and the report of an attempt that is shown again; one on its way is followed instead."""
-    if shown.report is None:
-        return run_status.idle_view(), report_view(None)
-    return run_status.opened_view(shown.number), report_view(shown.report, number_of_attempt=shown.number, best=best)
 
 
 def _still_searched(shown: Submission | None) -> str:

@@ -55,22 +55,20 @@ _LOOKING: View = {
 }
 
 
-def report_view(report: Report | None, *, number_of_attempt: int = 0, best: float | None = None) -> View:
+def report_view(
+    report: Report | None, *, number_of_attempt: int = 0, best: float | None = None, solutions: View = None
+) -> View:
     """Return the report part of the page; an empty one without a report."""
     if report is None:
         return _EMPTY
     return {
         "empty": False,
-        "score": number(report.score),
-        "share": report.score,
-        "tone": tone(report.score, 100.0),
-        "title": title(report),
-        "free": _free(report),
-        "lines": _lines(report, number_of_attempt, best),
+        **_verdict(report, number_of_attempt, best),
         "bars": [_bar(NAMES[dimension], points) for dimension, points in sorted_points(report)],
         "reason": sentence(clean(report.reason)),
         "causes": causes(report),
         "marks": marks(report),
+        "solutions": solutions if report.accepted else None,
         "groups": groups(report.checks, folded=bool(causes(report) or report.reason)),
         "properties": [_property(one) for one in report.properties],
         "maps": [map_view(heatmap) for heatmap in report.figures.heatmaps],
@@ -83,6 +81,17 @@ def report_view(report: Report | None, *, number_of_attempt: int = 0, best: floa
         "mapping": [[clean(name, 80), clean(place, 120)] for name, place in report.mapping.items()],
         "output": clean(report.output, 20000),
         "facts": clean(_facts(report), 300),
+    }
+
+
+def _verdict(report: Report, number_of_attempt: int, best: float | None) -> dict[str, View]:
+    return {
+        "score": number(report.score),
+        "share": report.score,
+        "tone": tone(report.score, 100.0),
+        "title": title(report),
+        "free": _free(report),
+        "lines": _lines(report, number_of_attempt, best),
     }
 
 

@@ -17,7 +17,6 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from grader.errors import GraderFault, NotAllowed, logged_for, record
 from grader.pages import run_status
 from grader.pages.exercise_handlers import ExerciseHandlers, Part
-from grader.pages.render import report_view
 from grader.pages.request_limits import StreamLimiter
 from grader.pages.wording import pack
 from grader.service import Service
@@ -85,5 +84,5 @@ class Runs:
 
     def _ending(self, user: User, watch: Watch) -> list[Part]:
         best = self.service.best(user)
-        report = report_view(watch.report, number_of_attempt=watch.number, best=best.get(watch.exercise))
+        report = self.handlers.report(watch.report, watch.number, watch.exercise, best)
         return [("report", report), *self.handlers.changed(user, watch.exercise, best)]

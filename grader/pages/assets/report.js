@@ -162,6 +162,12 @@
             h("tbody", {}, one.rows.map((row) => h("tr", { class: row.within ? "" : "gym-out" },
               h("th", { scope: "row" }, row.name), h("td", {}, row.error), h("td", {}, row.bound), h("td", {}, row.where))))) : null))));
 
+  /* After full marks: how else it can be written, and what comes next. */
+  const solutions = (view) =>
+    h("section", { class: "gym-card-box gym-solutions" }, h("h3", {}, "Compare with yours"),
+      view.ways.map((way) => h("details", {}, h("summary", {}, way.title), h("pre", { tabindex: "0" }, way.code))),
+      view.next && h("p", {}, h("a", { class: "gym-button gym-strong", href: view.next.href }, "Next: " + view.next.text)));
+
   const fold = (title, ...inside) => h("details", { class: "gym-card-box gym-fold" }, h("summary", {}, h("strong", {}, title)), inside);
 
   gym.parts.report = (view) => {
@@ -177,6 +183,7 @@
         view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
       view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("p", {}, gym.rich(view.reason))),
       lead(view, proof),
+      view.solutions && once(solutions, view.solutions),
       view.clues && h("section", { class: "gym-card-box gym-advice gym-clues" }, h("h3", {}, view.clues.title), view.clues.text && h("p", {}, view.clues.text),
         h("ul", {}, view.clues.lines.map((text) => h("li", {}, gym.rich(text))))),
       view.groups.map((one) => once(group, one)),
