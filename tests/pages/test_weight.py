@@ -105,8 +105,8 @@ def test_a_page_is_light_and_nothing_in_it_jumps(site: Site, browser: Browser):
 
 
 @pytest.mark.parametrize("exercise", Catalog.load())
-def test_every_formula_becomes_mathml(exercise: str):
-    """No dollar sign, no backslash is left outside of code, and no command that the converter does not know."""
+def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
+    """First why, last two questions with folded answers; no dollar sign and no backslash is left outside of code."""
     known = Catalog.load()[exercise]
     for text in (known.statement, *known.hints):
         html = prose.to_html(text)
@@ -119,6 +119,9 @@ def test_every_formula_becomes_mathml(exercise: str):
         assert "$" not in outside
         assert "\\" not in outside
         assert "merror" not in html
+    html = prose.to_html(known.statement)
+    assert html.startswith("<h2>Why</h2>")
+    assert html.count("<details><summary>Answer</summary>") == html.count("</details>") == 2
 
 
 def test_markup_in_markdown_is_text():
