@@ -1,11 +1,11 @@
-"""The run panel: one sentence on what is happening, and a chip per dimension; pure functions."""
+"""The run panel: one sentence on what is happening; pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
-from grader.pages.render import NAMES, title
+from grader.judge.report import Report, Status, Verdict
+from grader.pages.render import title
 from grader.pages.wording import View, clean, count
 from grader.store.records import State, Watch
 
@@ -14,7 +14,6 @@ _AGAIN = "Please try again in a moment. If that does not help, give your instruc
 _KEPT = "Your code is saved. You may close this page and come back; you keep your place in line."
 _OVERTAKEN = "It ran for long while others waited, so they go first; then it is run anew, with more time to itself."
 _MANY = 5  # ahead; fewer are through before the sentence has been read
-_RARE = (Dimension.MEMORY, Dimension.LEARNING)
 
 
 def idle_view() -> View:
@@ -59,7 +58,7 @@ def not_taken_view(incident: str) -> View:
 
 def opened_view(number: int) -> View:
     """Return the panel for an earlier attempt that was opened again."""
-    return _panel("idle", f"This is attempt {number} again. Change it and press Run checks.", chips=[])
+    return _panel("idle", f"This is attempt {number} again. Change it and press Run checks.")
 
 
 def watch_view(watch: Watch) -> View:
@@ -79,7 +78,7 @@ def _waiting(watch: Watch) -> View:
     line = "In line again" if watch.again else "In line"
     text = f"{line}: you are next" if watch.ahead == 0 else f"{line}: {watch.ahead} ahead of you"
     detail = _OVERTAKEN if watch.again else _KEPT if watch.ahead >= _MANY else ""
-    return _panel("queued", text + _eta(watch.eta), detail=detail, chip="waiting", busy=True, elapsed=watch.elapsed)
+    return _panel("queued", text + _eta(watch.eta), detail=detail, busy=True, elapsed=watch.elapsed)
 
 
 def _eta(seconds: int | None) -> str:
@@ -98,7 +97,6 @@ def _running(watch: Watch) -> View:
         text,
         detail=detail,
         share=share,
-        chip="busy",
         busy=True,
         elapsed=watch.elapsed,
         curve=watch.curve,
@@ -117,29 +115,7 @@ def _finished(watch: Watch, report: Report) -> View:
         phase, text = "failed", f"Done: {passed} of {len(report.checks)} checks passed"
     else:
         phase, text = "failed", title(report)
-    return _panel(phase, text, chips=_chips(report.checks) if report.checks else [], elapsed=watch.elapsed)
-
-
-def _chips(checks: Sequence[CheckResult]) -> list[View]:
-    shown = (dimension for dimension in NAMES if _has(checks, dimension))
-    return [_chip(NAMES[dimension], [c for c in checks if c.dimension is dimension]) for dimension in shown]
-
-
-def _has(checks: Sequence[CheckResult], dimension: Dimension) -> bool:
-    """Whether there is a chip for a dimension: always for the four that most exercises have."""
-    return dimension not in _RARE or any(check.dimension is dimension for check in checks)
-
-
-def _chip(name: str, checks: list[CheckResult]) -> View:
-    passed = sum(check.status is Verdict.PASSED for check in checks)
-    states = {check.status for check in checks}
-    if not checks:
-        state = "waiting"
-    elif passed == len(checks):
-        state = "passed"
-    else:
-        state = next(one.value for one in (Verdict.FAILED, Verdict.BROKEN, Verdict.SKIPPED) if one in states)
-    return {"name": name, "state": state, "text": f"{passed}/{len(checks)}" if checks else ""}
+    return _panel(phase, text, elapsed=watch.elapsed)
 
 
 def _panel(
@@ -147,20 +123,15 @@ def _panel(
     text: str,
     *,
     detail: str = "",
-    chips: list[View] | None = None,
-    chip: str = "waiting",
     busy: bool = False,
     share: float = 0,
     elapsed: float | None = None,
     curve: Sequence[float] = (),
 ) -> View:
-    shown = (dimension for dimension in NAMES if _has((), dimension))
-    waiting: list[View] = [{"name": NAMES[dimension], "state": chip, "text": ""} for dimension in shown]
     return {
         "phase": phase,
         "text": text,
         "detail": detail,
-        "chips": waiting if chips is None else chips,
         "busy": busy,
         "share": share,
         "elapsed": elapsed,

@@ -85,7 +85,7 @@
     source.addEventListener("report", () => { judged = true; });
     source.addEventListener("end", () => { source.close(); ended = submission; });
     source.addEventListener("error", () => {
-      if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, chips: [], curve: [] }));
+      if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, curve: [] }));
     });
   };
 

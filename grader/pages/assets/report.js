@@ -21,7 +21,7 @@
   };
 
   /* ---- run panel ---- */
-  const MARK = { passed: "✓", failed: "✕", partly: "✕", skipped: "–", broken: "!", waiting: "", busy: "" };
+  const MARK = { passed: "✓", failed: "✕", partly: "✕", skipped: "–", broken: "!" };
   let clock = 0;
 
   gym.note = (text) => {
@@ -75,10 +75,7 @@
       view.detail && h("p", { class: "gym-sub" }, view.detail),
       view.busy && bar,
       view.curve.length > 1 && sparkline(view.curve),
-      h("p", { id: "gym-note", class: "gym-sub" }),
-      view.chips.length > 0 && h("ul", { class: "gym-chips" }, view.chips.map((chip) =>
-        h("li", { class: "gym-chip gym-" + chip.state },
-          h("i", { class: "gym-mark", role: "img", "aria-label": chip.state }, MARK[chip.state]), h("span", {}, chip.name), h("b", {}, chip.text)))));
+      h("p", { id: "gym-note", class: "gym-sub" }));
   };
 
   /* ---- report ---- */
