@@ -127,7 +127,7 @@ class SignupLimits:
         self._accounts = Buckets(600, 5.0, clock=clock)  # a large class registers in its first hour
         self._sessions = Buckets(100, 10.0, clock=clock)
         self._outside = Buckets(100, 30.0, clock=clock)
-        self._visitors = Buckets(100, 30.0, clock=clock)
+        self._visitors = Buckets(400, 10.0, clock=clock)  # a lecture hall that begins without accounts
         self._all_visitors = Buckets(2000, 2.0, clock=clock)
 
     def code_was_wrong(self, address: str) -> None:

@@ -136,7 +136,7 @@ def requests_of_guests(place: Place) -> None:
 
 def visitors(place: Place) -> None:
     """Run something as one new visitor after the other."""
-    for _ in range(150):
+    for _ in range(450):
         with suppress(NotAllowed):
             place.service.accounts._arrivals.visitor(SHARED)
 

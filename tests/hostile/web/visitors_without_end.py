@@ -1,6 +1,6 @@
 """Be many visitors: fill the disk and the queue without an account, and keep a visitor's session that somebody registers in.
 
-Expected: an address has to wait after a hundred, all visitors together have one turn in the queue, and registering ends the planted session
+Expected: an address has to wait after four hundred, all visitors together have one turn in the queue, and registering ends the planted session
 Stopped by: rate limit (visitors by address), queue (one turn for all outside of a class), session (ends at registering)
 Own: yes
 """
@@ -21,7 +21,7 @@ def control(world):
 
 def attack(world):
     arrivals = SignupLimits(Clock())
-    for _ in range(100):
+    for _ in range(400):
         arrivals.visitor("192.0.2.1")
     with pytest.raises(NotAllowed, match="visitors began at your address"):
         arrivals.visitor("192.0.2.1")
