@@ -56,6 +56,29 @@ def test_the_line_with_the_mistake_is_marked_until_it_is_edited(open_page, perso
     expect(marked).to_have_count(0)
 
 
+def test_lines_are_marked_only_where_they_read_as_in_the_attempt(open_page, person) -> None:
+    """A report that is shown again marks nothing in code that was changed since; opening its attempt does."""
+    page = ready(open_page(EXERCISE, person()))
+    write(page, LATE_MASK)
+    page.keyboard.press("Control+Enter")
+    marked = page.locator("#editor .gym-marked-line")
+    expect(marked).to_have_count(1)
+    page.reload()
+    expect(marked).to_have_count(1)
+    write(page, "# another line above\n" + LATE_MASK)
+    page.wait_for_function(
+        "localStorage.length > 0 && Object.values(localStorage).some((one) => one.includes('another'))"
+    )
+    page.reload()
+    expect(page.locator(".gym-cause")).to_contain_text("line 17")
+    expect(marked).to_have_count(0)
+    page.get_by_role("tab", name="My attempts").click()
+    page.get_by_role("button", name="Attempt 1").click()
+    page.get_by_role("button", name="Open this attempt").click()
+
+    expect(marked).to_contain_text("masked_fill(future")
+
+
 def test_names_of_torch_are_completed_and_text_is_found(open_page) -> None:
     """Typing after a dot offers what torch has; Ctrl+F searches in the code."""
     page = ready(open_page(EXERCISE))

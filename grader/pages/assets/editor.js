@@ -34,22 +34,27 @@
     document.getElementById("editor").scrollIntoView({ block: "nearest" });
   };
 
-  /* Marks the lines that a report names, as far as they still read as they were sent. */
-  let sent = null, away = "", pressed = false;
+  let away = "", pressed = false;
   /* Shows that a run is being sent, and gives its source. Whoever has no account is known to the server from their first run on. */
   gym.send = async (panel, whileAway) => {
     gym.tell("panel", panel);
     if (paper && !paper.member) await fetch("/visit", { method: "POST" }).catch(() => null);
     away = whileAway;
     pressed = true;
-    sent = gym.source();
-    editor.mark([]);
-    return sent ?? "";
+    sent = gym.source() ?? "";
+    gym.mark([]);
+    return sent;
+  };
+
+  /* Marks the lines that a report names, as far as they still read as they were sent. */
+  let sent = "", named = [];
+  const mark = () => {
+    const lines = sent.split("\n");
+    editor.mark(named.filter((one) => one.line >= 1 && lines[one.line - 1] === editor.line(one.line)));
   };
   gym.mark = (marks) => {
-    if (!editor || !paper) return;
-    const lines = (sent ?? editor.text()).split("\n");
-    editor.mark(marks.filter((one) => one.line >= 1 && lines[one.line - 1] === editor.line(one.line)));
+    named = marks;
+    if (paper) mark(); // else once it is there
   };
 
   /* ---- drafts: in this browser at once, on the server a little later; both say which draft of the server they were made from ---- */
@@ -133,10 +138,17 @@
   };
 
   gym.parts.paper = (view) => {
-    sent = null;
-    if (view.restore !== undefined) { gym.leave(); gym.write(view.restore); gym.save(); return null; }
+    if (view.restore !== undefined) {
+      gym.leave();
+      gym.write((sent = view.restore));
+      gym.save();
+      mark(); // its report may be the one that is shown already
+      return null;
+    }
     paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
     gym.write((paper.saved = draft()));
+    sent = view.asked ?? view.latest; // what the report beside it is about
+    mark();
     document.getElementById("editor").dataset.ready = "yes";
     gym.ready();
     offer();
