@@ -236,7 +236,7 @@ def test_a_visitor_runs_checks_and_keeps_the_work_on_registering(open_page, site
     page.get_by_role("button", name="Run checks").click()
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
     page.reload()
-    page.get_by_role("link", name="Register to keep your work").click()
+    page.get_by_role("link", name="Keep my work").click()
     page.get_by_label("Name").fill("Guest No More")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Register").click()

@@ -150,7 +150,7 @@
     const person = view.user
       ? [h("a", { class: "gym-name", href: "/account", title: "Your account: " + view.user }, view.user),
          h("form", { method: "post", action: "/sign-out" }, h("button", { type: "submit", class: "gym-plain" }, "Sign out"))]
-      : view.visitor ? [h("a", { href: "/register?next=" + encodeURIComponent(location.pathname + location.search) }, "Register to keep your work"), h("a", { href: "/sign-in" }, "Sign in")]
+      : view.visitor ? [h("a", { href: "/register?next=" + encodeURIComponent(location.pathname + location.search) }, "Keep my work"), h("a", { href: "/sign-in" }, "Sign in")]
       : [h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search) }, "Sign in")];
     return h("header", { class: "gym-header" },
       view.skip && h("a", { href: "#" + view.skip.to, class: "gym-skip", click: (event) => gym.skip(event, view.skip.to) }, view.skip.text),
