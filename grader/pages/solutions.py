@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
+from itertools import dropwhile
 from pathlib import Path
 
 from grader.exercise.catalog import Catalog, Exercise
@@ -14,7 +14,7 @@ from grader.pages.wording import View
 from grader.store.standings import FULL
 
 _REFERENCE = "The reference, in small steps"
-_VERDICT = re.compile(r"\A(# \w+:.*\n)+\s*")  # what an example says of itself
+_HEADER = ("# verdict:", "# diagnosis:")  # what an example says of itself
 
 
 def solutions_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:
@@ -44,4 +44,5 @@ def _chosen(path: Path) -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def _code(path: Path) -> str:
-    return _VERDICT.sub("", path.read_text(encoding="utf-8"))
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(dropwhile(lambda line: line.startswith(_HEADER), lines)).lstrip("\n")

@@ -28,7 +28,7 @@ from grader.judge.source import names_single_precision, read_source
 from grader.judge.text import clean
 from grader.pages import wording
 from grader.pages.gradebook import quoted
-from grader.service import accounts
+from grader.service import typed
 from grader.service.confusables import skeleton
 from grader.service.names import tidy
 from tests.judge.slow_texts import TEXTS
@@ -62,10 +62,10 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
     "message in a terminal": lambda text: as_text._wrap(clean(text)),
     "report on a page": lambda text: wording.pack({"text": wording.clean(text)}),
-    "cell of the export": lambda text: quoted(text[: accounts.LONGEST_KEY]),
+    "cell of the export": lambda text: quoted(text[: typed.LONGEST_KEY]),
     "name": _name,
-    "name to sign in": accounts._key,
-    "password": accounts._plain,
+    "name to sign in": typed.key_of,
+    "password": typed.plain,
 }
 # Every module, or package, that handles text by more than plain methods of `str`, and whose text it is.
 HANDLERS = {
@@ -92,15 +92,17 @@ HANDLERS = {
     "pages/exercise": "our own",
     "pages/gradebook": "READERS",
     "pages/guard": "headers of bounded length",
+    "pages/marks": "reports of bounded length",
     "pages/origin": "headers of bounded length",
+    "pages/prose": "an author's",
     "pages/rebuild": "requests of bounded length, see tests/hostile/web/every_field_of_a_request.py",
     "pages/routes": "paths and fields of bounded length",
     "pages/wording": "READERS",
     "sandbox": "what our own processes tell each other",
-    "service/accounts": "READERS",
     "service/confusables": "READERS",
     "service/names": "READERS",
     "service/service": "ids of 24 characters",
+    "service/typed": "READERS",
     "store/migrations": "reports",
 }
 # Their patterns are for names of torch's, asked once before the fork.
