@@ -45,7 +45,8 @@ class Starting:
         """
         hello = self.supervisor.wait()
         rules = rules_of(self.settings, with_gpu=hello.gpu)
-        return Service(self.database, self.catalog, self.supervisor, rules=rules, box_name=hello.box)
+        engine, tryouts = self.supervisor, self.supervisor.tryouts
+        return Service(self.database, self.catalog, engine, tryouts=tryouts, rules=rules, box_name=hello.box)
 
 
 def start(settings: Settings) -> Starting:

@@ -17,10 +17,11 @@ from grader.exercise.catalog import Catalog
 from grader.installation import close, opened, rules_of
 from grader.jobs import archive
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.grading import grade_with, versions_with
+from grader.jobs.grading import grade_with, tryouts_with, versions_with
 from grader.jobs.live import Live
 from grader.jobs.messages import Ready, Unavailable, WronglyWritten, send
 from grader.jobs.stock import Stock
+from grader.jobs.tryouts import TryoutThread
 from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
@@ -65,7 +66,7 @@ def serve(
     gc.freeze()  # no need to look at torch's objects again and again
     send(connection, Ready(_name(box, gpu), gpu is not None))
     try:
-        serve_commands(connection, engine)
+        serve_commands(connection, engine, TryoutThread(tryouts_with(catalog, box)))
     finally:
         close(box, gpu)
 
@@ -114,6 +115,7 @@ def assemble(
         database,
         catalog,
         engine,
+        tryouts=TryoutThread(tryouts_with(catalog, box)),
         rules=rules_of(settings, with_gpu=gpu is not None),
         box_name=_name(box, gpu),
         closing=lambda: close(box, gpu),

@@ -106,9 +106,14 @@ class Exercise:
 
     def cases(self, seed: int) -> dict[str, Case]:
         """Draw every case's tensors from `seed`."""
-        return {case.name: self._draw(case, seed) for case in self.spec.cases}
+        return {case.name: self.draw(case, seed) for case in self.spec.cases}
 
-    def _draw(self, case: CaseSpec, seed: int) -> Case:
+    def draw(self, case: CaseSpec, seed: int) -> Case:
+        """Draw the tensors of one case, which need not be one of the exercise's own, from `seed`.
+
+        Raises:
+            AuthorError: the case is written wrongly.
+        """
         from grader.exercise.inputs import make_case  # here: it brings torch, and most readers draw no tensors
 
         try:

@@ -84,7 +84,7 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
     draw, part = generator(seed, case.name), spec.part_of(case)
     construct = _construct(part, case)
     scope: Sizes = {**_counts(part.entry.defaults), **case.sizes, **_counts(construct)}
-    inputs = {name: _override(entry, case.inputs.get(name)) for name, entry in part.inputs.items()}
+    inputs = inputs_of(spec, case)
     arguments = {name: _draw(entry, scope, draw) for name, entry in inputs.items()}
     made = Case(
         name=case.name,
@@ -130,6 +130,12 @@ def _construct(spec: PartSpec, case: CaseSpec) -> dict[str, Scalar]:
 
 def _counts(given: Mapping[str, Scalar]) -> dict[str, int]:
     return {name: value for name, value in given.items() if type(value) is int}
+
+
+def inputs_of(spec: Spec, case: CaseSpec) -> dict[str, InputSpec]:
+    """Return what is known of each argument of a case, with what the case says otherwise."""
+    part = spec.part_of(case)
+    return {name: _override(entry, case.inputs.get(name)) for name, entry in part.inputs.items()}
 
 
 def _override(entry: InputSpec, changes: Mapping[str, Any] | None) -> InputSpec:

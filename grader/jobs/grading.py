@@ -16,11 +16,13 @@ from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.queue import Grade, Tracker, VersionsOf
 from grader.jobs.stock import Stock
+from grader.jobs.tryouts import TryoutRequest
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.effort import SERVICE
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
+from grader.judge.tryout import try_out
 from grader.store.gradings import Versions
 from grader.store.records import Submission
 
@@ -88,6 +90,16 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
         return remarked(report)
 
     return grade_one
+
+
+def tryouts_with(catalog: Catalog, box: Box) -> Callable[[TryoutRequest], str]:
+    """Return the function that runs tryouts: what came of each, as JSON."""
+
+    def run(asked: TryoutRequest) -> str:
+        exercise, typed = catalog[asked.exercise], asked.typed
+        return try_out(exercise, asked.source, box, example=asked.example, seed=asked.seed, typed=typed).to_json()
+
+    return run
 
 
 def versions_of(exercise: Exercise) -> Versions:

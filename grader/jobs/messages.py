@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import get_args
 
 from grader.jobs.live import GradingSteps
+from grader.jobs.tryouts import TryoutRequest
 from grader.store.records import SubmissionId
 
-MESSAGE_BYTES = 1 << 20  # the longest one tells of a curve: a thousand numbers
+MESSAGE_BYTES = 1 << 20  # the longest ones hold a source, or tell of a curve: a thousand numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,24 @@ class Drain:
     """To a grading process: take nothing new, and end within so many seconds."""
 
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunTryout:
+    """To a grading process: run this, and answer under the same number."""
+
+    number: int
+    request: TryoutRequest
+
+
+@dataclass(frozen=True, slots=True)
+class TryoutDone:
+    """From a grading process: the answer to a tryout as JSON; or, without one, why it was refused or what broke."""
+
+    number: int
+    body: str = ""
+    refusal: str = ""
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +106,32 @@ class Advanced:
     steps: GradingSteps
 
 
-Message = StartWorkers | Wake | Interrupt | Drain | Ready | Unavailable | WronglyWritten | Moved | Took | Advanced
+Message = (
+    StartWorkers
+    | Wake
+    | Interrupt
+    | Drain
+    | RunTryout
+    | TryoutDone
+    | Ready
+    | Unavailable
+    | WronglyWritten
+    | Moved
+    | Took
+    | Advanced
+)
 _TYPES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(Message)}
 
 
-def send(connection: socket.socket, message: Message, *, hint: bool = False) -> None:
-    """Send one message; a listener who is gone is found out by whoever reads.
+def send(connection: socket.socket, message: Message, *, hint: bool = False) -> bool:
+    """Send one message, and return whether it was taken; a listener who is gone is found out by whoever reads.
 
-    A `hint` only saves time, so it is dropped where some hundred messages wait to be read already.
+    A `hint` may get lost: it is dropped where some hundred messages wait to be read already.
     """
     line = json.dumps([type(message).__name__, asdict(message)]).encode()
     with suppress(OSError):
-        connection.send(line, socket.MSG_DONTWAIT if hint else 0)
+        return connection.send(line, socket.MSG_DONTWAIT if hint else 0) == len(line)
+    return False
 
 
 def received(connection: socket.socket) -> Iterator[Message]:
@@ -114,4 +147,8 @@ def _read(name: str, fields: dict[str, object]) -> Message:
         steps = fields["steps"]
         assert isinstance(steps, dict)
         fields = {**fields, "steps": GradingSteps(**{**steps, "curve": tuple(steps["curve"])})}
+    if name == RunTryout.__name__:
+        request = fields["request"]
+        assert isinstance(request, dict)
+        fields = {**fields, "request": TryoutRequest(**request)}
     return _TYPES[name](**fields)  # type: ignore[arg-type]  # both ends are of one version

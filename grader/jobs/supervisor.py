@@ -18,6 +18,7 @@ from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.jobs import claims
 from grader.jobs.live import Live
 from grader.jobs.messages import (
+    MESSAGE_BYTES,
     Advanced,
     Drain,
     Interrupt,
@@ -26,12 +27,14 @@ from grader.jobs.messages import (
     Ready,
     StartWorkers,
     Took,
+    TryoutDone,
     Unavailable,
     Wake,
     WronglyWritten,
     received,
     send,
 )
+from grader.jobs.remote_tryouts import RemoteTryouts
 from grader.jobs.table import TableQueue
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
@@ -50,6 +53,8 @@ class WorkerProcess:
     def __init__(self, start: Start, place: int) -> None:
         """Start it; it warms up until `wait` returns."""
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self._ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MESSAGE_BYTES)  # the system may grant less
         with theirs:
             self._process = start(theirs, place)
 
@@ -72,9 +77,9 @@ class WorkerProcess:
             raise GraderFault("a grading process ended before it could grade; the log has its last words")
         return hello
 
-    def tell(self, message: Message, *, hint: bool = False) -> None:
-        """Say something to it; a `hint` may get lost, and never waits until somebody listens."""
-        send(self._ours, message, hint=hint)
+    def tell(self, message: Message, *, hint: bool = False) -> bool:
+        """Say something to it; a `hint` may get lost, which is returned, and never waits until somebody listens."""
+        return send(self._ours, message, hint=hint)
 
     def listen(self, heed: Callable[[Message], None]) -> None:
         """Pass on what it says, up to its end."""
@@ -112,6 +117,7 @@ class WorkerSupervisor(TableQueue):
         self._places = range(processes)
         self._processes = {0: WorkerProcess(start, 0)}
         self._threads: list[threading.Thread] = []
+        self.tryouts = RemoteTryouts(self._offer, lambda: self._processes.keys())
 
     def wait(self) -> Ready:
         """Return what the first process says of itself, once it is warm.
@@ -167,6 +173,9 @@ class WorkerSupervisor(TableQueue):
         for process in list(self._processes.values()):
             process.tell(message, hint=hint)
 
+    def _offer(self, place: int, message: Message) -> bool:
+        return self._processes[place].tell(message, hint=True)
+
     def _follow(self, place: int) -> None:
         """Heed one process, and its successor when it dies, as long as this engine runs."""
         if place not in self._processes:
@@ -175,6 +184,7 @@ class WorkerSupervisor(TableQueue):
             if (process := self._processes.get(place)) is not None:
                 process.tell(StartWorkers(self._shares[place]))
                 process.listen(self._heed)
+                self.tryouts.lose(place)
             if not self._leaving.wait(PAUSE_SECONDS):
                 LOG.error("a grading process ended; another one takes over what it held")
                 if process is not None:
@@ -199,6 +209,8 @@ class WorkerSupervisor(TableQueue):
                 self.live.took(seconds)
             case Advanced(id, steps):
                 self.live.advance(id, steps)
+            case TryoutDone():
+                self.tryouts.settle(message)
 
 
 def shared_out(slots: Mapping[str, int], processes: int) -> list[dict[str, int]]:

@@ -10,13 +10,28 @@ import os
 import signal
 import socket
 import threading
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from grader.errors import GraderFault
+from grader.errors import GraderFault, NotAllowed
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.live import Live
-from grader.jobs.messages import Advanced, Drain, Interrupt, Moved, StartWorkers, Took, Wake, received, send
+from grader.jobs.messages import (
+    Advanced,
+    Drain,
+    Interrupt,
+    Moved,
+    RunTryout,
+    StartWorkers,
+    Took,
+    TryoutDone,
+    Wake,
+    received,
+    send,
+)
+from grader.jobs.tryouts import Tryouts
 from grader.store.records import SubmissionId
 
 TELL_SECONDS = 0.1  # between two words on the same grading
@@ -62,7 +77,7 @@ class RemoteProgress(Live):
             self.tell()
 
 
-def serve_commands(connection: socket.socket, engine: EmbeddedEngine) -> None:
+def serve_commands(connection: socket.socket, engine: EmbeddedEngine, tryouts: Tryouts) -> None:
     """Carry out the commands of the pages' process until it says drain; exit if it is gone."""
     for message in received(connection):
         match message:
@@ -72,12 +87,24 @@ def serve_commands(connection: socket.socket, engine: EmbeddedEngine) -> None:
                 engine.wake(queue)
             case Interrupt(id):
                 engine.interrupt(id)
+            case RunTryout(number, request):
+                tryouts.try_out(request).add_done_callback(partial(_tell_tryout, connection, number))
             case Drain(seconds):
                 engine.drain(seconds)
                 return
             case _:
                 raise GraderFault(f"a grading process takes no such command: {message}")
     os._exit(1)  # nobody waits for what is being graded; the next start finds it
+
+
+def _tell_tryout(connection: socket.socket, number: int, done: Future[str]) -> None:
+    fault = done.exception()
+    if fault is None:
+        send(connection, TryoutDone(number, body=done.result()))
+    elif isinstance(fault, NotAllowed):
+        send(connection, TryoutDone(number, refusal=str(fault)))
+    else:
+        send(connection, TryoutDone(number, fault=str(fault)))
 
 
 def lower_priority() -> None:

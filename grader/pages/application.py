@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from anyio import to_thread
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -28,6 +28,7 @@ from grader.pages.runs import build_runs
 from grader.pages.security_headers import SecurityHeaders
 from grader.pages.student import build_student
 from grader.pages.teach import InstructorOnly, build_exports, build_teach
+from grader.pages.tryouts import build_tryouts
 from grader.service import Service
 from grader.settings import Settings
 
@@ -39,9 +40,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
     identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
-    accounts = (identity, int(settings.session_hours * 3600), Passwords())
-    routers = [build_accounts(*accounts), build_own_account(*accounts)]
-    for router in (*routers, build_exports(identity), build_runs(handlers), build_drafts(identity), bundles.router()):
+    for router in (*_routers(handlers, int(settings.session_hours * 3600)), bundles.router()):
         app.include_router(router)
     app.add_api_route("/health", _health, methods=["GET"])
     events = {
@@ -65,6 +64,20 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app.add_middleware(SecurityHeaders, heads=bundles.heads, body=FirstPaint(service.catalog).of)
     app.add_middleware(Compression)
     return app
+
+
+def _routers(handlers: ExerciseHandlers, session_seconds: int) -> list[APIRouter]:
+    """Return the routes that are not Gradio's."""
+    identity = handlers.identity
+    accounts = (identity, session_seconds, Passwords())
+    return [
+        build_accounts(*accounts),
+        build_own_account(*accounts),
+        build_exports(identity),
+        build_runs(handlers),
+        build_drafts(identity),
+        build_tryouts(identity),
+    ]
 
 
 def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:

@@ -14,7 +14,7 @@ FILES = {
     "math.woff2": ("math.woff2",),
     "gym.css": ("uPlot.min.css", "gym.css"),
     "gym.js": ("gym.js", "tables.js", "report.js", "figures.js", "curves.js"),
-    "exercise.js": ("codemirror.js", "editor.js"),
+    "exercise.js": ("codemirror.js", "editor.js", "try.js"),
     "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
 }
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}

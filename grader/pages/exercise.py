@@ -90,12 +90,15 @@ def _right(devices: tuple[str, ...]) -> Right:
     editor = part("editor", value=pack({"file": "attention.py"}))
     with gr.Row(elem_id="buttons"):
         run = gr.Button("Run checks", variant="primary", elem_id="run")
+        tryout = gr.Button("Try", elem_id="try-run")
         cancel = gr.Button("Cancel", variant="stop", elem_id="cancel")
         reset = gr.Button("Reset to starter", elem_id="reset")
         load = gr.Button("Load a .py file", elem_id="load")
+    tryout.click(None, js="() => { window.gym.tryOut(); }", api_visibility="private")
     reset.click(None, js="() => { window.gym.reset(); }", api_visibility="private")
     load.click(None, js="() => { window.gym.pick(); }", api_visibility="private")
     device = _choice(devices) if len(devices) > 1 else None
+    part("try", value="{}")
     with gr.Column(elem_id="result"):
         panel = part("panel", events=["input"], value=pack(idle_view()))
         report = part("report")

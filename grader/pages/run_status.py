@@ -18,7 +18,7 @@ _MANY = 5  # ahead; fewer are through before the sentence has been read
 
 def idle_view() -> View:
     """Return the panel before anything was sent."""
-    return _panel("idle", "Press Run checks or Ctrl Enter. Nothing is sent before that.")
+    return _panel("idle", "Run checks: Ctrl Enter. Try on an example: Shift Enter.")
 
 
 def sending_view() -> View:

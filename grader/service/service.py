@@ -17,12 +17,14 @@ from argon2 import PasswordHasher
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
 from grader.jobs.queue import Queue, virtual_deadline
+from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
 from grader.service.own_account import OwnAccount
+from grader.service.tryouts import TryoutLimits, TryoutService
 from grader.store import boards, keys, submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
@@ -61,6 +63,7 @@ class Service:
         database: where everything is stored, with its migrations applied.
         catalog: the exercises.
         queue: delivers what is submitted to be graded.
+        tryouts: runs what is only tried.
         rules: what this installation allows.
         box_name: what the grading runs in, in words.
         hasher: makes and checks the hashes of passwords.
@@ -74,6 +77,7 @@ class Service:
         catalog: Catalog,
         queue: Queue,
         *,
+        tryouts: Tryouts,
         rules: Rules,
         box_name: str,
         hasher: PasswordHasher | None = None,
@@ -86,8 +90,8 @@ class Service:
         self.instructor = InstructorService(database)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
         self._database, self._queue = database, queue
-        self._rules = rules
-        self._clock, self._pace = clock, SubmitLimit(clock)
+        self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))
+        self._rules, self._clock, self._pace = rules, clock, SubmitLimit(clock)
         self._closing = closing
         self.accounts = Accounts(
             database,

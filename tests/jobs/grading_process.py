@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 
 from grader.box.observations import CallSeen
+from grader.errors import Rejected
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.messages import Ready, send
 from grader.jobs.queue import Tracker
+from grader.jobs.tryouts import TryoutRequest, TryoutThread
 from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.report import Report
 from grader.store.records import Submission
@@ -34,10 +36,17 @@ def work(folder: Path, connection: socket.socket) -> None:
             tracker.cancel.check()
         return full_marks(submission, tracker)
 
+    def run(request: TryoutRequest) -> str:
+        if request.source == "die":
+            os._exit(1)
+        if request.source == "refuse":
+            raise Rejected("no such example")
+        return f"{request.exercise} {request.seed} {request.typed}"
+
     progress = RemoteProgress(connection)
     engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers", live=progress)
     send(connection, Ready("a box"))
-    serve_commands(connection, engine)
+    serve_commands(connection, engine, TryoutThread(run))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import GraderFault
+from grader.errors import GraderFault, NotAllowed
 from grader.exercise.catalog import ROOT
 from grader.jobs.supervisor import WorkerSupervisor, shared_out
+from grader.jobs.tryouts import LONGEST_SOURCE, TryoutRequest
 from grader.jobs.watching import Watching
 from grader.store.engine import Database
 from grader.store.records import State, SubmissionId, Watch
@@ -113,6 +114,36 @@ def test_the_first_process_grades_before_the_others_are_started(database: Databa
     assert supervisor.drain(PATIENCE_SECONDS)
 
 
+def test_tryouts_cross_over_and_come_back(supervisor: WorkerSupervisor) -> None:
+    """Several at once, each with its own answer; a refusal arrives with its reason."""
+    asked = [TryoutRequest("softmax", "x = 1", seed=seed, typed={"x": "[1]"}) for seed in range(3)]
+    answers = [supervisor.tryouts.try_out(one) for one in asked]
+    refused = supervisor.tryouts.try_out(TryoutRequest("softmax", "refuse"))
+
+    assert [one.result(PATIENCE_SECONDS) for one in answers] == [f"softmax {seed} {{'x': '[1]'}}" for seed in range(3)]
+    with pytest.raises(NotAllowed, match="no such example"):
+        refused.result(PATIENCE_SECONDS)
+
+
+def test_the_longest_source_fits_into_a_message(supervisor: WorkerSupervisor) -> None:
+    """Also one of characters that take the most room."""
+    for source in ("#" * LONGEST_SOURCE, '\n"' * (LONGEST_SOURCE // 2), "é" * (LONGEST_SOURCE // 2)):
+        answer = supervisor.tryouts.try_out(TryoutRequest("softmax", source))
+        assert answer.result(PATIENCE_SECONDS) == "softmax 1 {}"
+
+
+def test_a_tryout_whose_process_dies_is_our_fault_and_the_next_one_runs(supervisor: WorkerSupervisor) -> None:
+    """Whoever waits is told at once; the successor takes what comes then."""
+    with pytest.raises(GraderFault, match="ended"):
+        supervisor.tryouts.try_out(TryoutRequest("softmax", "die")).result(PATIENCE_SECONDS)
+
+    def runs() -> bool:
+        answer = supervisor.tryouts.try_out(TryoutRequest("softmax", "x = 1"))
+        return answer.exception(PATIENCE_SECONDS) is None
+
+    until(runs, "the successor takes tryouts")
+
+
 @pytest.mark.parametrize(
     ("slots", "processes", "shares"),
     [
@@ -147,3 +178,17 @@ def test_nobody_who_hands_in_waits_for_a_process_that_does_not_listen(database: 
     supervisor._processes[0].end(0.0)
 
     assert not waits
+
+
+def test_a_tryout_that_no_process_takes_is_refused_at_once(database: Database) -> None:
+    """Messages to a process that does not listen fill up; nobody waits for it."""
+    deaf = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+    def start(connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(deaf, pass_fds=[connection.fileno()])
+
+    supervisor = WorkerSupervisor(database, start, 1)
+    answers = [supervisor.tryouts.try_out(TryoutRequest("softmax", "#" * LONGEST_SOURCE)) for _ in range(50)]
+    supervisor._processes[0].end(0.0)
+
+    assert isinstance(answers[-1].exception(PATIENCE_SECONDS), NotAllowed)

@@ -15,6 +15,7 @@ from re import _constants as code  # type: ignore[attr-defined] # how Python wri
 from re import _parser as parser  # type: ignore[attr-defined]
 
 import pytest
+import torch
 
 from grader.box.observations import Blame, Observations, Raised, Stage
 from grader.checks.explain import explain
@@ -26,6 +27,7 @@ from grader.judge.inspection import likeness
 from grader.judge.notebook import in_cells, without_magic
 from grader.judge.source import names_single_precision, read_source
 from grader.judge.text import clean
+from grader.judge.typed_values import read_tensor
 from grader.pages import wording
 from grader.pages.gradebook import quoted
 from grader.service import typed
@@ -49,6 +51,11 @@ def _name(text: str) -> None:
         skeleton(tidy(text))
 
 
+def _typed(text: str) -> None:
+    with contextlib.suppress(Rejected):
+        read_tensor("x", text, torch.zeros(1))
+
+
 READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
     "clues": lambda text: inspection._read.__wrapped__(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
@@ -57,6 +64,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "lines of definitions": lambda text: outline.assignments(f"def f(x):\n    return x\n{text}", "x"),
     "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
     "lines of a notebook": lambda text: in_cells(Observations(loading=_RAISED), f"# %% cell 1 of the notebook\n{text}"),
+    "typed numbers": _typed,
     "cleaned for a report": clean,
     "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
@@ -86,6 +94,8 @@ HANDLERS = {
     "judge/symptoms": "names in messages of a report's length",
     "judge/text": "READERS",
     "judge/tokens": "READERS",
+    "judge/tryout": "what came of a run, of bounded length",
+    "judge/typed_values": "READERS",
     "pack": "our own modules and files",
     "pages/security_headers": "our own pages",
     "pages/envelope": "bodies of bounded length and depth, see tests/pages/test_guard.py",

@@ -22,6 +22,7 @@ from fastapi import FastAPI
 
 from grader.exercise.catalog import ROOT
 from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.tryouts import TryoutThread
 from grader.service import Service
 from grader.service.service import Rules
 from grader.settings import Settings
@@ -212,6 +213,7 @@ class World:
             self.service.catalog,
             engine,
             rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
+            tryouts=TryoutThread(lambda request: request.example),
             box_name="nothing at all",
             hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1),
             clock=clock,

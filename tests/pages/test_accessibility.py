@@ -89,6 +89,20 @@ def test_a_report_shuts_nobody_out(open_page, reported, axe, *, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_trying_shuts_nobody_out(open_page, axe, *, scheme):
+    """No finding where numbers are shown, marked and typed."""
+    page = open_page("/exercise?ex=scaled_dot_product_attention", color_scheme=scheme)
+    expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+    page.evaluate("gym.write('def scaled_dot_product_attention(q, k, v, mask=None):\\n    print(q)\\n    return v, k')")
+    page.get_by_role("button", name="Try", exact=True).click()
+    card = page.get_by_role("region", name="Try", exact=True)
+    card.get_by_role("button", name="type other values").first.click()
+    page.evaluate(axe)
+
+    assert page.evaluate(RUN) == []
+
+
 @pytest.mark.parametrize(("path", "role"), PAGES.values(), ids=PAGES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_shuts_anybody_out(open_page, person, axe, *, path, role, scheme):

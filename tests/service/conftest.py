@@ -11,6 +11,7 @@ from argon2 import PasswordHasher
 
 from grader.exercise.catalog import Catalog
 from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.tryouts import TryoutThread
 from grader.service import Service
 from grader.service.service import Rules
 from grader.store.engine import Database
@@ -51,6 +52,7 @@ def service(tmp_path: Path, clock: Clock, hasher: PasswordHasher) -> Iterator[Se
         Catalog.load(),
         engine,
         rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
+        tryouts=TryoutThread(lambda request: request.example),
         box_name="nothing at all",
         hasher=hasher,
         clock=clock,

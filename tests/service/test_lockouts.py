@@ -155,6 +155,13 @@ def accounts_outside(place: Place) -> None:
             place.service.accounts._arrivals.account(SHARED, in_class=False)
 
 
+def tryouts(place: Place) -> None:
+    """Try without pause: as Eve, and as guests at the shared address."""
+    for n in range(700):
+        with suppress(NotAllowed):
+            place.service.tryouts.limits.take(place.eve if n % 2 else None, SHARED).close()
+
+
 @dataclass(frozen=True)
 class Siege:
     """What the attacker does, which limiters that uses up, and how the honest person gets through afterwards."""
@@ -186,6 +193,12 @@ SIEGES = [
         submissions,
         "SubmitLimit._number",
         visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None,
+    ),
+    siege(
+        tryouts,
+        "TryoutLimits._persons",
+        "TryoutLimits._addresses",
+        visit=lambda place: place.service.tryouts.limits.take(place.ada, SHARED).close(),
     ),
     siege(requests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
     siege(requests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),

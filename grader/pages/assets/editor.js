@@ -27,6 +27,7 @@
   };
 
   gym.source = () => (paper && paper.ready ? editor.text() : null);
+  gym.exercise = () => paper.exercise;
   gym.write = (text) => { editor.mark([]); editor.write(text); };
 
   gym.goTo = (number) => {
@@ -56,6 +57,9 @@
     named = marks;
     if (paper) mark(); // else once it is there
   };
+
+  /* Marks lines of a text that did not become an attempt. */
+  gym.markIn = (text, marks) => { sent = text; gym.mark(marks); };
 
   /* ---- drafts: in this browser at once, on the server a little later; both say which draft of the server they were made from ---- */
   const read = (key) => {
@@ -178,11 +182,11 @@
 
   /* ---- keys ---- */
   const keys = (event) => {
-    const run = document.getElementById("run");
-    if (!run || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    const checks = event.ctrlKey || event.metaKey, tries = event.shiftKey && event.target.closest("#editor, #try");
+    if (event.key !== "Enter" || !(checks || tries)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    run.click(); // nothing while a run is under way, see below
+    document.getElementById(checks ? "run" : "try-run")?.click(); // nothing while a run is under way, see below
   };
   addEventListener("keydown", keys, true);
 
