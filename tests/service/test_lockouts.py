@@ -257,7 +257,8 @@ def limiters(start: Any, seen: set[int]) -> Iterator[tuple[str, Buckets]]:
     if id(start) in seen or not type(start).__module__.startswith("grader."):
         return
     seen.add(id(start))
-    for name, value in getattr(start, "__dict__", {}).items():
+    slots = {name: getattr(start, name, None) for name in getattr(start, "__slots__", ())}
+    for name, value in {**getattr(start, "__dict__", {}), **slots}.items():
         for one in value.values() if isinstance(value, dict) else [value]:
             if isinstance(one, Buckets):
                 yield f"{type(start).__name__}.{name}", one
