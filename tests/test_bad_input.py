@@ -130,7 +130,12 @@ _BAD: dict[str, tuple[str | bytes, Status, str]] = {
         Status.GRADED,
         "ctypes is not allowed in this exercise",
     ),
-    "a flood of output": (_forward("while True: print('x' * 4000)"), Status.CRASHED, "it printed too much"),
+    "a flood of output": (
+        _forward("import os\nwhile True: os.write(1, b'x' * 4000)"),
+        Status.CRASHED,
+        "it printed too much",
+    ),
+    "prints without end": (_forward("while True: print('x' * 4000)"), Status.TIMEOUT, "it took too long"),
     "a wrong shape": (_result("result.T"), Status.GRADED, "must be a tensor of shape"),
     "a missing row": (_result("result[1:]"), Status.GRADED, "yours has shape"),
     "no tensor": (_result("result.tolist()"), Status.GRADED, "you returned a list of"),

@@ -219,4 +219,6 @@ def _lacking(name: str, described: str, names: tuple[str, ...], order: tuple[str
         ),
         "",
     )
+    if not names and described == "`forward`":
+        other = ". Is `self` missing, the first parameter of every method?"
     return f"{described} must take an argument `{name}`{hint}; yours takes: {takes}; provided: {gives}{other}"

@@ -14,7 +14,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from grader.box import drivers, loading, traps
+from grader.box import drivers, loading, overtime, traps
 from grader.box.codec import open_job
 from grader.box.frames import END
 from grader.box.observations import Event
@@ -40,6 +40,8 @@ def main(job: int, result: int) -> None:
         trap_log.loading = False
         return namespace
 
+    if plan.line_after:
+        overtime.raise_after(plan.line_after)
     for event in observe(plan, load, whole=True):
         outlet.send(event)
         trap_log.clear()

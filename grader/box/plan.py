@@ -169,7 +169,7 @@ class Plan:
     `forbidden` names groups of ready-made operations (`attention`, `softmax`, …) that are trapped while it runs.
     Modules and tensors are moved to `device`; what is sent back comes from the CPU again. `parts` are further entry
     points, for exercises that ask for several things in one file. `initial_of` names the weights whose initial values
-    are reported.
+    are reported. With `line_after`, the line of the submission that runs after so many seconds raises; see `overtime`.
     """
 
     entry: Entry
@@ -179,6 +179,7 @@ class Plan:
     device: str = "cpu"
     parts: Mapping[str, Entry] = field(default_factory=dict)
     initial_of: tuple[str, ...] = ()
+    line_after: float = 0.0
 
     @property
     def entries(self) -> tuple[str, ...]:

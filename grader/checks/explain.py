@@ -15,6 +15,8 @@ _HINTS = {
     "NotImplementedError": "write your code here",
     "ModuleNotFoundError": "only torch, numpy and Python's standard library are available",
     "RecursionError": "infinite recursion: a function calls itself without end",
+    "TabError": "indent with spaces only, four for each level",
+    "EOFError": "nobody can type anything while your code is graded; remove `input()`",
 }
 
 
@@ -28,7 +30,7 @@ def explain(raised: Raised) -> str:
         return f"{raised.message}{f' ({place})' if place else ''}"
     text = " ".join(raised.message.split())[:300]
     said = f"{raised.type}: {text}" if text else raised.type
-    hint = _HINTS.get(raised.type) or _hint(raised)
+    hint = hint_of(raised)
     return f"{said} ({_WHERE[raised.stage]}{line})" + (f"; {hint}" if hint else "")
 
 
@@ -37,7 +39,10 @@ def _place(raised: Raised) -> str:
     return f"line {raised.line}{cell}" if raised.line else ""
 
 
-def _hint(raised: Raised) -> str:
+def hint_of(raised: Raised) -> str:
+    """Return what to do about an exception; empty where its message says enough."""
+    if raised.type in _HINTS:
+        return _HINTS[raised.type]
     message = raised.message.lower()
     if "allocate memory" in message or raised.type == "MemoryError":
         return "your code needed more memory than a submission may use"
@@ -45,7 +50,7 @@ def _hint(raised: Raised) -> str:
         return "after a transpose, call `.contiguous()` first or use `.reshape`"
     if raised.stage is Stage.BACKWARD and "modified by an inplace operation" in message:
         return "a tensor that the backward pass needs was overwritten; make a new one instead"
-    if "same device" in message or "device type tensor" in message:
+    if any(text in message for text in ("same device", "device type tensor", "compiled with cuda", "no nvidia driver")):
         return "create new tensors on the input's device, `device=x.device`, or register them as buffers of the module"
     if "without overflow" in message:
         return 'that number is out of range in half precision; use float("-inf") or torch.finfo(dtype).min'

@@ -68,7 +68,8 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
     def grade_one(submission: Submission, tracker: Tracker) -> Report:
         if submission.exercise not in catalog:
             raise GraderFault(f"the exercise {submission.exercise} is no longer there")
-        tracker.expect(steps_of(submission.exercise))
+        titles = {case.name: case.title for case in catalog[submission.exercise].spec.cases}
+        tracker.expect(steps_of(submission.exercise), titles)
         gone = (NO_LONGER,) if submission.device != "cpu" and not panels else ()
 
         def remarked(report: Report) -> Report:

@@ -11,7 +11,7 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -67,6 +67,8 @@ class LiveTracker:
         self._id = id
         self.steps = GradingSteps()
         self.alone = False
+        self._titles: Mapping[str, str] = {}
+        self._case = ""
         self.cancel = CancelToken()
         self.verdict: Callable[[Report], None] = lambda _: None
 
@@ -80,17 +82,20 @@ class LiveTracker:
         self.cancel.check()
         done = self.steps.done + 1
         total = max(done, self.steps.total) if self.steps.total else 0
-        self.steps = GradingSteps(seen.name, done, total, self._curve(seen))
+        case, before = case_of(seen.name), self._case
+        self._case = case
+        curve = self._curve(seen, same_case=case == before)
+        self.steps = GradingSteps(self._titles.get(case, seen.name), done, total, curve)
         self._live.changed(self._id)
 
-    def expect(self, total: int) -> None:
-        """Say how many steps there will be."""
+    def expect(self, total: int, titles: Mapping[str, str]) -> None:
+        """Say how many steps there will be, and what their cases are called."""
+        self._titles = titles
         self.steps = replace(self.steps, total=total)
         self._live.changed(self._id)
 
-    def _curve(self, seen: CallSeen) -> tuple[float, ...]:
+    def _curve(self, seen: CallSeen, *, same_case: bool) -> tuple[float, ...]:
         """Return the losses of the same case so far, and a few of the new ones, the last one among them."""
-        same_case = case_of(seen.name) == case_of(self.steps.step)
         losses = seen.losses()
         few = losses[:: -max(1, len(losses) // POINTS)][::-1]
         return (*(self.steps.curve if same_case else ()), *few)[-LONGEST_CURVE:]

@@ -52,8 +52,8 @@ class Tracker(Protocol):
         """Note that a call is done."""
         ...
 
-    def expect(self, total: int) -> None:
-        """Say how many steps there will be."""
+    def expect(self, total: int, titles: Mapping[str, str]) -> None:
+        """Say how many steps there will be, and what their cases are called."""
         ...
 
 

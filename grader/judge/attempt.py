@@ -19,6 +19,7 @@ from grader.judge import advice, notebook, scoring
 from grader.judge.background import Background
 from grader.judge.clues import Clue
 from grader.judge.inspection import find_clues
+from grader.judge.not_python import what_it_is
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.placing import FOUND, UNTOLD, by_behaviour, is_untold
 from grader.judge.report import Property, Report, Status
@@ -43,6 +44,7 @@ _SINGLE_ADVICE = (
     "take dtype and device from the input instead (`x.dtype`), and where you need at least float32, use "
     "`torch.promote_types(x.dtype, torch.float32)`"
 )
+_MUCH_PRINTED = 20_000  # characters
 _LEFT_OPEN = (
     "An error in the grader interrupted the grading; it is not your fault. The results so far are shown and "
     "count, and no attempt is used. Your instructor can find out more with this id: {incident}"
@@ -67,6 +69,7 @@ class Outcome:
     places: str = ""  # where the weights are, if their behaviour had to show it: see `placing`
     clues: Callable[[], tuple[Clue, ...]] = tuple  # looked for when the report is written
     said: tuple[str, ...] = ()  # remarks on the file as such
+    misread: str = ""  # what the file is in place of Python
 
     @property
     def score(self) -> float:
@@ -101,7 +104,8 @@ def attempt(
         single = replace(_placed(sheet.in_dtype("float32"), in_cells, truth, known), single=True)
         outcome = single if single.score > outcome.score else replace(outcome, coarse=single.evidence)
     clues = partial(_find_clues, text, sheet.plan, outcome.run.observations)
-    return replace(outcome, clues=clues, said=notebook.skipped(text))
+    misread = what_it_is(text, outcome.run.observations.loading)
+    return replace(outcome, clues=clues, said=notebook.skipped(text), misread=misread)
 
 
 def _in_cells(run: Run, text: str) -> Run:
@@ -145,6 +149,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     run, observed = outcome.run, outcome.run.observations
     output = clean(run.output)
     status, reason = _status(run)
+    reason = outcome.misread or reason
     optional, judged = OptionalParts(), outcome.judged
     clues: tuple[Clue, ...] = optional.make("the list of forbidden calls is", outcome.clues, ())
     dtype = "float32" if outcome.single else "float64"
@@ -199,12 +204,16 @@ def _reason(run: Run) -> str:
     where = f" ({run.detail})" if run.detail else ""
     return {
         Ending.FINISHED: "",
-        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; {_finished(run)}",
+        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; {_finished(run)}{_printed(run)}",
         Ending.MEMORY: f"your code was stopped because it used too much memory{where}; earlier results count",
         Ending.OUTPUT: "your code was stopped because it printed too much; earlier results count",
         Ending.CRASHED: f"your code ended its process{where}; earlier results count",
         Ending.PROTOCOL: f"your code corrupted the channel for its results{where}; earlier results count",
     }[run.ending]
+
+
+def _printed(run: Run) -> str:
+    return ". It printed a lot, which takes time too" if len(run.output) > _MUCH_PRINTED else ""
 
 
 def _finished(run: Run) -> str:

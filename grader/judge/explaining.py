@@ -22,8 +22,10 @@ from grader.judge.locating import locate
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.recall import Memory
 from grader.judge.report import Diagnosis, Location, Report
+from grader.judge.retrace import Retrace
 from grader.judge.sketches import Sketches
 from grader.judge.text import clean
+from grader.judge.unfinished import unfinished
 
 _CUT = "the search for a known mistake that explains your results ended before all mistakes, and all pairs, were tried"
 
@@ -59,6 +61,9 @@ def explained(
     effort = Effort(budget.search)
     look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort, sketches=sketches)
     report = _with_diagnosis(report, look, effort)
+    if outcome.run.ending is Ending.TIMEOUT:
+        again = Retrace(exercise, outcome, text, run, cancel or CancelToken())
+        return _with_location(report, partial(unfinished, again))
     if outcome.run.ending is not Ending.FINISHED:
         return report
     run = while_there_is_time(run, budget.rerun_seconds)

@@ -31,6 +31,9 @@ class Status(StrEnum):
     CRASHED = "crashed"
 
 
+SAME_AS = "the same as in “{}”"  # a reason that was told in the check of that name
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """One check on one case. `name` is `case: check`, unique in the report; points have two decimals."""

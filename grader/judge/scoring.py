@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from grader.checks.finding import Verdict
 from grader.checks.registry import CHECKS
 from grader.exercise.spec import Dimension
-from grader.judge.report import CheckResult, Points, Property
+from grader.judge.report import SAME_AS, CheckResult, Points, Property
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
@@ -69,7 +69,7 @@ def _result(line: Judged, first: str) -> CheckResult:
     points = round(line.item.points, 2)
     message = line.finding.message
     if first != line.item.name and len(message) > _LONG and line.finding.verdict is Verdict.FAILED:
-        message = f"the same as in “{first}”"
+        message = SAME_AS.format(first)
     return CheckResult(
         name=line.item.name,
         dimension=line.dimension,

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from grader.box.observations import Blame, Observations, Presence, Raised, Seen, Stage, Traced
 from grader.box.plan import Call
+from grader.checks.explain import hint_of
 from grader.checks.traits import Trait
 from grader.judge import outline
 from grader.judge.cause import Location
@@ -19,6 +20,11 @@ from grader.judge.retrace import Retrace
 from grader.judge.text import clean
 
 _MOST_CHARACTERS = 160  # of an exception's message
+_RETURNED = {  # by what came in place of a tensor, in the words of `seeing`
+    "None": "Nothing is returned: see {place}",
+    "a ndarray": "A NumPy array is returned, not a tensor: see {place}",
+    "ndarray": "A NumPy array is returned, not a tensor: see {place}",
+}
 _NAMED = re.compile(r"`([A-Za-z_][\w.]*)")
 
 
@@ -49,15 +55,14 @@ def _told_failure(again: Retrace, call: Call, raised: Raised) -> Location | None
         return None
     place = again.where(raised.line)
     said = clean(" ".join(raised.message.split()), limit=_MOST_CHARACTERS).rstrip(".")
-    what = "The backward pass fails at" if raised.stage is Stage.BACKWARD else "Your code fails at"
-    shapes = _shapes(call)
-    return Location(
-        "",
-        f"{what} {place}",
-        f"In the case “{again.title(call)}”{f', where {shapes},' if shapes else ''} {place} raises {raised.type}"
-        f"{f': {said}' if said else ''}.",
-        raised.line,
-    )
+    shapes, hint = _shapes(call), hint_of(raised)
+    case = f"In the case “{again.title(call)}”{f', where {shapes},' if shapes else ''}"
+    if raised.blame is Blame.FORBIDDEN:
+        title = f"{place[:1].upper()}{place[1:]} calls what you are to write yourself"
+        return Location("", title, f"{case} {said}.", raised.line)
+    title = f"The backward pass fails at {place}" if raised.stage is Stage.BACKWARD else f"Your code fails at {place}"
+    told = f"{case} {place} raises {raised.type}{f': {said}' if said else ''}{f'; {hint}' if hint else ''}."
+    return Location("", title, told, raised.line)
 
 
 def _told_arguments(again: Retrace, call: Call, raised: Raised) -> Location | None:
@@ -104,12 +109,10 @@ def _told_misfit(again: Retrace, call: Call, found: Seen, name: str, *, wanted: 
         return None
     got = found.what or f"one of shape {_sizes(found.shape)} in {found.dtype}"
     place = again.where(line)
-    return Location(
-        "",
-        f"Your `{name}` does not match the contract: see {place}",
-        f"In the case “{again.title(call)}” `{name}` must be {wanted}, but {place} gives {got}.",
-        line,
-    )
+    title = _RETURNED.get(found.what, f"Your `{name}` does not match the contract: see {place}").format(place=place)
+    gives = "returns nothing: `return` is missing" if found.what == "None" else f"gives {got}"
+    message = f"In the case “{again.title(call)}” `{name}` must be {wanted}, but {place} {gives}."
+    return Location("", title, message, line)
 
 
 def _origin(trace: Iterable[Traced], found: Seen, call: Call, dtype: str) -> int | None:

@@ -27,9 +27,11 @@ from grader.exercise.inputs import Case
 from grader.exercise.spec import Spec
 from grader.judge.attempt import Outcome, attempt
 from grader.judge.example import can_be_typed, examples, make_example
+from grader.judge.retrace import Retrace
 from grader.judge.sheet import Sheet, of_cases
 from grader.judge.source import read_source
 from grader.judge.text import clean
+from grader.judge.unfinished import unfinished
 
 LIMITS = Limits(cpu_seconds=3.0, wall_seconds=4.0, output_bytes=16 << 10)
 MOST_CELLS = 512  # of a tensor that is shown
@@ -137,7 +139,11 @@ def try_out(
         seen = run(sheet.plan)
         said = f"These inputs make the reference raise too: {explain(refused)}. Nothing can be compared"
         return replace(blank, message=clean(said, limit=1000), printed=clean(seen.output, limit=MOST_PRINTED))
-    return _told(blank, sheet, attempt(sheet, text, run, lambda _: (expected, Observations())))
+    outcome = attempt(sheet, text, run, lambda _: (expected, Observations()))
+    found = _told(blank, sheet, outcome)
+    if outcome.run.ending is Ending.TIMEOUT and (place := unfinished(Retrace(exercise, outcome, text, run))):
+        found = replace(found, message=f"{found.message}. {place.message}", line=place.line)
+    return found
 
 
 def _only(spec: Spec, case: str) -> Spec:
@@ -174,7 +180,7 @@ def _told(blank: Tryout, sheet: Sheet, outcome: Outcome) -> Tryout:
     seen = run.observations.calls.get(call.name)
     findings = [line.finding for line in outcome.judged]
     right = all(one.verdict is Verdict.PASSED for one in findings) and run.ending is Ending.FINISHED
-    message = "As expected" if right else _message(run, [one.message for one in findings if one.message])
+    message = "As expected" if right else outcome.misread or _message(run, [one.message for one in findings])
     raised = _raised(run.observations, seen)
     shown = outcome.evidence.plan.calls[0]
     return replace(
@@ -192,7 +198,7 @@ def _message(run: Run, found: list[str]) -> str:
         return _ENDINGS[run.ending] + (f" ({run.detail})" if run.detail else "")
     if run.observations.loading is not None:
         return explain(run.observations.loading)
-    return found[0] if found else ""
+    return next(filter(None, found), "")
 
 
 def _raised(seen: Observations, call: CallSeen | None) -> Raised | None:

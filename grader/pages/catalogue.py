@@ -81,9 +81,10 @@ def _card(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> Vi
 
 
 def facts(exercise: Exercise) -> str:
-    """Return an exercise's track, difficulty, number of checks and length in one line."""
+    """Return an exercise's track, difficulty, number of checks, length, and how long a run may take, in one line."""
     spec, checks = exercise.spec, count(_number_of_checks(exercise), "check")
-    return f"{spec.track} · {spec.difficulty.capitalize()} · {checks} · about {spec.minutes} minutes"
+    length = f"about {spec.minutes} minutes · at most {spec.limits.cpu_seconds:g} s a run"
+    return f"{spec.track} · {spec.difficulty.capitalize()} · {checks} · {length}"
 
 
 def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:

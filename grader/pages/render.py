@@ -9,6 +9,7 @@ from itertools import groupby
 
 from grader.judge.clues import WHY, Sight
 from grader.judge.report import (
+    SAME_AS,
     CheckResult,
     DevicePanel,
     Diagnosis,
@@ -150,7 +151,7 @@ def _bar(name: str, points: Points) -> View:
 
 
 def causes(report: Report) -> list[View]:
-    """Return what to read first: the diagnosis, or else what most failed checks say alike, and where it begins."""
+    """Return what to read first: the diagnosis, or else where it begins, or what most failed checks say alike."""
     if report.diagnosis:
         *first, last = report.diagnosis
         if report.location:
@@ -158,7 +159,7 @@ def causes(report: Report) -> list[View]:
         return [_cause(diagnosis, kind) for diagnosis, kind in zip((*first, last), kinds(report), strict=True)]
     if not report.complete:
         return [*_said_often(report), _LOOKING]
-    return [*_said_often(report), *([_begins(report.location)] if report.location else [])]
+    return [_begins(report.location)] if report.location else _said_often(report)
 
 
 def _begins(location: Location) -> View:
@@ -167,7 +168,9 @@ def _begins(location: Location) -> View:
 
 
 def _said_often(report: Report) -> list[View]:
-    said = [check.message for check in report.checks if check.status is Verdict.FAILED and check.message]
+    told = {SAME_AS.format(check.name): check.message for check in report.checks}
+    failed = (check.message for check in report.checks if check.status is Verdict.FAILED and check.message)
+    said = [told.get(message, message) for message in failed]
     message, times = next(iter(Counter(said).most_common(1)), ("", 0))
     if times < MANY or 2 * times <= len(said):
         return []

@@ -37,8 +37,8 @@ def test_a_watcher_sees_every_step_up_to_the_report(database: Database, engine: 
     go = threading.Semaphore(0)
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
-        tracker.expect(2)
-        for step in ("first", "second"):
+        tracker.expect(2, {"small": "five tokens"})
+        for step in ("first", "small/base"):
             assert go.acquire(timeout=20)
             tracker(CallSeen(step))
         assert go.acquire(timeout=20)
@@ -59,7 +59,7 @@ def test_a_watcher_sees_every_step_up_to_the_report(database: Database, engine: 
 
     assert steps[0][0] is State.QUEUED
     assert [step for step in steps if step[3]][:3] == [
-        (State.RUNNING, "", 0, 2), (State.RUNNING, "first", 1, 2), (State.RUNNING, "second", 2, 2),
+        (State.RUNNING, "", 0, 2), (State.RUNNING, "first", 1, 2), (State.RUNNING, "five tokens", 2, 2),
     ]  # fmt: skip
     assert [(watch.state, watch.report is not None) for watch in seen[-1:]] == [(State.DONE, True)]
 

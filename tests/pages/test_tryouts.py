@@ -124,3 +124,19 @@ def test_the_line_of_an_error_is_marked(open_page):
 
     expect(card).to_contain_text(re.compile("NameError: name 'length' is not defined.*line 16"))
     expect(page.locator("#editor .gym-marked-line")).to_have_text(re.compile("future = "))
+
+
+def test_what_was_said_of_earlier_code_does_not_stay(open_page, person):
+    """A refusal goes with the next edit; the result of a try says that it is about the code before."""
+    page = ready(open_page(EXERCISE, person()))
+    page.get_by_role("button", name="Run checks").click()
+    panel = page.locator("#panel")
+    expect(panel).to_contain_text("This is still the starter")
+    write(page, SOLUTION)
+    expect(panel).not_to_contain_text("This is still the starter")
+    page.keyboard.press("Shift+Enter")
+    card = page.get_by_role("region", name="Try", exact=True)
+    expect(card).to_contain_text("As expected on this example")
+    expect(page.locator(".gym-try-old")).to_have_count(0)
+    page.keyboard.type("# ")
+    expect(page.locator(".gym-try-old")).to_have_count(1)

@@ -169,7 +169,12 @@ def test_runs_side_by_side_do_not_mix(sandbox: Sandbox) -> None:
 
 def test_runs_leave_no_descriptor_behind(sandbox: Sandbox) -> None:
     """Twenty runs, crashes and floods among them, leave as many open descriptors as before."""
-    sources = [HONEST, "import os; os._exit(1)", "while True: print('x' * 999)", "import os; os.write(4, b'junk' * 9)"]
+    sources = [
+        HONEST,
+        "import os; os._exit(1)",
+        "import os\nwhile True: os.write(1, b'x' * 999)",
+        "import os; os.write(4, b'junk' * 9)",
+    ]
     sandbox.run(plan(), HONEST, LIMITS)
     before = len(os.listdir("/proc/self/fd"))
     for number in range(20):
@@ -234,7 +239,7 @@ def test_the_zygote_has_no_files(sandbox: Sandbox) -> None:
         ("while True: pass", Ending.TIMEOUT, "more than 1 s of processor time"),
         ("import time\ntime.sleep(99)", Ending.TIMEOUT, "more than 1 s"),
         ("hoard = [bytearray(1 << 20) for _ in range(1 << 20)]", Ending.FINISHED, ""),
-        ("while True: print('x' * 999)", Ending.OUTPUT, "more than 65536 bytes"),
+        ("import os\nwhile True: os.write(1, b'x' * 999)", Ending.OUTPUT, "more than 65536 bytes"),
         ("import os\nwhile True: os.write(4, b'x' * 999)", Ending.PROTOCOL, None),
     ],
 )

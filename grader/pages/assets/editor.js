@@ -73,6 +73,8 @@
   const changed = () => {
     clearTimeout(timer);
     timer = setTimeout(() => gym.save(), 400);
+    if (gym.calm) gym.calm();
+    if (gym.tryIsOld) gym.tryIsOld();
   };
 
   const keep = (text) => {

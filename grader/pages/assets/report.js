@@ -60,8 +60,12 @@
     return h("figure", { class: "gym-training" }, canvas, h("figcaption", { class: "gym-sub" }, `training loss ${losses.at(-1).toPrecision(3)}`));
   };
 
+  let idle = null;
   gym.parts.panel = (view, trigger, element) => {
     gym.announce = () => trigger("input");
+    if (view.phase === "idle") idle = view;
+    /* What was said of code that was not taken is stale once that code is edited. */
+    gym.calm = () => { if (idle && element.querySelector(".gym-is-refused")) element.replaceChildren(gym.parts.panel(idle, trigger, element)); };
     element.setAttribute("role", "status");
     document.body.dataset.busy = view.busy ? "yes" : "no";
     const time = h("span", { class: "gym-time", "aria-hidden": "true" });

@@ -127,6 +127,9 @@
     return got.json().catch(async () => ({ error: AWAY }));
   };
 
+  /* What is shown is about the code before an edit. */
+  gym.tryIsOld = () => place?.querySelector(".gym-try")?.classList.add("gym-try-old");
+
   gym.tryOut = async () => {
     const source = gym.source();
     if (source === null || place === null || running) return;

@@ -1,0 +1,74 @@
+"""Says in one sentence what somebody sent in place of Python, where Python's own message would not tell them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from keyword import kwlist
+
+from grader.box.observations import Raised
+
+_LONGEST = 300  # characters of a line that are looked at
+_FILES = {
+    "pass  # %PDF": "your file is a PDF; send the .py file itself",  # as a line for IPython it is out of action by now
+    "PK\x03\x04": "your file is a ZIP archive or an office document; send the .py file in it",
+    "<": "your file is a web page or another document in HTML or XML; send the .py file itself",
+    "{\\rtf": "your file is a document of a word processor; save it as plain text",
+}
+_PYTHON_PROMPT = re.compile(r"\s*(>>>|\.\.\.)(\s|$)")
+_CELL_PROMPT = re.compile(r"\s*(In|Out) ?\[[ \d]*\]:")
+_QUOTES = "“”„‟‘’‚‛«»"  # noqa: RUF001 - these are what is looked for
+_SIGNS = {"−": "-", "–": "-", "—": "-", "×": "*", "÷": "/", "…": "...", "，": ",", "（": "(", "）": ")", "：": ":"}  # noqa: RUF001 - as above
+_CODE = re.compile(r"[=()\[\]{}:#@\"'\\_]")
+
+
+def what_it_is(text: str, raised: Raised | None) -> str:
+    """Return what was sent in place of Python, and in which line; empty where that cannot be said.
+
+    Args:
+        text: what was sent.
+        raised: the error that ended its loading, if one did.
+    """
+    if raised is None or raised.type not in ("SyntaxError", "IndentationError") or raised.line is None or raised.cell:
+        return ""
+    lines = text.split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    for begins, sentence in _FILES.items():
+        if first.lstrip().startswith(begins):
+            return sentence
+    line = lines[raised.line - 1][:_LONGEST] if raised.line <= len(lines) else ""
+    return next(_about_line(line, raised.line, _fence(lines)), "")
+
+
+def _fence(lines: list[str]) -> int | None:
+    """Return the number of the first line that begins or ends a block of Markdown."""
+    return next((number for number, line in enumerate(lines, 1) if line.lstrip().startswith("```")), None)
+
+
+def _about_line(line: str, number: int, fence: int | None) -> Iterator[str]:
+    if line.lstrip().startswith("```") or (fence is not None and _is_prose(line)):
+        yield f"line {fence} is Markdown (```), not Python; send only what stands between the two lines with ```"
+    if found := _PYTHON_PROMPT.match(line):
+        yield f"line {number} begins with `{found[1]}`, the prompt of Python; remove the prompts and what was printed"
+    if _CELL_PROMPT.match(line):
+        yield f"line {number} begins with the prompt of a notebook; send the .ipynb file itself, or its code only"
+    if any(character in _QUOTES for character in line):
+        yield f"line {number} has typographic quotation marks; type straight ones: \" or '"
+    for character in line:
+        if character in _SIGNS:
+            yield f"line {number} has the character {_named(character)}; type {_SIGNS[character]} in its place"
+        if character != " " and unicodedata.category(character) == "Zs":
+            yield f"line {number} has a special space ({_named(character)}), as web pages do; type a plain one"
+    if _is_prose(line):
+        yield f"line {number} is text and not Python; remove it, or begin it with #"
+
+
+def _named(character: str) -> str:
+    return f"{unicodedata.name(character, 'without a name').capitalize()}, U+{ord(character):04X}"
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line has words only, as a sentence has."""
+    words = line.rstrip(" :").split()
+    return len(words) >= 3 and not _CODE.search(" ".join(words)) and words[0] not in kwlist

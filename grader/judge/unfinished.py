@@ -1,0 +1,39 @@
+"""Says in which line code was that ran out of time: the call that did not end is made once more, and watched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.box.observations import Observations, Raised
+from grader.box.overtime import StillRunning
+from grader.judge.cause import Location
+from grader.judge.retrace import Retrace
+
+SECONDS = 1.0  # after which a line is told; the reference needs milliseconds for any call
+_LOADING = (
+    'Code that is not part of your answer, such as a demonstration, belongs under `if __name__ == "__main__":` or into '
+    "another file."
+)
+_CALL = "Look for a loop that never ends, or that goes over single numbers where one operation of torch does it."
+
+
+def unfinished(again: Retrace) -> Location | None:
+    """Return the line in which the first call that did not end was after a second; None where it cannot be told."""
+    plan, seen = again.evidence.plan, again.evidence.observed
+    call = next((one for one in plan.calls if one.name not in seen.calls), None)
+    if call is None:
+        return None
+    raised = _told(again.run(replace(plan.only(frozenset({call.name})), line_after=SECONDS)).observations)
+    if raised is None or raised.line is None:
+        return None
+    begun = bool(seen.calls or seen.builds)
+    place = again.where(raised.line)
+    when = f"In the case “{again.title(call)}”" if begun else "While your file was being loaded,"
+    message = f"{when} your code was still in {place} after {SECONDS:.0f} s. {_CALL if begun else _LOADING}"
+    return Location("", f"The time was over in {place}", message, raised.line)
+
+
+def _told(seen: Observations) -> Raised | None:
+    places = [seen.loading, seen.loaded.raised, *(built.raised for built in seen.builds.values())]
+    places += [call.raised for call in seen.calls.values()]
+    return next((one for one in places if one is not None and one.type == StillRunning.__name__), None)
