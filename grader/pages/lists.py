@@ -125,5 +125,13 @@ def _outcome(attempt: Attempt) -> str:
     if attempt.state is State.BROKEN or attempt.status is None:
         return "grader error, not counted"
     if attempt.status is Status.GRADED:
-        return "accepted" if (attempt.score or 0.0) >= FULL else "not accepted yet"
+        return "full marks" if (attempt.score or 0.0) >= FULL else _cause(attempt)
     return _ENDS[attempt.status]
+
+
+def _cause(attempt: Attempt) -> str:
+    """Return the mistake of an attempt as the headline of its report has it, or else where it begins."""
+    titles = [clean(title, 200) for title in attempt.mistakes]
+    if len(titles) > 1:
+        return f"two mistakes: {'; '.join(titles)}"
+    return "".join(titles) or clean(attempt.begins, 200) or "not accepted yet"

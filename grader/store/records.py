@@ -102,7 +102,13 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A line of *My attempts*; `flag` is for instructors only."""
+    """A line of *My attempts*.
+
+    Attributes:
+        flag: for instructors only.
+        mistakes: the titles of those that the report names.
+        begins: where it begins to differ from the reference, in one line; empty if the report does not say.
+    """
 
     id: SubmissionId
     exercise: str
@@ -112,6 +118,8 @@ class Attempt:
     status: Status | None
     score: float | None
     flag: Flag = Flag.NONE
+    mistakes: tuple[str, ...] = ()
+    begins: str = ""
 
 
 @dataclass(frozen=True, slots=True)

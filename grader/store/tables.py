@@ -169,6 +169,15 @@ class DiagnosisRow(Base):
     title: Mapped[str] = mapped_column(String(200))
 
 
+class LocationRow(Base):
+    """Where an answer begins to differ from the reference, as the report of a grading says it in one line."""
+
+    __tablename__ = "locations"
+
+    grading_id: Mapped[int] = mapped_column(ForeignKey("gradings.id", ondelete="CASCADE"), primary_key=True)
+    title: Mapped[str] = mapped_column(String(200))
+
+
 class GradingFilesRow(Base):
     """The files that decided scores of an exercise at one version, packed; kept so that it can be graded again."""
 

@@ -159,6 +159,10 @@
       view.rows.length ? gym.table(view) : empty(view),
       view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
 
+  /* Words with `code` in backticks; "line 14" is no button here, as the whole row is one. */
+  const words = (text) => String(text).split(/(`[^`\n]+`)/).filter(Boolean).map((piece) =>
+    piece.length > 2 && piece.startsWith("`") ? h("code", {}, piece.slice(1, -1)) : piece);
+
   const back = (view) => view.back && h("p", { class: "gym-back" }, h("a", { href: view.back.href }, "‹ " + view.back.text));
 
   gym.parts.attempts = (view, trigger) =>
@@ -171,7 +175,7 @@
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
-          h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, row.text)),
+          h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, words(row.text))),
           h("time", { datetime: new Date(row.created * 1000).toISOString() }, ago(row.created))];
         const open = async () => {
           if (gym.edited() && !(await gym.ask(row.question, "Open this attempt"))) return;
