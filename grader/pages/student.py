@@ -8,13 +8,15 @@ from typing import cast
 import gradio as gr
 from gradio.components.navbar import Navbar
 
-from grader.pages import catalogue, lists
+from grader.errors import NotAllowed
+from grader.pages import catalogue, comparison, lists
 from grader.pages.exercise import lay_out_exercise
 from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.identity import Identity
 from grader.pages.parts import on, part
-from grader.pages.site import EXERCISES, LEADERBOARD, PAGES, WORK, Page
+from grader.pages.site import COMPARE, EXERCISES, LEADERBOARD, LISTS, WORK, Page
 from grader.pages.wording import View, pack
+from grader.store.records import SubmissionId, User
 
 GUEST_WORK = "Sign in to see what you have handed in."
 
@@ -22,7 +24,7 @@ GUEST_WORK = "Sign in to see what you have handed in."
 def build_student(handlers: ExerciseHandlers) -> gr.Blocks:
     """Return the site for students and guests."""
     shelves = ListHandlers(handlers.identity)
-    front, *others = PAGES
+    front, *others = LISTS
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         _lay_out(blocks, front, shelves)
     with blocks.route("Exercise", "exercise"):
@@ -82,3 +84,20 @@ class ListHandlers:
         else:
             body = lists.work_view(user, service.attempts(user), service.catalog)
         return pack(lists.header_view(user, WORK.title, here=WORK.path)), pack(body)
+
+    def compare(self, request: gr.Request) -> tuple[str, str]:
+        """Return the two attempts that the address names side by side."""
+        user, asked = self.identity.user(request), request.query_params
+        header = pack(lists.header_view(user, COMPARE.title, here=WORK.path))
+        if user is None:
+            link = {"href": f"/sign-in?next={WORK.path}", "text": "Sign in"}
+            return header, pack(comparison.refusal_view(GUEST_WORK, link))
+        return header, pack(self._pair(user, asked.get("attempt", ""), asked.get("before", "")))
+
+    def _pair(self, user: User, id: str, other: str) -> View:
+        service = self.identity.service
+        try:
+            pair = service.trail.pair(user, SubmissionId(id), SubmissionId(other) if other else None)
+        except NotAllowed as refusal:
+            return comparison.refusal_view(str(refusal), {"href": WORK.path, "text": WORK.title})
+        return comparison.comparison_view(pair, service.catalog, user.id)

@@ -23,6 +23,7 @@ from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
 from grader.service.own_account import OwnAccount
+from grader.service.trail import Trail
 from grader.store import boards, keys, submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
@@ -85,6 +86,7 @@ class Service:
         self.box_name = box_name
         self.instructor = InstructorService(database)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
+        self.trail = Trail(database, self.submission)
         self._database, self._queue = database, queue
         self._rules = rules
         self._clock, self._pace = clock, SubmitLimit(clock)

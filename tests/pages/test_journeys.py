@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.pages.site import PAGES
+from grader.pages.site import LISTS
 from grader.store.records import Role
 from tests.pages.conftest import CODE, PASSWORD
 
@@ -360,7 +360,7 @@ def test_hostile_text_is_shown_and_not_obeyed(open_page, person):
     assert board.locator("img[src=x]").count() + page.locator("img[src=x]").count() == 0
 
 
-@pytest.mark.parametrize("path", [*(page.path for page in PAGES), EXERCISE, "/sign-in"])
+@pytest.mark.parametrize("path", [*(page.path for page in LISTS), EXERCISE, "/sign-in"])
 def test_nothing_scrolls_sideways_on_a_phone(open_page, path):
     """At 390 pixels each page is as wide as the screen."""
     page = open_page(path, viewport={"width": 390, "height": 844})

@@ -90,7 +90,7 @@
     }
     if (kind === "grade") return grade(value);
     if (kind === "link") return h("th", { scope: "row" }, h("a", { href: value.href }, value.text));
-    if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : ago(value));
+    if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : gym.ago(value));
     return h("td", { class: "gym-number" }, value === null ? "–" : String(value));
   };
 
@@ -150,17 +150,17 @@
         h("table", {}, h("thead", {}, h("tr", {}, heads)), body)));
   };
 
-  const empty = (view) => h("p", { class: "gym-empty" }, view.text, view.link && " ", view.link && h("a", { href: view.link.href }, view.link.text));
+  gym.empty = (view) => h("p", { class: "gym-empty" }, view.text, view.link && " ", view.link && h("a", { href: view.link.href }, view.link.text));
 
   gym.parts.board = (view) =>
     h("div", { class: view.wide ? "gym-page" : "gym-block" },
       view.wide && h("h1", {}, view.title),
       view.choices && gym.picker(view.choices, "Show"),
-      view.rows.length ? gym.table(view) : empty(view),
+      view.rows.length ? gym.table(view) : gym.empty(view),
       view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
 
   /* Words with `code` in backticks; "line 14" is no button here, as the whole row is one. */
-  const words = (text) => String(text).split(/(`[^`\n]+`)/).filter(Boolean).map((piece) =>
+  gym.words = (text) => String(text).split(/(`[^`\n]+`)/).filter(Boolean).map((piece) =>
     piece.length > 2 && piece.startsWith("`") ? h("code", {}, piece.slice(1, -1)) : piece);
 
   const back = (view) => view.back && h("p", { class: "gym-back" }, h("a", { href: view.back.href }, "‹ " + view.back.text));
@@ -175,16 +175,17 @@
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
-          h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, words(row.text))),
-          h("time", { datetime: new Date(row.created * 1000).toISOString() }, ago(row.created))];
+          h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, gym.words(row.text))),
+          h("time", { datetime: new Date(row.created * 1000).toISOString() }, gym.ago(row.created))];
         const open = async () => {
           if (gym.edited() && !(await gym.ask(row.question, "Open this attempt"))) return;
           trigger("select", { id: row.id });
         };
-        return h("li", {}, row.href ? h("a", { href: row.href }, inside) : h("button", { type: "button", click: open }, inside));
-      })) : empty(view));
+        return h("li", {}, row.href ? h("a", { href: row.href }, inside) : h("button", { type: "button", click: open }, inside),
+          row.compare && h("p", {}, h("a", { href: row.compare, class: "gym-button" }, "Compare with the previous one")));
+      })) : gym.empty(view));
 
-  const ago = (seconds) => {
+  gym.ago = (seconds) => {
     const past = Math.max(0, Date.now() / 1000 - seconds);
     if (past < 60) return "just now";
     if (past < 3600) return Math.floor(past / 60) + " min ago";
@@ -210,7 +211,7 @@
     h("div", { class: "gym-page" },
       back(view),
       h("h1", {}, view.title),
-      h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, ago(view.created))),
+      h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, gym.ago(view.created))),
       h("ol", { class: "gym-source", tabindex: "0", "aria-label": "The submitted code" },
         view.lines.map((line, index) => h("li", { id: "line-" + (index + 1) }, h("code", {}, line)))));
 })();
