@@ -56,8 +56,9 @@ class ListHandlers:
         """Return the front page."""
         user = self.identity.user(request)
         best = self.identity.service.best(user) if user else {}
+        again = self.identity.service.trail.practice(user) if user else []
         header = lists.header_view(user, EXERCISES.title, here=EXERCISES.path)
-        return pack(header), pack(catalogue.exercises_view(self.identity.service.catalog, best))
+        return pack(header), pack(catalogue.exercises_view(self.identity.service.catalog, best, again))
 
     def board(self, request: gr.Request) -> tuple[str, str]:
         """Return the leaderboard that the address names, the overall one if it names none."""

@@ -86,7 +86,7 @@ class Service:
         self.box_name = box_name
         self.instructor = InstructorService(database)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
-        self.trail = Trail(database, self.submission)
+        self.trail = Trail(database, self.submission, clock=clock)
         self._database, self._queue = database, queue
         self._rules = rules
         self._clock, self._pace = clock, SubmitLimit(clock)

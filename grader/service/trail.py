@@ -1,9 +1,10 @@
-"""What a person's attempts tell about the way that they have come: two of them side by side."""
+"""What a person's attempts tell about the way that they have come: two of them side by side, what to practise again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from grader.errors import NotAllowed
 from grader.service.authorize import NOT_YOURS
@@ -11,6 +12,8 @@ from grader.store import submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, Submission, SubmissionId, User
 
+DAY = 24 * 3600.0
+PAUSE = 14 * DAY  # after full marks; twice as long after each repetition
 FIRST = "There is no attempt before this one that was checked."
 
 
@@ -23,12 +26,55 @@ class Pair:
     others: tuple[Attempt, ...]
 
 
-class Trail:
-    """Reads attempts; `read` gives a submission to whoever may see it, and to nobody else."""
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An exercise to practise again: `last` is when it was last solved, `since` from when on it is due."""
 
-    def __init__(self, database: Database, read: Callable[[User, SubmissionId], Submission]) -> None:
+    exercise: str
+    last: float
+    since: float
+
+
+def due(solved: Mapping[str, Sequence[float]], now: float) -> list[Due]:
+    """Return what is due by now, what is due for longest first.
+
+    Args:
+        solved: when each exercise got full marks, in the order of time.
+        now: seconds since the epoch.
+    """
+    found = [Due(exercise, times[-1], times[-1] + _pause(times)) for exercise, times in solved.items()]
+    return sorted((one for one in found if one.since <= now), key=lambda one: (one.since, one.exercise))
+
+
+def _pause(times: Sequence[float]) -> float:
+    """Return how long after the last time an exercise is due; earlier than it was due is no repetition."""
+    pause = PAUSE
+    for earlier, later in pairwise(times):
+        pause *= 2 if later - earlier >= pause else 1
+    return pause
+
+
+class Trail:
+    """Reads attempts.
+
+    Args:
+        database: where they are stored.
+        read: gives a submission to whoever may see it, and to nobody else.
+        clock: gives the seconds since the epoch.
+    """
+
+    def __init__(
+        self, database: Database, read: Callable[[User, SubmissionId], Submission], *, clock: Callable[[], float]
+    ) -> None:
         """Read from `database`."""
-        self._database, self._read = database, read
+        self._database, self._read, self._clock = database, read, clock
+
+    def practice(self, user: User) -> list[Due]:
+        """Return what somebody with an account should practise again, what is due for longest first."""
+        if user.visitor:
+            return []
+        with self._database.read() as session:
+            return due(submissions.full_marks(session, user.id), self._clock())
 
     def pair(self, user: User, id: SubmissionId, other: SubmissionId | None = None) -> Pair:
         """Return an attempt beside another one of the same person at the same exercise.

@@ -15,6 +15,7 @@ from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 from grader.store.accounts import in_class, is_member
 from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, SubmissionOutcome, UserId
+from grader.store.standings import FULL
 from grader.store.tables import (
     FIRST_CLASS,
     FLAGGED,
@@ -136,6 +137,21 @@ def attempts(session: Session, user: UserId, exercise: str | None = None, *, mos
     else:  # numbers count them as they came, and an index holds them in that order
         query = query.where(row.exercise == exercise).order_by(row.number.desc())
     return _attempts(session, session.execute(query).all())
+
+
+def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
+    """Return when the person handed in what got full marks, by exercise, each in the order of time."""
+    row = SubmissionRow
+    query = (
+        select(row.exercise, row.created)
+        .join(GradingRow, GradingRow.id == row.current_grading)
+        .where(row.user_id == user, GradingRow.score >= FULL)
+        .order_by(row.created)
+    )
+    found: dict[str, list[float]] = {}
+    for exercise, created in session.execute(query):
+        found.setdefault(exercise, []).append(created)
+    return found
 
 
 def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Flagged]:

@@ -21,18 +21,22 @@
     return h("span", { class: "gym-meter", "aria-hidden": "true" }, fill);
   };
 
+  /* What stands before an exercise; it can be opened all the same. */
+  const after = (needs) => h("p", { class: "gym-needs gym-after" }, "After ",
+    needs.map((one, index) => [index ? " and " : "", h("a", { href: one.href }, one.text)]).flat());
+
   const card = (one) =>
-    h("li", { class: "gym-card" + (one.solved ? " gym-solved" : "") },
+    h("li", { class: "gym-card" + (one.solved ? " gym-solved" : one.after.length ? " gym-later" : "") },
       ring(one.best, one.ring),
       h("div", { class: "gym-card-text" },
         h("a", { href: one.href, class: "gym-card-link" }, one.title), h("span", {}, one.summary),
-        h("small", {}, one.facts), gym.needs(one.needs)),
+        h("small", {}, one.facts), one.after.length && !one.solved ? after(one.after) : gym.needs(one.needs)),
       one.score && !one.solved ? h("span", { class: "gym-card-score" }, one.score) : null);
 
   /* On a small screen only the track of the next exercise is open: forty cards are a wall. */
   const track = (one, all) =>
     h("details", { class: "gym-track", open: one.open || innerWidth >= 768 },
-      h("summary", {}, h("h2", {}, one.name), all && bar(one.share), h("span", { class: "gym-count" }, one.count)),
+      h("summary", {}, h("h2", {}, one.name), all && bar(one.share), one.done && h("span", { class: "gym-tick", role: "img", "aria-label": "all solved" }, "✓"), h("span", { class: "gym-count" }, one.count)),
       h("ul", { class: "gym-cards" }, one.exercises.map(card)));
 
   /* What this is, for somebody who has done nothing yet: a wrong answer as its report shows it. */
@@ -69,6 +73,8 @@
       view.begun && h("div", { class: "gym-lead" },
         h("p", { class: "gym-sub" }, view.text), bar(view.share),
         view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, "Continue with " + view.next.text)),
+      view.again.length ? gym.again(view.again) : null,
+      view.begun && h("p", { class: "gym-sub" }, "“After …” names what an exercise builds on. You may open every exercise now."),
       view.tracks.map((one) => track(one, view.begun)));
 
   /* Every exercise by track; choosing one leads there. */

@@ -4,6 +4,14 @@
   const gym = window.gym;
   const h = gym.h;
 
+  /* What was solved long ago. */
+  gym.again = (list) =>
+    h("section", { class: "gym-card-box gym-again", "aria-labelledby": "gym-again" },
+      h("h2", { id: "gym-again" }, "Practise again"),
+      h("ul", {}, list.map((one) => h("li", {}, h("a", { href: one.href }, one.text), h("span", { class: "gym-sub" },
+        "full marks on ", h("time", { datetime: new Date(one.last * 1000).toISOString() }, gym.ago(one.last)))))),
+      h("p", { class: "gym-sub" }, "Press Reset to starter there, and write it from memory."));
+
   const side = (one) =>
     h("a", { href: one.href, class: "gym-card-box gym-side" },
       h("span", { class: "gym-pill gym-" + one.tone }, one.score),
