@@ -67,7 +67,7 @@ OWN = {
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
-    "/account": _form("act", "password", "new"),
+    "/account": _form("act", "password", "new", "board"),
     "/reset": Route(
         ("GET", "HEAD", "POST"), {"token": 200}, Body.FORM, dict.fromkeys(("token", "password"), LONGEST_FIELD)
     ),

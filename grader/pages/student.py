@@ -65,7 +65,7 @@ class ListHandlers:
         user, service = self.identity.user(request), self.identity.service
         asked = request.query_params.get("ex", "")
         chosen = asked if asked in service.catalog else None
-        board = lists.board_view(service.leaderboard(chosen), user.id if user else None, overall=chosen is None)
+        board = lists.board_view(service.leaderboard(chosen, user), user.id if user else None, overall=chosen is None)
         body = {
             **board,
             "wide": True,

@@ -71,7 +71,7 @@ class ClassRow(Base):
 
 
 class MembershipRow(Base):
-    """What a person is in a class; `ended` is empty as long as they belong to it."""
+    """What a person is in a class, and on its leaderboards; `ended` is empty as long as they belong to it."""
 
     __tablename__ = "memberships"
     __table_args__ = (CheckConstraint("role IN ('student', 'instructor')", name="role"),)
@@ -81,6 +81,7 @@ class MembershipRow(Base):
     role: Mapped[str] = mapped_column(String(16))
     joined: Mapped[float]
     ended: Mapped[float | None]
+    board: Mapped[str] = mapped_column(String(16), server_default=text("'pseudonym'"))  # BoardName
 
 
 class SessionRow(Base):

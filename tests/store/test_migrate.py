@@ -17,7 +17,7 @@ from grader.errors import GraderFault
 from grader.judge.report import Report
 from grader.store import accounts, boards, migrate, roster, standings, submissions
 from grader.store.engine import Database
-from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+from grader.store.records import BoardName, Role, State, Submission, SubmissionId, User, UserId
 from grader.store.roster import CommonMistake
 from grader.store.tables import Base
 
@@ -127,6 +127,7 @@ def test_a_filled_database_of_the_first_version_is_carried_over(tmp_path: Path) 
         kept = submissions.get(session, SubmissionId("done"))
         board, common = boards.leaderboard(session, "softmax"), roster.common_mistakes(session)
         queued = session.execute(text("SELECT submission_id, queue, tries, kills FROM jobs")).all()
+        choices = [boards.choice(session, UserId(id)) for id in (1, 2)]
         people = [accounts.user(session, UserId(id)) for id in (1, 2)]
         before = [(line.user, line.score, line.attempts, line.reached) for line in board]
     with older.write() as session:
@@ -142,6 +143,7 @@ def test_a_filled_database_of_the_first_version_is_carried_over(tmp_path: Path) 
     assert (kept.raw, kept.seed, kept.report) == (b"x", 7, Report.from_json(_BODIES["done"]))
     assert queued == [("waits", "cpu", 1, 0)]
     assert people == [User(UserId(1), "Ada", Role.STUDENT), User(UserId(2), "Prof", Role.INSTRUCTOR)]
+    assert choices == [BoardName.PSEUDONYM, None]
     assert before == [(1, 50.0, 1, 10.0)]
     assert {line.id: (line.mistakes, line.begins) for line in lines} == {
         "done": (("Late",), "Your results become wrong at line 3"), "broken": (("Late",), ""),
