@@ -54,7 +54,7 @@ def test_the_reference_earns_full_marks_and_leads_the_board(service: Service) ->
     assert seen[-1].state is State.DONE
     assert seen[-1].report is not None
     assert (seen[-1].report.status, seen[-1].report.score) == (Status.GRADED, 100.0)
-    assert [(line.name, line.score, line.solved) for line in service.leaderboard()] == [("Ada", 100.0, 1)]
+    assert [(line.user, line.score, line.solved) for line in service.leaderboard()] == [(ada.id, 100.0, 1)]
 
 
 def test_what_is_no_text_is_rejected_and_costs_nothing(service: Service) -> None:

@@ -15,12 +15,15 @@ from grader.box.faults import SUBMISSION
 Trace = Any  # what `sys.settrace` takes: a function that returns one like itself, or None
 
 
-class StillRunning(BaseException):
+class _StillRunning(BaseException):
     """Raised in the line that runs when the time is over; no `except Exception` of the submission's stops it."""
 
 
+STILL_RUNNING = _StillRunning.__name__  # by which it is known in what was seen
+
+
 def raise_after(seconds: float) -> None:
-    """Let the first line of the submission that begins more than `seconds` from now raise `StillRunning`.
+    """Let the first line of the submission that begins more than `seconds` from now raise.
 
     Lines that wait in C code, without coming to an end, are not told.
     """
@@ -28,7 +31,7 @@ def raise_after(seconds: float) -> None:
 
     def in_frame(frame: FrameType, event: str, arg: Any) -> Trace:
         if clock() > end:
-            raise StillRunning
+            raise _StillRunning
         return in_frame
 
     def trace(frame: FrameType, event: str, arg: Any) -> Trace:

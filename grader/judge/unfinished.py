@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.box.observations import Observations, Raised
-from grader.box.overtime import StillRunning
+from grader.box.overtime import STILL_RUNNING
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace
 
@@ -36,4 +36,4 @@ def unfinished(again: Retrace) -> Location | None:
 def _told(seen: Observations) -> Raised | None:
     places = [seen.loading, seen.loaded.raised, *(built.raised for built in seen.builds.values())]
     places += [call.raised for call in seen.calls.values()]
-    return next((one for one in places if one is not None and one.type == StillRunning.__name__), None)
+    return next((one for one in places if one is not None and one.type == STILL_RUNNING), None)

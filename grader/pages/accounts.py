@@ -48,8 +48,8 @@ class FormPage:
 SIGN_IN = FormPage("Sign in", "Your attempts and scores are kept under your name.", register=False)
 REGISTER = FormPage(
     "Register",
-    "To keep your work. With the code of a class, which your instructor has, you are on its leaderboards as well; "
-    "a nickname is fine.",
+    "To keep your work. With the code of a class, which your instructor has, you are on its leaderboards as well, "
+    "under a pseudonym.",
     register=True,
 )
 

@@ -13,7 +13,7 @@ ASSETS = Path(__file__).parent / "assets"
 FILES = {
     "math.woff2": ("math.woff2",),
     "gym.css": ("uPlot.min.css", "gym.css"),
-    "gym.js": ("gym.js", "tables.js", "report.js", "figures.js", "curves.js"),
+    "gym.js": ("gym.js", "tables.js", "trail.js", "report.js", "figures.js", "curves.js"),
     "exercise.js": ("codemirror.js", "editor.js", "try.js"),
     "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
 }

@@ -7,8 +7,10 @@ from urllib.parse import quote
 
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages.wording import View, count, number
+from grader.service.trail import Due
 
 FULL = 99.995  # points; scores have two decimals
+MOST_AGAIN = 4  # exercises to practise again, shown at once
 
 
 def address(exercise: str) -> str:
@@ -16,8 +18,10 @@ def address(exercise: str) -> str:
     return f"/exercise?ex={quote(exercise, safe='')}"
 
 
-def exercises_view(catalog: Catalog, best: Mapping[str, float]) -> View:
+def exercises_view(catalog: Catalog, best: Mapping[str, float], again: Sequence[Due] = ()) -> View:
     """Return the front page: every exercise under its track, with what was reached so far.
+
+    What should be practised `again` stands above them, the first few of it.
 
     One track is `open` from the start on small screens: the one of the exercise to do next.
     """
@@ -30,6 +34,7 @@ def exercises_view(catalog: Catalog, best: Mapping[str, float]) -> View:
         "share": 100 * solved / len(catalog) if catalog else 0.0,
         "next": _link(catalog, following.id, best) if following else None,
         "begun": bool(best),
+        "again": [_practised(catalog, one) for one in again if one.exercise in catalog][:MOST_AGAIN],
         "tracks": [
             _track(name, members, catalog, best, is_open=following in members) for name, members in tracks(catalog)
         ],
@@ -47,7 +52,7 @@ def tracks(catalog: Catalog) -> list[tuple[str, list[Exercise]]]:
 def coming(catalog: Catalog, best: Mapping[str, float]) -> Iterator[Exercise]:
     """Yield what is not solved yet: first what nothing unsolved stands before."""
     left = [exercise for exercise in catalog.values() if not _is_solved(exercise.id, best)]
-    ready = [one for one in left if all(_is_solved(need, best) for need in one.spec.needs if need in catalog)]
+    ready = [one for one in left if not any(_is_missing(need, catalog, best) for need in one.spec.needs)]
     yield from ready
     yield from left
 
@@ -60,9 +65,14 @@ def _track(
         "name": name,
         "count": f"{solved} of {len(members)} solved" if best else count(len(members), "exercise"),
         "share": 100 * solved / len(members),
+        "done": solved == len(members),
         "open": is_open,
         "exercises": [_card(exercise, catalog, best) for exercise in members],
     }
+
+
+def _practised(catalog: Catalog, one: Due) -> View:
+    return {"text": numbered(catalog, one.exercise), "href": address(one.exercise), "last": one.last}
 
 
 def _card(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> View:
@@ -73,6 +83,7 @@ def _card(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> Vi
         "summary": spec.summary,
         "facts": f"{spec.difficulty.capitalize()} · about {spec.minutes} minutes",
         "needs": _needs(exercise, catalog, best),
+        "after": [_link(catalog, need, best) for need in exercise.spec.needs if _is_missing(need, catalog, best)],
         "best": reached or 0.0,
         "ring": "not tried yet" if reached is None else f"best score {number(reached)} of 100",
         "score": "" if reached is None else number(reached),
@@ -142,6 +153,10 @@ def _needs(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> l
 
 def _link(catalog: Catalog, id: str, best: Mapping[str, float]) -> View:
     return {"text": numbered(catalog, id), "href": address(id), "solved": _is_solved(id, best)}
+
+
+def _is_missing(need: str, catalog: Catalog, best: Mapping[str, float]) -> bool:
+    return need in catalog and not _is_solved(need, best)
 
 
 def _is_solved(id: str, best: Mapping[str, float]) -> bool:

@@ -164,7 +164,7 @@ class ExerciseHandlers:
         return found or next(iter(self.catalog.values()))
 
     def _records(self, user: User | None, exercise: Exercise) -> tuple[View, View]:
-        board = lists.board_view(self.service.leaderboard(exercise.id), user.id if user else None)
+        board = lists.board_view(self.service.leaderboard(exercise.id, user), user.id if user else None)
         attempts: View
         if user is None:
             attempts = lists.guest_list("", catalogue.address(exercise.id), GUEST_ATTEMPTS)

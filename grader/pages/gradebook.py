@@ -85,7 +85,9 @@ def student_address(id: UserId) -> str:
 def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, shown: str = "") -> View:
     """Return what a student has handed in, all of it or what is flagged as `shown` says; lines lead to the code."""
     flags = FLAGS.get(shown, tuple(Flag))
-    rows = [_line(attempt, catalog) for attempt in attempts if attempt.flag in flags]
+    compared = lists.comparisons(attempts)
+    chosen = [attempt for attempt in attempts if attempt.flag in flags]
+    rows = [{**_line(attempt, catalog), "compare": compared.get(attempt.id)} for attempt in chosen]
     text = "No submissions yet." if not shown else "None."
     choices = _choices(f"{student_address(student.id)}&flag=", shown, whole=True)
     title = shown_name(student)

@@ -10,10 +10,10 @@ from grader.judge.report import Status
 from grader.pages.catalogue import FULL, address
 from grader.pages.identity import shown_name
 from grader.pages.render import tone
-from grader.pages.site import PAGES
+from grader.pages.site import COMPARE, PAGES
 from grader.pages.wording import View, clean, number
 from grader.service.authorize import Action, Roster, may
-from grader.store.records import Attempt, Role, Standing, State, User, UserId
+from grader.store.records import Attempt, Role, Standing, State, SubmissionId, User, UserId
 from grader.store.standings import FREE
 
 _ENDS = {
@@ -70,7 +70,8 @@ def _standing(standing: Standing, you: UserId | None, *, overall: bool) -> View:
 
 def attempts_view(attempts: Sequence[Attempt]) -> View:
     """Return a person's attempts at one exercise; a click opens one."""
-    rows = [_attempt(attempt, f"Attempt {attempt.number}") for attempt in attempts]
+    compared = comparisons(attempts)
+    rows = [{**line(attempt, f"Attempt {attempt.number}"), "compare": compared.get(attempt.id)} for attempt in attempts]
     return {"rows": rows, "text": "No attempts yet. Each run of the checks is kept here with its code."}
 
 
@@ -78,16 +79,35 @@ def work_view(user: User, attempts: Sequence[Attempt], catalog: Catalog) -> View
     """Return everything a person has handed in, newest first; a click leads to the exercise."""
     joins = user.role is Role.LEARNER and not user.visitor
     text = "No submissions yet. Choose an exercise and press Run checks."
-    rows = [work_line(attempt, catalog) for attempt in attempts]
+    compared = comparisons(attempts)
+    rows = [{**work_line(attempt, catalog), "compare": compared.get(attempt.id)} for attempt in attempts]
     join = {"href": "/join", "text": "Join a class"} if joins else None
     return {"wide": True, "title": "My work", "rows": rows, "text": text, "join": join}
 
 
 def work_line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
     """Return an attempt as a line that leads to its exercise."""
-    text = f"attempt {attempt.number} · {_outcome(attempt)}"
+    text = f"attempt {attempt.number} · {outcome(attempt)}"
     href = f"{address(attempt.exercise)}&attempt={quote(attempt.id, safe='')}"
-    return {**_attempt(attempt, _title(attempt, catalog)), "text": text, "href": href}
+    return {**line(attempt, _title(attempt, catalog)), "text": text, "href": href}
+
+
+def pair_address(id: SubmissionId, other: SubmissionId | None = None) -> str:
+    """Return where an attempt is compared with another one, or else with the one before it."""
+    with_other = f"&before={quote(other, safe='')}" if other else ""
+    return f"{COMPARE.path}?attempt={quote(id, safe='')}{with_other}"
+
+
+def comparisons(attempts: Sequence[Attempt]) -> dict[SubmissionId, str]:
+    """Return where each of the attempts, newest first, is compared with the one before it, where there is one."""
+    found: dict[SubmissionId, str] = {}
+    later: dict[str, SubmissionId] = {}  # by exercise
+    for attempt in attempts:
+        if attempt.status is not None:
+            if attempt.exercise in later:
+                found[later[attempt.exercise]] = pair_address(later[attempt.exercise])
+            later[attempt.exercise] = attempt.id
+    return found
 
 
 def question(number: int) -> str:
@@ -106,12 +126,13 @@ def _title(attempt: Attempt, catalog: Catalog) -> str:
     return known.title if known else clean(attempt.exercise, 64)
 
 
-def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
+def line(attempt: Attempt, title: str) -> dict[str, View]:
+    """Return an attempt as a line of a list."""
     score = attempt.score if attempt.state is State.DONE and attempt.status not in FREE else None
     return {
         "id": attempt.id,
         "title": title,
-        "text": _outcome(attempt),
+        "text": outcome(attempt),
         "created": attempt.created,
         "score": "\u2013" if score is None else number(score),
         "tone": "none" if score is None else tone(score, 100.0),
@@ -119,11 +140,20 @@ def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
     }
 
 
-def _outcome(attempt: Attempt) -> str:
+def outcome(attempt: Attempt) -> str:
+    """Return what became of an attempt in a few words: its mistake above all."""
     if attempt.state in _ON_THE_WAY:
         return _ON_THE_WAY[attempt.state]
     if attempt.state is State.BROKEN or attempt.status is None:
         return "grader error, not counted"
     if attempt.status is Status.GRADED:
-        return "accepted" if (attempt.score or 0.0) >= FULL else "not accepted yet"
+        return "full marks" if (attempt.score or 0.0) >= FULL else _cause(attempt)
     return _ENDS[attempt.status]
+
+
+def _cause(attempt: Attempt) -> str:
+    """Return the mistake of an attempt as the headline of its report has it, or else where it begins."""
+    titles = [clean(title, 200) for title in attempt.mistakes]
+    if len(titles) > 1:
+        return f"two mistakes: {'; '.join(titles)}"
+    return "".join(titles) or clean(attempt.begins, 200) or "not accepted yet"

@@ -18,6 +18,7 @@ from grader.store.records import User, UserId
 
 TO_SIGN_IN = "/sign-in?next=/account"
 CHANGED = "Your password is changed. You are signed out everywhere else."
+CHOSEN = "Your choice is saved. The leaderboards follow it at once."
 NOBODY = "There is no such student."
 
 
@@ -44,21 +45,24 @@ class OwnAccountForms:
     def show(self, request: Request) -> Response:
         """Show what can be changed."""
         user = self._member(request)
-        return RedirectResponse(TO_SIGN_IN, status_code=303) if user is None else _page(user)
+        return RedirectResponse(TO_SIGN_IN, status_code=303) if user is None else self._page(user)
 
-    async def change(self, request: Request, act: Field, password: Field = "", new: Field = "") -> Response:
-        """Change the password, end all sessions or delete the account, or say why not."""
+    async def change(
+        self, request: Request, act: Field, password: Field = "", new: Field = "", *, board: Field = ""
+    ) -> Response:
+        """Change the password or the name on leaderboards, end all sessions or delete the account, or say why not."""
         user = self._member(request)
         if user is None:
             return RedirectResponse(TO_SIGN_IN, status_code=303)
         ways: dict[str, Callable[[], Response]] = {
             "password": lambda: self._change_password(request, user, password, new),
+            "board": lambda: self._choose_board(user, board),
             "everywhere": lambda: self._sign_out_everywhere(user),
             "delete": lambda: self._delete(request, user, password),
         }
         if act not in ways:
-            return _page(user, 422)
-        return await self._slowly(request, f"person {user.id}", ways[act], partial(_page, user, act=act))
+            return self._page(user, 422)
+        return await self._slowly(request, f"person {user.id}", ways[act], partial(self._page, user, act=act))
 
     def show_reset(self, token: str = "") -> Response:
         """Show the form for a new password, or that the link is worth nothing."""
@@ -99,9 +103,13 @@ class OwnAccountForms:
 
     def _change_password(self, request: Request, user: User, old: str, new: str) -> Response:
         token = self.identity.service.own_account.change_password(user, old, new, address_of(request))
-        response = _page(user, done=CHANGED)
+        response = self._page(user, done=CHANGED)
         self.identity.set(response, token, self.session_seconds)
         return response
+
+    def _choose_board(self, user: User, choice: str) -> Response:
+        self.identity.service.boards.choose(user, choice)
+        return self._page(user, done=CHOSEN)
 
     def _sign_out_everywhere(self, user: User) -> Response:
         self.identity.service.own_account.sign_out_everywhere(user)
@@ -137,7 +145,6 @@ class OwnAccountForms:
         except Busy:
             return show(503, BUSY)
 
-
-def _page(user: User, status: int = 200, error: str = "", *, act: str = "", done: str = "") -> Response:
-    page = template("own_account.html").render(name=shown_name(user), error=error, act=act, done=done)
-    return HTMLResponse(page, status)
+    def _page(self, user: User, status: int = 200, error: str = "", *, act: str = "", done: str = "") -> Response:
+        shown = {"name": shown_name(user), "board": self.identity.service.boards.of(user)}
+        return HTMLResponse(template("own_account.html").render(**shown, error=error, act=act, done=done), status)

@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 
 from grader.pages.bundles import FILES
-from grader.pages.site import EXERCISE, PAGES
+from grader.pages.site import COMPARE, EXERCISE, LISTS
 
 GRADIO_FILES = Path(__file__).with_name("gradio_files.txt")
 MOUNTS = ("/teach", "")
@@ -60,15 +60,15 @@ PLAIN = Route()
 FILE = Route(static=True)
 TEACH = {"student": 20, "submission": 100, "flag": 40}
 ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
-SENT = Route(("POST",), {**ATTEMPT, **TEACH}, Body.EVENT)
+SENT = Route(("POST",), {**ATTEMPT, **TEACH, **COMPARE.query}, Body.EVENT)
 OWN = {
-    **{page.path: Route(query=page.query) for page in PAGES},
+    **{page.path: Route(query=page.query) for page in LISTS},
     "/exercise": Route(query=ATTEMPT),
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
     "/try": Route(("POST",), EXERCISE, Body.TEXT),
-    "/account": _form("act", "password", "new"),
+    "/account": _form("act", "password", "new", "board"),
     "/reset": Route(
         ("GET", "HEAD", "POST"), {"token": 200}, Body.FORM, dict.fromkeys(("token", "password"), LONGEST_FIELD)
     ),

@@ -33,4 +33,8 @@ class Page:
 EXERCISES = Page("/", "Exercises", event="exercises", body="exercises")
 LEADERBOARD = Page("/leaderboard", "Leaderboard", event="board", body="board", query=EXERCISE)
 WORK = Page("/work", "My work", event="work", body="attempts")
+COMPARE = Page(
+    "/compare", "Compare two attempts", event="compare", body="comparison", query={"attempt": 100, "before": 100}
+)
 PAGES = (EXERCISES, LEADERBOARD, WORK)  # as the navigation has them; the first one is the front page
+LISTS = (*PAGES, COMPARE)  # with those that other pages lead to

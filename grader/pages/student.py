@@ -8,13 +8,15 @@ from typing import cast
 import gradio as gr
 from gradio.components.navbar import Navbar
 
-from grader.pages import catalogue, lists
+from grader.errors import NotAllowed
+from grader.pages import catalogue, comparison, lists
 from grader.pages.exercise import lay_out_exercise
 from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.identity import Identity
 from grader.pages.parts import on, part
-from grader.pages.site import EXERCISES, LEADERBOARD, PAGES, WORK, Page
+from grader.pages.site import COMPARE, EXERCISES, LEADERBOARD, LISTS, WORK, Page
 from grader.pages.wording import View, pack
+from grader.store.records import SubmissionId, User
 
 GUEST_WORK = "Sign in to see what you have handed in."
 
@@ -22,7 +24,7 @@ GUEST_WORK = "Sign in to see what you have handed in."
 def build_student(handlers: ExerciseHandlers) -> gr.Blocks:
     """Return the site for students and guests."""
     shelves = ListHandlers(handlers.identity)
-    front, *others = PAGES
+    front, *others = LISTS
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         _lay_out(blocks, front, shelves)
     with blocks.route("Exercise", "exercise"):
@@ -54,15 +56,16 @@ class ListHandlers:
         """Return the front page."""
         user = self.identity.user(request)
         best = self.identity.service.best(user) if user else {}
+        again = self.identity.service.trail.practice(user) if user else []
         header = lists.header_view(user, EXERCISES.title, here=EXERCISES.path)
-        return pack(header), pack(catalogue.exercises_view(self.identity.service.catalog, best))
+        return pack(header), pack(catalogue.exercises_view(self.identity.service.catalog, best, again))
 
     def board(self, request: gr.Request) -> tuple[str, str]:
         """Return the leaderboard that the address names, the overall one if it names none."""
         user, service = self.identity.user(request), self.identity.service
         asked = request.query_params.get("ex", "")
         chosen = asked if asked in service.catalog else None
-        board = lists.board_view(service.leaderboard(chosen), user.id if user else None, overall=chosen is None)
+        board = lists.board_view(service.leaderboard(chosen, user), user.id if user else None, overall=chosen is None)
         body = {
             **board,
             "wide": True,
@@ -82,3 +85,20 @@ class ListHandlers:
         else:
             body = lists.work_view(user, service.attempts(user), service.catalog)
         return pack(lists.header_view(user, WORK.title, here=WORK.path)), pack(body)
+
+    def compare(self, request: gr.Request) -> tuple[str, str]:
+        """Return the two attempts that the address names side by side."""
+        user, asked = self.identity.user(request), request.query_params
+        header = pack(lists.header_view(user, COMPARE.title, here=WORK.path))
+        if user is None:
+            link = {"href": f"/sign-in?next={WORK.path}", "text": "Sign in"}
+            return header, pack(comparison.refusal_view(GUEST_WORK, link))
+        return header, pack(self._pair(user, asked.get("attempt", ""), asked.get("before", "")))
+
+    def _pair(self, user: User, id: str, other: str) -> View:
+        service = self.identity.service
+        try:
+            pair = service.trail.pair(user, SubmissionId(id), SubmissionId(other) if other else None)
+        except NotAllowed as refusal:
+            return comparison.refusal_view(str(refusal), {"href": WORK.path, "text": WORK.title})
+        return comparison.comparison_view(pair, service.catalog, user.id)

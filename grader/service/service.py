@@ -20,10 +20,12 @@ from grader.jobs.queue import Queue, virtual_deadline
 from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
+from grader.service.board_names import BoardNames
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
 from grader.service.own_account import OwnAccount
+from grader.service.trail import Trail
 from grader.service.tryouts import TryoutLimits, TryoutService
 from grader.store import boards, keys, submissions
 from grader.store.engine import Database
@@ -85,10 +87,11 @@ class Service:
         closing: Callable[[], None] = lambda: None,
     ) -> None:
         """Wire the parts."""
-        self.catalog = catalog
-        self.box_name = box_name
+        self.catalog, self.box_name = catalog, box_name
         self.instructor = InstructorService(database)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
+        self.boards = BoardNames(database, rules.secret)
+        self.trail = Trail(database, self.submission, clock=clock)
         self._database, self._queue = database, queue
         self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))
         self._rules, self._clock, self._pace = rules, clock, SubmitLimit(clock)
@@ -252,10 +255,9 @@ class Service:
         with self._database.read() as session:
             return boards.best(session, user.id)
 
-    def leaderboard(self, exercise: str | None = None) -> list[Standing]:
-        """Return the students in order, on one exercise or over all."""
-        with self._database.read() as session:
-            return boards.leaderboard(session, exercise)
+    def leaderboard(self, exercise: str | None = None, reader: User | None = None) -> list[Standing]:
+        """Return the students in order, on one exercise or over all, under the names that `reader` may see."""
+        return self.boards.leaderboard(exercise, reader)
 
     def _checked(self, exercise: str, source: str | bytes, device: str) -> bytes:
         raw = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from grader.judge.report import Report
 from grader.store import standings
 from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
-from grader.store.tables import DiagnosisRow, GradingRow, SubmissionRow
+from grader.store.tables import DiagnosisRow, GradingRow, LocationRow, SubmissionRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def store(session: Session, id: SubmissionId, grading: Grading) -> GradingId:
     state = State.BROKEN if grading.report.incident else State.DONE
     session.add(row)
     session.flush()
-    _name_mistakes(session, row.id, grading.report)
+    _name_causes(session, row.id, grading.report)
     first_end = func.coalesce(SubmissionRow.finished, grading.created)  # a regrade is not how long the student waited
     owner = session.execute(
         update(SubmissionRow)
@@ -93,7 +93,7 @@ def complete(session: Session, id: GradingId, report: Report, body: str) -> None
     )
     if submission is None:
         return
-    _name_mistakes(session, id, report)
+    _name_causes(session, id, report)
     owner = session.execute(
         select(SubmissionRow.user_id, SubmissionRow.exercise).where(SubmissionRow.id == submission)
     ).one()
@@ -111,9 +111,11 @@ def versions_of(session: Session, id: SubmissionId) -> Versions | None:
     return None if found is None else Versions(exercise=found[0], grader=found[1], torch=found[2])
 
 
-def _name_mistakes(session: Session, id: int, report: Report) -> None:
+def _name_causes(session: Session, id: int, report: Report) -> None:
     found = {one.mistake[:100]: one.title[:200] for one in report.diagnosis}
     session.add_all(DiagnosisRow(grading_id=id, mistake=mistake, title=title) for mistake, title in found.items())
+    if report.location:
+        session.add(LocationRow(grading_id=id, title=report.location.title[:200]))
     session.flush()
 
 

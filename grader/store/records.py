@@ -25,6 +25,14 @@ class Role(StrEnum):
     LEARNER = "learner"  # of no class: learns, and is on no board and in no list of a class
 
 
+class BoardName(StrEnum):
+    """Under which name a student stands on the leaderboards of a class."""
+
+    PSEUDONYM = "pseudonym"
+    NAME = "name"
+    NONE = "none"  # is on no board
+
+
 class Reason(StrEnum):
     """Why a submission is graded."""
 
@@ -102,7 +110,13 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A line of *My attempts*; `flag` is for instructors only."""
+    """A line of *My attempts*.
+
+    Attributes:
+        flag: for instructors only.
+        mistakes: the titles of those that the report names.
+        begins: where it begins to differ from the reference, in one line; empty if the report does not say.
+    """
 
     id: SubmissionId
     exercise: str
@@ -112,6 +126,8 @@ class Attempt:
     status: Status | None
     score: float | None
     flag: Flag = Flag.NONE
+    mistakes: tuple[str, ...] = ()
+    begins: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +144,8 @@ class Standing:
     """A line of a leaderboard. Order: score, then fewer attempts, then earlier; equal lines share a rank.
 
     On an exercise's board `score` is the best score and `attempts` those up to and including it; on the overall
-    board both are sums over the exercises and `solved` counts those with full marks.
+    board both are sums over the exercises and `solved` counts those with full marks. `shown` is what the person has
+    chosen to be to others.
     """
 
     rank: int
@@ -138,6 +155,7 @@ class Standing:
     attempts: int
     reached: float
     solved: int = 0
+    shown: BoardName = BoardName.PSEUDONYM
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,18 @@ from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 from grader.store.accounts import in_class, is_member
 from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, SubmissionOutcome, UserId
-from grader.store.tables import FIRST_CLASS, FLAGGED, OPEN, GradingRow, JobRow, SubmissionRow, UserRow
+from grader.store.standings import FULL
+from grader.store.tables import (
+    FIRST_CLASS,
+    FLAGGED,
+    OPEN,
+    DiagnosisRow,
+    GradingRow,
+    JobRow,
+    LocationRow,
+    SubmissionRow,
+    UserRow,
+)
 
 STILL_OPEN = (
     "Your last submission to this exercise has not been graded yet. "
@@ -28,8 +39,9 @@ STATE = case(
 )
 _LINE = (
     *(SubmissionRow.id, SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.created, STATE),
-    *(GradingRow.status, GradingRow.score, GradingRow.flag),
+    *(GradingRow.id, GradingRow.status, GradingRow.score, GradingRow.flag),
 )
+_GRADING = 5  # the place of its id in a line
 EXPLAIN_SECONDS = 30.0  # after the verdict; the search for its cause takes a second or two
 MOST_LISTED = 200
 
@@ -124,7 +136,22 @@ def attempts(session: Session, user: UserId, exercise: str | None = None, *, mos
         query = query.order_by(row.created.desc(), row.number.desc())
     else:  # numbers count them as they came, and an index holds them in that order
         query = query.where(row.exercise == exercise).order_by(row.number.desc())
-    return [_attempt(line) for line in session.execute(query)]
+    return _attempts(session, session.execute(query).all())
+
+
+def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
+    """Return when the person handed in what got full marks, by exercise, each in the order of time."""
+    row = SubmissionRow
+    query = (
+        select(row.exercise, row.created)
+        .join(GradingRow, GradingRow.id == row.current_grading)
+        .where(row.user_id == user, GradingRow.score >= FULL)
+        .order_by(row.created)
+    )
+    found: dict[str, list[float]] = {}
+    for exercise, created in session.execute(query):
+        found.setdefault(exercise, []).append(created)
+    return found
 
 
 def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Flagged]:
@@ -136,7 +163,11 @@ def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Fla
         .order_by(GradingRow.created.desc())
         .limit(most)
     )
-    return [Flagged(_attempt(line), UserId(user), name) for user, name, *line in session.execute(query)]
+    people, lines = [], []
+    for user, name, *line in session.execute(query):
+        people.append((UserId(user), name))
+        lines.append(line)
+    return [Flagged(one, *who) for one, who in zip(_attempts(session, lines), people, strict=True)]
 
 
 def _joined(query: Select[Any]) -> Select[Any]:
@@ -148,8 +179,33 @@ def _joined(query: Select[Any]) -> Select[Any]:
     )
 
 
-def _attempt(line: Sequence[Any]) -> Attempt:
-    id, exercise, number, created, state, status, score, flag = line
+def _attempts(session: Session, lines: Sequence[Sequence[Any]]) -> list[Attempt]:
+    """Return lines with what their gradings name as the cause."""
+    gradings = [line[_GRADING] for line in lines if line[_GRADING] is not None]
+    mistakes = _titles(
+        session.execute(
+            select(DiagnosisRow.grading_id, DiagnosisRow.title)
+            .where(DiagnosisRow.grading_id.in_(gradings))
+            .order_by(DiagnosisRow.mistake)
+        )
+    )
+    begins = _titles(
+        session.execute(select(LocationRow.grading_id, LocationRow.title).where(LocationRow.grading_id.in_(gradings)))
+    )
+    return [_attempt(line, mistakes, begins) for line in lines]
+
+
+def _titles(rows: Iterable[Sequence[Any]]) -> dict[int, tuple[str, ...]]:
+    found: dict[int, tuple[str, ...]] = {}
+    for grading, title in rows:
+        found[grading] = (*found.get(grading, ()), title)
+    return found
+
+
+def _attempt(
+    line: Sequence[Any], mistakes: Mapping[int, tuple[str, ...]], begins: Mapping[int, tuple[str, ...]]
+) -> Attempt:
+    id, exercise, number, created, state, grading, status, score, flag = line
     return Attempt(
         id=SubmissionId(id),
         exercise=exercise,
@@ -159,6 +215,8 @@ def _attempt(line: Sequence[Any]) -> Attempt:
         status=_status(status),
         score=score,
         flag=Flag(flag or ""),
+        mistakes=mistakes.get(grading, ()),
+        begins="".join(begins.get(grading, ())),
     )
 
 

@@ -71,7 +71,7 @@ class ClassRow(Base):
 
 
 class MembershipRow(Base):
-    """What a person is in a class; `ended` is empty as long as they belong to it."""
+    """What a person is in a class, and on its leaderboards; `ended` is empty as long as they belong to it."""
 
     __tablename__ = "memberships"
     __table_args__ = (CheckConstraint("role IN ('student', 'instructor')", name="role"),)
@@ -81,6 +81,7 @@ class MembershipRow(Base):
     role: Mapped[str] = mapped_column(String(16))
     joined: Mapped[float]
     ended: Mapped[float | None]
+    board: Mapped[str] = mapped_column(String(16), server_default=text("'pseudonym'"))  # BoardName
 
 
 class SessionRow(Base):
@@ -166,6 +167,15 @@ class DiagnosisRow(Base):
 
     grading_id: Mapped[int] = mapped_column(ForeignKey("gradings.id", ondelete="CASCADE"), primary_key=True)
     mistake: Mapped[str] = mapped_column(String(100), primary_key=True)
+    title: Mapped[str] = mapped_column(String(200))
+
+
+class LocationRow(Base):
+    """Where an answer begins to differ from the reference, as the report of a grading says it in one line."""
+
+    __tablename__ = "locations"
+
+    grading_id: Mapped[int] = mapped_column(ForeignKey("gradings.id", ondelete="CASCADE"), primary_key=True)
     title: Mapped[str] = mapped_column(String(200))
 
 

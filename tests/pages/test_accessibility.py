@@ -23,7 +23,7 @@ SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+
 PAGES = {
     "front page": ("/", None),
     "exercise": ("/exercise?ex=causal_attention", Role.STUDENT),
-    **{page.title: (page.path, Role.STUDENT) for page in pages.PAGES},
+    **{page.title: (page.path, Role.STUDENT) for page in pages.LISTS},
     "sign-in": ("/sign-in", None),
     "register": ("/register", None),
     "gradebook": ("/teach/", Role.INSTRUCTOR),

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
+from playwright.sync_api import expect
+from sqlalchemy import update
 
-from grader.exercise.catalog import Catalog
-from grader.pages.catalogue import address, board_choices, exercises_view, numbered, title_view, tracks
+from grader.exercise.catalog import ROOT, Catalog
+from grader.pages.catalogue import (
+    MOST_AGAIN,
+    address,
+    board_choices,
+    exercises_view,
+    numbered,
+    title_view,
+    tracks,
+)
+from grader.service.trail import PAUSE, Due
+from grader.store.tables import SubmissionRow
+from tests.pages.conftest import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +107,53 @@ def test_boards_can_be_picked_by_track(catalog):
     assert [group["name"] for group in groups[1:]] == [name for name, _ in tracks(catalog)]
     here = [choice["href"] for group in groups for choice in group["choices"] if choice["here"]]
     assert here == [f"/leaderboard?ex={chosen}"]
+
+
+def test_what_is_missing_stands_on_the_card_and_the_card_leads_on(catalog):
+    """Only needs that are not solved; every card can be opened, whatever it needs."""
+    later = next(one for one in catalog.values() if len(one.spec.needs) > 1)
+    solved, *missing = later.spec.needs
+    (card,) = [one for one in cards(exercises_view(catalog, {solved: 100.0})) if one["href"] == address(later.id)]
+    everything = cards(exercises_view(catalog, dict.fromkeys(catalog, 100.0)))
+
+    assert [need["text"] for need in card["after"]] == [numbered(catalog, one) for one in missing]
+    assert [one["after"] for one in everything] == [[]] * len(catalog)
+
+
+def test_a_finished_track_says_so(catalog):
+    """Its last exercise has to be solved as well."""
+    first = [exercise.id for exercise in tracks(catalog)[0][1]]
+    done = [
+        next(track["done"] for track in exercises_view(catalog, dict.fromkeys(solved, 100.0))["tracks"])
+        for solved in (first, first[:-1])
+    ]
+
+    assert done == [True, False]
+
+
+def test_what_to_practise_again_stands_first_and_is_short(catalog):
+    """Exercises that are no longer there are left out."""
+    again = [Due("gone", 1.0, 2.0), *(Due(id, 5.0, 6.0) for id in list(catalog)[:9])]
+    shown = exercises_view(catalog, {}, again)["again"]
+
+    assert shown == [
+        {"text": numbered(catalog, id), "href": address(id), "last": 5.0} for id in list(catalog)[:MOST_AGAIN]
+    ]
+
+
+def test_the_front_page_lists_what_to_practise_again(open_page, person, site):
+    """For whoever solved it long ago, with the way there; nobody else."""
+    who = person()
+    source = (ROOT / "reference" / "softmax.py").read_text(encoding="utf-8")
+    id = site.service.submit(who.user, "softmax", source)
+    wait_for(lambda: site.service.best(who.user) == {"softmax": 100.0})
+    page = open_page("/", who)
+    expect(page.get_by_text("1 of 40 solved")).to_be_visible()
+    assert page.get_by_role("region", name="Practise again").count() == 0
+    with site.service.trail._database.write() as session:
+        long_ago = time.time() - 1.01 * PAUSE
+        session.execute(update(SubmissionRow).where(SubmissionRow.id == id).values(created=long_ago))
+    page.reload()
+    page.get_by_role("region", name="Practise again").get_by_role("link", name="1. Softmax").click()
+
+    expect(page.get_by_role("heading", level=1)).to_contain_text("1. Softmax")

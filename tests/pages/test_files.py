@@ -25,7 +25,7 @@ SELDOM = {
 }
 EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
 PAGES = (
-    *(page.path for page in site.PAGES),
+    *(page.path for page in site.LISTS),
     "/sign-in",
     "/register",
     "/exercise?ex=softmax",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.pages.site import PAGES
+from grader.pages.site import LISTS
 from grader.store.records import Role
 from tests.pages.conftest import CODE, PASSWORD
 
@@ -67,7 +67,7 @@ def running(open_page, person) -> Page:
     return page
 
 
-def test_a_right_solution_is_accepted(open_page, person):
+def test_a_right_solution_is_accepted(open_page, person, site):
     """Code goes in, one click, 100 of 100 comes out; the exercise is ticked and the student ranked."""
     who = person()
     page = ready(open_page(EXERCISE, who))
@@ -79,7 +79,9 @@ def test_a_right_solution_is_accepted(open_page, person):
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
     expect(page.get_by_role("img", name="solved")).to_be_visible()
     page.get_by_role("tab", name="Leaderboard").click()
-    expect(page.locator(".gym-you")).to_contain_text(who.user.name)
+    own = site.service.boards.of(who.user)
+    expect(page.locator(".gym-you")).to_contain_text(re.compile(f"{own.pseudonym}.*you"))
+    expect(page.locator("#board")).not_to_contain_text(who.user.name)
 
 
 def test_a_wrong_solution_is_told_its_mistake(open_page, person):
@@ -144,8 +146,10 @@ def test_a_row_of_my_work_opens_that_attempt(open_page, person):
     expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
     write(page, SOLUTION)
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
+    expect(page.get_by_role("heading", name="Accepted", exact=True)).to_be_visible()
     page.goto("/work")
+    expect(page.get_by_role("link", name=re.compile("attempt 2"))).to_contain_text("full marks")
+    expect(page.get_by_role("link", name=re.compile("attempt 1"))).to_contain_text("one position too late")
     page.get_by_role("link", name=re.compile("attempt 1")).click()
     page.get_by_role("button", name="Keep it as it is").click()
     expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
@@ -229,7 +233,7 @@ def test_on_a_phone_one_track_is_open(open_page):
     expect(labs.get_by_role("link").first).to_be_visible()
 
 
-def test_a_visitor_runs_checks_and_keeps_the_work_on_registering(open_page, site):
+def test_a_visitor_runs_checks_and_keeps_the_work_on_registering(open_page, site, person):
     """Without an account the checks run; after registering, code, report and attempt are there under the new name."""
     page = ready(open_page(EXERCISE))
     write(page, SOLUTION)
@@ -245,13 +249,14 @@ def test_a_visitor_runs_checks_and_keeps_the_work_on_registering(open_page, site
     assert source(page) == SOLUTION
     expect(page.locator("#header")).to_contain_text("Guest No More")
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
-    assert "Guest No More" not in [line.name for line in site.service.leaderboard("causal_attention")]
+    teacher = person(role=Role.INSTRUCTOR).user
+    assert "Guest No More" not in [line.name for line in site.service.leaderboard("causal_attention", teacher)]
     page.goto("/work")
     page.get_by_role("link", name="Join a class").click()
     page.get_by_label("Class code").fill(CODE)
     page.get_by_role("button", name="Join").click()
     expect(page.get_by_role("link", name="Causal attention")).to_be_visible()
-    assert "Guest No More" in [line.name for line in site.service.leaderboard("causal_attention")]
+    assert "Guest No More" in [line.name for line in site.service.leaderboard("causal_attention", teacher)]
 
 
 def test_typing_keeps_to_four_spaces(open_page):
@@ -340,9 +345,10 @@ raise ValueError({HOSTILE!r})
 """
 
 
-def test_hostile_text_is_shown_and_not_obeyed(open_page, person):
+def test_hostile_text_is_shown_and_not_obeyed(open_page, person, site):
     """Markup, template and escape sequences in a name, in output and in an error stay text on every page."""
     who = person(f"Eve {HOSTILE[:28]}")
+    site.service.boards.choose(who.user, "name")
     other = person("Mal ${alert(4)}{{7*7}}")
     page = ready(open_page(EXERCISE, who))
     write(page, SHOUTING)
@@ -358,7 +364,7 @@ def test_hostile_text_is_shown_and_not_obeyed(open_page, person):
     assert board.locator("img[src=x]").count() + page.locator("img[src=x]").count() == 0
 
 
-@pytest.mark.parametrize("path", [*(page.path for page in PAGES), EXERCISE, "/sign-in"])
+@pytest.mark.parametrize("path", [*(page.path for page in LISTS), EXERCISE, "/sign-in"])
 def test_nothing_scrolls_sideways_on_a_phone(open_page, path):
     """At 390 pixels each page is as wide as the screen."""
     page = open_page(path, viewport={"width": 390, "height": 844})

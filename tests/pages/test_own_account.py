@@ -5,8 +5,9 @@ import re
 
 from playwright.sync_api import expect
 
+from grader.exercise.catalog import ROOT
 from grader.store.records import Role
-from tests.pages.conftest import PASSWORD
+from tests.pages.conftest import PASSWORD, wait_for
 
 NEW = "another good password"
 
@@ -81,3 +82,30 @@ def test_students_get_no_links(visitor, person):
 
     assert "/reset?token=" not in answer.text
     assert answer.status_code in (303, 401, 403, 404)
+
+
+def test_a_student_chooses_how_to_stand_on_leaderboards(open_page, person, site, visitor):
+    """A pseudonym first; the choice is shown again, and the board follows it. Nonsense is refused."""
+    who = person()
+    source = (ROOT / "reference" / "softmax.py").read_text(encoding="utf-8")
+    site.service.submit(who.user, "softmax", source)
+    wait_for(lambda: site.service.best(who.user) == {"softmax": 100.0})
+    board = open_page("/leaderboard?ex=softmax", who)
+    own = site.service.boards.of(who.user)
+    expect(board.locator(".gym-you")).to_contain_text(own.pseudonym)
+    expect(board.get_by_role("table")).not_to_contain_text(who.user.name)
+    page = open_page("/account", who)
+    expect(page.get_by_label(f"Under a pseudonym: {own.pseudonym}")).to_be_checked()
+    page.get_by_label("Under your own name").check()
+    page.get_by_role("button", name="Save the choice").click()
+    expect(page.get_by_role("status")).to_contain_text("Your choice is saved.")
+    expect(page.get_by_label("Under your own name")).to_be_checked()
+    board.reload()
+
+    expect(board.locator(".gym-you")).to_contain_text(who.user.name)
+    with visitor(who) as client:
+        assert client.post("/account", data={"act": "board", "board": "everybody"}).status_code == 403
+        client.post("/account", data={"act": "board", "board": "none"})
+    board.reload()
+    expect(board.get_by_role("heading", level=1)).to_have_text("Softmax")
+    expect(board.locator(".gym-you")).to_have_count(0)

@@ -57,7 +57,7 @@ def test_a_deleted_account_leaves_nothing(service: Service, person: Person, data
         left = [session.scalar(select(func.count()).select_from(row)) for row in (UserRow, SubmissionRow, GradingRow)]
 
     assert left == [1, 1, 1]
-    assert [line.name for line in service.leaderboard()] == ["Bob"]
+    assert [line.user for line in service.leaderboard()] == [bob.id]
     assert person("Ada").id != ada.id
 
 

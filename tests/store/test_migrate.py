@@ -17,13 +17,17 @@ from grader.errors import GraderFault
 from grader.judge.report import Report
 from grader.store import accounts, boards, migrate, roster, standings, submissions
 from grader.store.engine import Database
-from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
+from grader.store.records import BoardName, Role, State, Submission, SubmissionId, User, UserId
 from grader.store.roster import CommonMistake
 from grader.store.tables import Base
 
 _HEAD = '{"exercise":"softmax","status":"graded","score":50.0,"seed":7,"device":"cpu","seconds":0.1,"checks":[]'
 _LATE = '[{"mistake":"late","title":"Late","message":"m","certain":true}]'
-_BODIES = {"done": f'{_HEAD},"diagnosis":{_LATE}}}', "broken": f'{_HEAD},"diagnosis":{_LATE},"incident":"ab12"}}'}
+_BEGINS = '{"step":"weights","title":"Your results become wrong at line 3","message":"m","line":3}'
+_BODIES = {
+    "done": f'{_HEAD},"diagnosis":{_LATE},"location":{_BEGINS}}}',
+    "broken": f'{_HEAD},"diagnosis":{_LATE},"incident":"ab12"}}',
+}
 _COLUMNS = """INSERT INTO submissions (id, user_id, exercise, exercise_version, source, seed, device, torch_version,
     state, number, created, finished, queue, priority, ready, tries, faults, worker, claim, started)"""
 _FILL = f"""
@@ -123,6 +127,7 @@ def test_a_filled_database_of_the_first_version_is_carried_over(tmp_path: Path) 
         kept = submissions.get(session, SubmissionId("done"))
         board, common = boards.leaderboard(session, "softmax"), roster.common_mistakes(session)
         queued = session.execute(text("SELECT submission_id, queue, tries, kills FROM jobs")).all()
+        choices = [boards.choice(session, UserId(id)) for id in (1, 2)]
         people = [accounts.user(session, UserId(id)) for id in (1, 2)]
         before = [(line.user, line.score, line.attempts, line.reached) for line in board]
     with older.write() as session:
@@ -138,7 +143,12 @@ def test_a_filled_database_of_the_first_version_is_carried_over(tmp_path: Path) 
     assert (kept.raw, kept.seed, kept.report) == (b"x", 7, Report.from_json(_BODIES["done"]))
     assert queued == [("waits", "cpu", 1, 0)]
     assert people == [User(UserId(1), "Ada", Role.STUDENT), User(UserId(2), "Prof", Role.INSTRUCTOR)]
+    assert choices == [BoardName.PSEUDONYM, None]
     assert before == [(1, 50.0, 1, 10.0)]
+    assert {line.id: (line.mistakes, line.begins) for line in lines} == {
+        "done": (("Late",), "Your results become wrong at line 3"), "broken": (("Late",), ""),
+        "gone": ((), ""), "waits": ((), ""),
+    }  # fmt: skip
     assert common == [CommonMistake("softmax", "late", "Late", students=1, times=1)]
     assert again == (board, common)
 

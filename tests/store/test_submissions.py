@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
+from sqlalchemy import select
 
 from grader.errors import NotAllowed
 from grader.jobs import claims
 from grader.judge.clues import Clue, Flag, Sight
-from grader.judge.report import Report, Status
+from grader.judge.report import Diagnosis, Location, Report, Status
 from grader.store import gradings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Role, State, Submission, SubmissionId, User
+from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User
+from grader.store.tables import SubmissionRow
 
 Draft = Callable[..., Submission]
 Person = Callable[..., User]
@@ -74,6 +77,29 @@ def test_attempts_come_newest_first(database: Database, person: Person, draft: D
     ]  # fmt: skip
     assert [one.id for one in some] == ["s2", "s1"]
     assert [[one.id for one in few] for few in newest] == [["s2"], ["s2"], ["s3"]]
+
+
+def test_attempts_say_their_mistakes_and_where_they_begin(
+    database: Database, person: Person, graded: Callable[..., SubmissionId]
+) -> None:
+    """What the current report names, also where it was found after the verdict; nothing for one without a cause."""
+    ada = person("Ada")
+    plain = Report("softmax", Status.GRADED, 40.0, 7, "cpu", 0.1)
+    late, scale = (Diagnosis(name, f"Title of {name}", "message", certain=True) for name in ("late", "scale"))
+    begins = Location("weights", "Your results become wrong at line 3", "message", 3)
+    first = graded(ada, replace(plain, diagnosis=(late, scale)), created=1.0)
+    second = graded(ada, plain, created=2.0)
+    later = graded(ada, replace(plain, complete=False), created=3.0)
+    found = replace(plain, location=begins)
+    with database.write() as session:
+        grading = session.scalar(select(SubmissionRow.current_grading).where(SubmissionRow.id == later))
+        gradings.complete(session, GradingId(grading), found, found.to_json())
+        lines = submissions.attempts(session, ada.id)
+
+    assert {line.id: (line.mistakes, line.begins) for line in lines} == {
+        first: (("Title of late", "Title of scale"), ""), second: ((), ""),
+        later: ((), "Your results become wrong at line 3"),
+    }  # fmt: skip
 
 
 def test_flagged_reports_are_found_newest_first(database: Database, person: Person, draft: Draft) -> None:

@@ -21,18 +21,22 @@
     return h("span", { class: "gym-meter", "aria-hidden": "true" }, fill);
   };
 
+  /* What stands before an exercise; it can be opened all the same. */
+  const after = (needs) => h("p", { class: "gym-needs gym-after" }, "After ",
+    needs.map((one, index) => [index ? " and " : "", h("a", { href: one.href }, one.text)]).flat());
+
   const card = (one) =>
-    h("li", { class: "gym-card" + (one.solved ? " gym-solved" : "") },
+    h("li", { class: "gym-card" + (one.solved ? " gym-solved" : one.after.length ? " gym-later" : "") },
       ring(one.best, one.ring),
       h("div", { class: "gym-card-text" },
         h("a", { href: one.href, class: "gym-card-link" }, one.title), h("span", {}, one.summary),
-        h("small", {}, one.facts), gym.needs(one.needs)),
+        h("small", {}, one.facts), one.after.length && !one.solved ? after(one.after) : gym.needs(one.needs)),
       one.score && !one.solved ? h("span", { class: "gym-card-score" }, one.score) : null);
 
   /* On a small screen only the track of the next exercise is open: forty cards are a wall. */
   const track = (one, all) =>
     h("details", { class: "gym-track", open: one.open || innerWidth >= 768 },
-      h("summary", {}, h("h2", {}, one.name), all && bar(one.share), h("span", { class: "gym-count" }, one.count)),
+      h("summary", {}, h("h2", {}, one.name), all && bar(one.share), one.done && h("span", { class: "gym-tick", role: "img", "aria-label": "all solved" }, "✓"), h("span", { class: "gym-count" }, one.count)),
       h("ul", { class: "gym-cards" }, one.exercises.map(card)));
 
   /* What this is, for somebody who has done nothing yet: a wrong answer as its report shows it. */
@@ -69,6 +73,8 @@
       view.begun && h("div", { class: "gym-lead" },
         h("p", { class: "gym-sub" }, view.text), bar(view.share),
         view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, "Continue with " + view.next.text)),
+      view.again.length ? gym.again(view.again) : null,
+      view.begun && h("p", { class: "gym-sub" }, "“After …” names what an exercise builds on. You may open every exercise now."),
       view.tracks.map((one) => track(one, view.begun)));
 
   /* Every exercise by track; choosing one leads there. */
@@ -90,7 +96,7 @@
     }
     if (kind === "grade") return grade(value);
     if (kind === "link") return h("th", { scope: "row" }, h("a", { href: value.href }, value.text));
-    if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : ago(value));
+    if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : gym.ago(value));
     return h("td", { class: "gym-number" }, value === null ? "–" : String(value));
   };
 
@@ -150,14 +156,18 @@
         h("table", {}, h("thead", {}, h("tr", {}, heads)), body)));
   };
 
-  const empty = (view) => h("p", { class: "gym-empty" }, view.text, view.link && " ", view.link && h("a", { href: view.link.href }, view.link.text));
+  gym.empty = (view) => h("p", { class: "gym-empty" }, view.text, view.link && " ", view.link && h("a", { href: view.link.href }, view.link.text));
 
   gym.parts.board = (view) =>
     h("div", { class: view.wide ? "gym-page" : "gym-block" },
       view.wide && h("h1", {}, view.title),
       view.choices && gym.picker(view.choices, "Show"),
-      view.rows.length ? gym.table(view) : empty(view),
+      view.rows.length ? gym.table(view) : gym.empty(view),
       view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
+
+  /* Words with `code` in backticks; "line 14" is no button here, as the whole row is one. */
+  gym.words = (text) => String(text).split(/(`[^`\n]+`)/).filter(Boolean).map((piece) =>
+    piece.length > 2 && piece.startsWith("`") ? h("code", {}, piece.slice(1, -1)) : piece);
 
   const back = (view) => view.back && h("p", { class: "gym-back" }, h("a", { href: view.back.href }, "‹ " + view.back.text));
 
@@ -171,16 +181,17 @@
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
-          h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, row.text)),
-          h("time", { datetime: new Date(row.created * 1000).toISOString() }, ago(row.created))];
+          h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, gym.words(row.text))),
+          h("time", { datetime: new Date(row.created * 1000).toISOString() }, gym.ago(row.created))];
         const open = async () => {
           if (gym.edited() && !(await gym.ask(row.question, "Open this attempt"))) return;
           trigger("select", { id: row.id });
         };
-        return h("li", {}, row.href ? h("a", { href: row.href }, inside) : h("button", { type: "button", click: open }, inside));
-      })) : empty(view));
+        return h("li", {}, row.href ? h("a", { href: row.href }, inside) : h("button", { type: "button", click: open }, inside),
+          row.compare && h("p", {}, h("a", { href: row.compare, class: "gym-button" }, "Compare with the previous one")));
+      })) : gym.empty(view));
 
-  const ago = (seconds) => {
+  gym.ago = (seconds) => {
     const past = Math.max(0, Date.now() / 1000 - seconds);
     if (past < 60) return "just now";
     if (past < 3600) return Math.floor(past / 60) + " min ago";
@@ -206,7 +217,7 @@
     h("div", { class: "gym-page" },
       back(view),
       h("h1", {}, view.title),
-      h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, ago(view.created))),
+      h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, gym.ago(view.created))),
       h("ol", { class: "gym-source", tabindex: "0", "aria-label": "The submitted code" },
         view.lines.map((line, index) => h("li", { id: "line-" + (index + 1) }, h("code", {}, line)))));
 })();

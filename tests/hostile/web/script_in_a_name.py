@@ -25,6 +25,7 @@ def control(world):
 def attack(world):
     people = [world.person(name) for name in NAMES]
     for one in people:
+        world.service.boards.choose(one.user, "name")
         world.graded(one, HONEST)
     board = world.page("/leaderboard?ex=softmax", people[1])
     for name in NAMES:

@@ -7,7 +7,7 @@ Stopped by: guard (reads an event as Gradio does)
 Own: yes
 """
 
-from grader.pages.site import PAGES
+from grader.pages.site import LISTS
 
 
 def control(world):
@@ -34,7 +34,7 @@ def attack(world):
     for number in (True, 1.5, "0", -1, 10**4000, [numbers["cancel"]], {}):
         body = {"data": ["x"], "fn_index": number, "session_hash": "s"}
         assert client.post("/gradio_api/run/cancel", json=body).status_code in (400, 404), number
-    known = {"open", "submit", "cancel", "restore", *(page.event for page in PAGES)}
+    known = {"open", "submit", "cancel", "restore", *(page.event for page in LISTS)}
     for name in set(numbers) - known:
         for inputs in ([], ["x"]):
             body = {"data": inputs, "session_hash": "s"}

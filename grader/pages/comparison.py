@@ -1,0 +1,152 @@
+"""Two attempts side by side as the browser draws them: code, points, mistakes; pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from urllib.parse import quote
+
+from grader.exercise.catalog import Catalog
+from grader.judge.report import Dimension, Report
+from grader.pages import lists
+from grader.pages.catalogue import address
+from grader.pages.render import NAMES
+from grader.pages.wording import View, clean, count, number
+from grader.service.trail import Pair
+from grader.store.records import Attempt, Submission, UserId
+
+AROUND = 3  # lines shown before and after a change
+MOST_LINES = 1000  # of one source; what is longer takes too long to be compared line by line
+MOST_CHARACTERS = 500  # of a line
+_MINUS = "\u2212"
+_SIGNS = {"equal": " ", "delete": "-", "insert": "+"}
+
+Row = tuple[str, int | None, int | None, str]  # sign, number in the earlier source, in the later one, text
+
+
+def comparison_view(pair: Pair, catalog: Catalog, reader: UserId) -> View:
+    """Return the comparison of two attempts, for their owner or an instructor."""
+    known = catalog.get(pair.after.exercise)
+    title = known.title if known else clean(pair.after.exercise, 64)
+    own = pair.after.user == reader
+    back = {"href": address(pair.after.exercise), "text": title} if own else None
+    return {
+        "title": f"{title}: attempt {pair.before.number} and attempt {pair.after.number}",
+        "back": back or {"href": f"/teach/?student={pair.after.user}", "text": "The student's submissions"},
+        "choices": _choices(pair),
+        "sides": [_side(one, pair.others, own=own) for one in (pair.before, pair.after)],
+        "mistakes": mistakes(pair.before.report, pair.after.report),
+        "points": points(pair.before.report, pair.after.report),
+        "code": code(pair.before.source, pair.after.source),
+    }
+
+
+def refusal_view(why: str, link: View = None) -> View:
+    """Return the page where there is nothing to compare."""
+    return {"title": "Compare two attempts", "sides": [], "text": clean(why, 200), "link": link}
+
+
+def _choices(pair: Pair) -> View:
+    """Return what else the later attempt can be compared with."""
+    choices: list[View] = [
+        {
+            "text": f"attempt {one.number}: {lists.outcome(one).replace('`', '')}",
+            "href": lists.pair_address(pair.after.id, one.id),
+            "here": one.id == pair.before.id,
+        }
+        for one in pair.others
+        if one.id != pair.after.id
+    ]
+    return [{"name": "", "choices": choices}]
+
+
+def _side(one: Submission, others: Sequence[Attempt], *, own: bool) -> View:
+    listed = next((attempt for attempt in others if attempt.id == one.id), None)
+    href = f"{address(one.exercise)}&attempt={quote(one.id, safe='')}" if own else f"/teach/?submission={one.id}"
+    title = f"Attempt {one.number}"
+    shown = lists.line(listed, title) if listed else {"title": title, "text": "", "score": "\u2013", "tone": "none"}
+    return {**shown, "created": one.created, "href": href}
+
+
+def mistakes(before: Report | None, after: Report | None) -> View:
+    """Return which mistakes went, came and stayed; where a report names none, where its results become wrong."""
+    old, new = _named(before), _named(after)
+    gone = [("gone", title) for key, title in old.items() if key not in new]
+    come = [("new", title) for key, title in new.items() if key not in old]
+    same = [("still there", title) for key, title in new.items() if key in old]
+    return [{"what": what, "title": clean(title, 200)} for what, title in (*gone, *come, *same)]
+
+
+def _named(report: Report | None) -> dict[str, str]:
+    if report is None:
+        return {}
+    named = {one.mistake: one.title for one in report.diagnosis}
+    return named or ({report.location.title: report.location.title} if report.location else {})
+
+
+def points(before: Report | None, after: Report | None) -> View:
+    """Return the checks whose points differ, as a table, and how many are as they were."""
+    old, new = _items(before), _items(after)
+    if not old or not new:
+        return {"rows": [], "text": "Points can be compared where both attempts could be run."}
+    both = {**old, **new}
+    changed = [key for key in both if old.get(key) != new.get(key)]
+    changed.sort(key=lambda key: list(Dimension).index(key[0]))
+    same = len(both) - len(changed)
+    return {
+        "label": "Checks whose points have changed",
+        "columns": [
+            {"name": "Check"},
+            {"name": "Before", "kind": "number"},
+            {"name": "After", "kind": "number"},
+            {"name": "Change", "kind": "number"},
+        ],
+        "rows": [{"cells": _line(key, old.get(key), new.get(key))} for key in changed],
+        "text": f"{count(same, 'check')} unchanged."
+        if changed
+        else f"No points have changed ({count(same, 'check')}).",
+    }
+
+
+Item = tuple[Dimension, str]
+Earned = tuple[float, float]  # earned, possible
+
+
+def _items(report: Report | None) -> dict[Item, Earned]:
+    found: dict[Item, Earned] = {}
+    for check in report.checks if report else ():
+        earned, possible = found.get((check.dimension, check.name), (0.0, 0.0))
+        found[check.dimension, check.name] = earned + check.earned, possible + check.possible
+    return found
+
+
+def _line(key: Item, old: Earned | None, new: Earned | None) -> list[View]:
+    change = (new[0] if new else 0.0) - (old[0] if old else 0.0)
+    name = f"{NAMES[key[0]]}: {clean(key[1], 200)}"
+    return [name, _points(old), _points(new), ("+" if change > 0 else _MINUS) + number(abs(change))]
+
+
+def _points(item: Earned | None) -> str:
+    return "not asked" if item is None else f"{number(item[0])}/{number(item[1])}"
+
+
+def code(before: str, after: str) -> View:
+    """Return the changed lines with some around them, in blocks; each line with its numbers in both sources."""
+    old, new = (source.replace("\r\n", "\n").rstrip("\n").split("\n") for source in (before, after))
+    if max(len(old), len(new)) > MOST_LINES:
+        return {"blocks": [], "text": f"The code has more than {MOST_LINES} lines and is not compared line by line."}
+    groups = SequenceMatcher(None, old, new).get_grouped_opcodes(AROUND)
+    blocks: list[View] = [[list(row) for step in group for row in _rows(step, old, new)] for group in groups]
+    return {"blocks": blocks, "text": "" if blocks else "The code is the same."}
+
+
+def _rows(step: tuple[str, int, int, int, int], old: Sequence[str], new: Sequence[str]) -> list[Row]:
+    kind, a, b, c, d = step
+    if kind == "replace":
+        return [*_rows(("delete", a, b, c, c), old, new), *_rows(("insert", b, b, c, d), old, new)]
+    sign = _SIGNS[kind]
+    if kind == "equal":
+        return [(sign, a + n + 1, c + n + 1, clean(text, MOST_CHARACTERS)) for n, text in enumerate(old[a:b])]
+    if kind == "delete":
+        return [(sign, n, None, clean(text, MOST_CHARACTERS)) for n, text in enumerate(old[a:b], a + 1)]
+    return [(sign, None, n, clean(text, MOST_CHARACTERS)) for n, text in enumerate(new[c:d], c + 1)]
