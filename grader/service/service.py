@@ -92,10 +92,9 @@ class Service:
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
         self.boards = BoardNames(database, rules.secret)
         self.trail = Trail(database, self.submission, clock=clock)
-        self._database, self._queue = database, queue
+        self._database, self._queue, self._closing = database, queue, closing
         self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))
         self._rules, self._clock, self._pace = rules, clock, SubmitLimit(clock)
-        self._closing = closing
         self.accounts = Accounts(
             database,
             class_code=rules.class_code,
