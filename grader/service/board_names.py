@@ -20,61 +20,19 @@ from grader.store.engine import Database
 from grader.store.records import BoardName, Standing, User, UserId
 from grader.store.tables import FIRST_CLASS
 
-ADJECTIVES = (
-    *(
-        "Agile",
-        "Amber",
-        "Autumn",
-        "Bold",
-        "Brave",
-        "Bright",
-        "Bronze",
-        "Calm",
-        "Careful",
-        "Cheerful",
-        "Clear",
-        "Clever",
-    ),
-    *(
-        "Coral",
-        "Cosmic",
-        "Curious",
-        "Daring",
-        "Early",
-        "Eager",
-        "Fair",
-        "Fearless",
-        "Gentle",
-        "Glad",
-        "Golden",
-        "Green",
-    ),
-    *("Happy", "Hidden", "Honest", "Humble", "Jolly", "Keen", "Kind", "Late", "Light", "Lively", "Lucky", "Mellow"),
-    *(
-        "Merry",
-        "Mild",
-        "Misty",
-        "Modest",
-        "Nimble",
-        "Noble",
-        "Northern",
-        "Patient",
-        "Polite",
-        "Proud",
-        "Quick",
-        "Quiet",
-    ),
-    *("Rapid", "Silent", "Silver", "Smooth", "Snowy", "Solid", "Southern", "Steady", "Sunny", "Swift", "Tidy", "Vivid"),
-    *("Warm", "Western", "Wise", "Young"),
+_ADJECTIVES = (
+    "Agile Amber Autumn Bold Brave Bright Bronze Calm Careful Cheerful Clear Clever Coral Cosmic Curious Daring "
+    "Early Eager Fair Fearless Gentle Glad Golden Green Happy Hidden Honest Humble Jolly Keen Kind Late Light "
+    "Lively Lucky Mellow Merry Mild Misty Modest Nimble Noble Northern Patient Polite Proud Quick Quiet Rapid "
+    "Silent Silver Smooth Snowy Solid Southern Steady Sunny Swift Tidy Vivid Warm Western Wise Young"
 )
-ANIMALS = (
-    *("Albatross", "Alpaca", "Badger", "Beaver", "Bison", "Camel", "Cheetah", "Condor", "Crane", "Cuckoo", "Curlew"),
-    *("Deer", "Dolphin", "Dove", "Eagle", "Egret", "Elk", "Falcon", "Ferret", "Finch", "Flamingo", "Fox", "Gazelle"),
-    *("Gecko", "Gibbon", "Giraffe", "Goose", "Hare", "Hawk", "Hedgehog", "Heron", "Ibex", "Ibis", "Jackdaw", "Jay"),
-    *("Kestrel", "Kiwi", "Koala", "Lark", "Lemur", "Lion", "Llama", "Lynx", "Magpie", "Marten", "Mole", "Moose"),
-    *("Newt", "Otter", "Owl", "Panda", "Pelican", "Penguin", "Plover", "Puffin", "Quail", "Raven", "Robin", "Seal"),
-    *("Stork", "Swan", "Tapir", "Tern", "Wren"),
+_ANIMALS = (
+    "Albatross Alpaca Badger Beaver Bison Camel Cheetah Condor Crane Cuckoo Curlew Deer Dolphin Dove Eagle Egret "
+    "Elk Falcon Ferret Finch Flamingo Fox Gazelle Gecko Gibbon Giraffe Goose Hare Hawk Hedgehog Heron Ibex Ibis "
+    "Jackdaw Jay Kestrel Kiwi Koala Lark Lemur Lion Llama Lynx Magpie Marten Mole Moose Newt Otter Owl Panda "
+    "Pelican Penguin Plover Puffin Quail Raven Robin Seal Stork Swan Tapir Tern Wren"
 )
+ADJECTIVES, ANIMALS = tuple(_ADJECTIVES.split()), tuple(_ANIMALS.split())
 NUMBERS = range(10, 100)
 
 
