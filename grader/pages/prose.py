@@ -24,6 +24,7 @@ def to_html(markdown: str) -> str:
     html: str = _reader().render(markdown)
     for written, meant in _FOLDS.items():
         html = html.replace(written, meant)
+    html = html.replace("<pre>", '<pre tabindex="0">')  # long lines are scrolled by keys as well
     # A table that is wider than a phone scrolls in a box of its own.
     return _TABLE.sub(lambda table: f'<div class="gym-wide" tabindex="0">{table[0]}</div>', html)
 

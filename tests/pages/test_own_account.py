@@ -103,6 +103,9 @@ def test_a_student_chooses_how_to_stand_on_leaderboards(open_page, person, site,
     board.reload()
 
     expect(board.locator(".gym-you")).to_contain_text(who.user.name)
+    board.set_viewport_size({"width": 390, "height": 844})
+    for part in (".gym-scroll", ".gym-choices select"):
+        assert board.evaluate("part => document.querySelector(part).getBoundingClientRect().right", part) <= 390, part
     with visitor(who) as client:
         assert client.post("/account", data={"act": "board", "board": "everybody"}).status_code == 403
         client.post("/account", data={"act": "board", "board": "none"})

@@ -120,6 +120,7 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
         assert "\\" not in outside
         assert "merror" not in html
     html = prose.to_html(known.statement)
+    assert html.count("<pre") == html.count('<pre tabindex="0">')
     headings = [part.partition("</h2>")[0] for part in html.split("<h2>")[1:]]
     assert (headings[:2], headings[-1]) == (["Why", "What to build"], "To think about")
     assert 'href="https://' in html.rpartition("<em>Source")[2]

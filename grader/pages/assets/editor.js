@@ -39,7 +39,7 @@
   /* Shows that a run is being sent, and gives its source. Whoever has no account is known to the server from their first run on. */
   gym.send = async (panel, whileAway) => {
     gym.tell("panel", panel);
-    if (paper && !paper.member) await fetch("/visit", { method: "POST" }).catch(() => null);
+    if (paper && !paper.member) await fetch("/visit", { method: "POST" }).then(gym.visitorBegan, () => null);
     away = whileAway;
     pressed = true;
     sent = gym.source() ?? "";

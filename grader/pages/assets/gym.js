@@ -143,7 +143,14 @@
   });
 
   /* ---- the header of every page ---- */
+  let headed = null;
+  /* Whoever runs something for the first time is known from then on, and may keep what they did. */
+  gym.visitorBegan = () => {
+    if (!headed || headed.user || headed.visitor) return;
+    document.querySelector(".gym-header")?.replaceWith(gym.parts.header({ ...headed, visitor: true }));
+  };
   gym.parts.header = (view) => {
+    headed = view;
     document.title = view.title;
     const links = view.links.map((link) =>
       h("a", { href: link.href, "aria-current": link.here ? "page" : null }, link.text));
@@ -169,7 +176,7 @@
   gym.skip = (event, target) => {
     event.preventDefault();
     const place = document.getElementById(target);
-    const inner = place && (place.querySelector(".cm-content, a[href], button") || place);
+    const inner = place && (place.querySelector(".cm-content") || place.querySelector("a[href], button") || place);
     if (inner) { inner.focus(); inner.scrollIntoView({ block: "center" }); }
   };
 })();
