@@ -13,10 +13,12 @@ ASSETS = Path(__file__).parent / "assets"
 FILES = {
     "math.woff2": ("math.woff2",),
     "gym.css": ("uPlot.min.css", "gym.css"),
-    "gym.js": ("gym.js", "tables.js", "trail.js", "report.js", "figures.js", "curves.js"),
+    "gym.js": ("gym.js", "loading.js", "tables.js", "trail.js", "report.js", "figures.js", "curves.js"),
     "exercise.js": ("codemirror.js", "editor.js", "try.js"),
     "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
+    "microscope.js": ("microscope.js",),  # only where a reader comes near to one
 }
+_LATER = ("charts.js", "microscope.js")  # loaded by `gym.load`
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
 _FOREVER = "public, max-age=31536000, immutable"
 # Before the first paint, so that no page flashes in the wrong colours.
@@ -57,7 +59,7 @@ class Bundles:
         Our scripts run before Gradio's, but for the editor's, which are larger than all of these; our styles come last.
         """
         metas = f'<meta name="gym-box" content="{self._box}">'
-        metas += f'<meta name="gym-charts" content="{self._address("charts.js")}">'
+        metas += "".join(f'<meta name="gym-{Path(n).stem}" content="{self._address(n)}">' for n in _LATER)
         style = f'<link rel="stylesheet" href="{self._address("gym.css")}">'
         last = self._script("exercise.js") if path == "/exercise" else ""
         return f"{_COLOURS}{self._script('gym.js')}".encode(), f"{style}{metas}{last}".encode()

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+from grader.exercise.microscope import FENCE
+from grader.pages import microscopes
 
 _FUNCTION = re.compile(r"(<mi>(?:ln|log|exp|max|min|sin|cos)</mi>)(?=<m[in])")
 _FOLDS = {  # the only markup that is obeyed: an answer that opens on a click
@@ -37,7 +43,15 @@ def folded(title: str, markdown: str) -> str:
 @cache
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader.add_render_rule("fence", _block)
     return reader.use(dollarmath_plugin, renderer=_formula, double_inline=True)
+
+
+def _block(renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
+    """Return the HTML of a fenced block: a microscope, or else code."""
+    block = tokens[place]
+    drawn = microscopes.drawn(block.content) if block.info.strip() == FENCE else None
+    return drawn or renderer.fence(tokens, place, options, env)
 
 
 def _formula(tex: str, options: Mapping[str, bool]) -> str:

@@ -114,3 +114,21 @@ def test_nothing_shuts_anybody_out(open_page, person, axe, *, path, role, scheme
     page.evaluate(axe)
 
     assert page.evaluate(RUN) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_microscope_shuts_nobody_out(open_page, axe, *, width, scheme):
+    """No finding on a statement's example, with one query and with all, masked scores and weights."""
+    page = open_page("/exercise?ex=multi_head_attention_causal", color_scheme=scheme)
+    expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+    page.set_viewport_size({"width": width, "height": 900})
+    scope = page.locator("#statement .gym-scope")
+    scope.scroll_into_view_if_needed()
+    expect(scope.get_by_role("grid")).to_be_visible()
+    page.evaluate(axe)
+
+    assert page.evaluate(RUN) == []
+    scope.get_by_role("button", name="weights").click()
+    scope.get_by_role("button", name="all queries").click()
+    assert page.evaluate(RUN) == []

@@ -54,13 +54,6 @@
     return Math.min(Math.max((from ?? (by === 1 ? -1 : 0)) + by, 0), last);
   };
 
-  /* uPlot, where the first curve is drawn. */
-  let loading = null;
-  const charts = () => (loading = loading || new Promise((done) => {
-    const script = h("script", { src: document.querySelector('meta[name="gym-charts"]').content, load: done });
-    document.head.append(script);
-  }));
-
   const draw = (view, box, read, said) => {
     const tables = view.series.map((series) => [series.points.map(([x]) => x), series.points.map(([, y]) => y)]);
     const data = tables.length ? uPlot.join(tables) : [[]];
@@ -83,7 +76,7 @@
     const said = view.note || view.summary;
     const read = h("output", { class: "gym-read" }, said);
     const box = h("div", { tabindex: "0", role: "img", "aria-label": `${view.title}. ${view.summary}. Arrow keys read the points.` });
-    charts().then(() => draw(view, box, read, said));
+    gym.load("charts").then(() => draw(view, box, read, said));
     return h("figure", { class: "gym-card-box gym-curve" },
       h("figcaption", {}, h("h3", {}, view.title), h("span", { class: "gym-names" }, names(view))),
       h("p", { class: "gym-axes" }, `up: ${view.y.name}${view.y.log ? " (logarithmic)" : ""}`), box,
