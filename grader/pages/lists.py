@@ -85,7 +85,7 @@ def work_view(user: User, attempts: Sequence[Attempt], catalog: Catalog) -> View
 
 def work_line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
     """Return an attempt as a line that leads to its exercise."""
-    text = f"attempt {attempt.number} · {_outcome(attempt)}"
+    text = f"attempt {attempt.number} · {outcome(attempt)}"
     href = f"{address(attempt.exercise)}&attempt={quote(attempt.id, safe='')}"
     return {**_attempt(attempt, _title(attempt, catalog)), "text": text, "href": href}
 
@@ -111,7 +111,7 @@ def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
     return {
         "id": attempt.id,
         "title": title,
-        "text": _outcome(attempt),
+        "text": outcome(attempt),
         "created": attempt.created,
         "score": "\u2013" if score is None else number(score),
         "tone": "none" if score is None else tone(score, 100.0),
@@ -119,7 +119,8 @@ def _attempt(attempt: Attempt, title: str) -> dict[str, View]:
     }
 
 
-def _outcome(attempt: Attempt) -> str:
+def outcome(attempt: Attempt) -> str:
+    """Return what became of an attempt, in two or three words."""
     if attempt.state in _ON_THE_WAY:
         return _ON_THE_WAY[attempt.state]
     if attempt.state is State.BROKEN or attempt.status is None:

@@ -14,7 +14,17 @@ from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 from grader.store.accounts import in_class, is_member
-from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, SubmissionOutcome, UserId
+from grader.store.records import (
+    Attempt,
+    Flagged,
+    Neighbours,
+    Role,
+    State,
+    Submission,
+    SubmissionId,
+    SubmissionOutcome,
+    UserId,
+)
 from grader.store.tables import FIRST_CLASS, FLAGGED, OPEN, GradingRow, JobRow, SubmissionRow, UserRow
 
 STILL_OPEN = (
@@ -125,6 +135,16 @@ def attempts(session: Session, user: UserId, exercise: str | None = None, *, mos
     else:  # numbers count them as they came, and an index holds them in that order
         query = query.where(row.exercise == exercise).order_by(row.number.desc())
     return [_attempt(line) for line in session.execute(query)]
+
+
+def neighbours(session: Session, one: Submission) -> Neighbours:
+    """Return what the person handed in to the exercise just before `one`, and just after it."""
+    row = SubmissionRow
+    mine = (row.user_id == one.user, row.exercise == one.exercise)
+    before = select(row.id).where(*mine, row.number < one.number).order_by(row.number.desc()).limit(1)
+    after = select(row.id).where(*mine, row.number > one.number).order_by(row.number).limit(1)
+    previous, following = (None if id is None else SubmissionId(id) for id in map(session.scalar, (before, after)))
+    return Neighbours(previous, following, session.scalar(select(func.count()).where(*mine)) or 0)
 
 
 def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Flagged]:

@@ -201,12 +201,14 @@
         h("p", { class: "gym-sub" }, "Mistakes found in graded attempts, most frequent first in each exercise."),
         gym.table(view.mistakes)) : null);
 
-  /* A submission's code, to be read only. */
-  gym.parts.source = (view) =>
+  /* Whose attempt is shown, above its code and its report. */
+  gym.parts.attempt = (view) =>
     h("div", { class: "gym-page" },
       back(view),
-      h("h1", {}, view.title),
-      h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, ago(view.created))),
-      h("ol", { class: "gym-source", tabindex: "0", "aria-label": "The submitted code" },
-        view.lines.map((line, index) => h("li", { id: "line-" + (index + 1) }, h("code", {}, line)))));
+      h("div", { class: "gym-title" },
+        h("div", {}, h("h1", {}, view.title),
+          h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, ago(view.created)))),
+        h("nav", { class: "gym-way", "aria-label": "Attempts" },
+          view.previous && h("a", { href: view.previous, rel: "prev" }, "‹ Previous attempt"),
+          view.next && h("a", { href: view.next, rel: "next" }, "Next attempt ›"))));
 })();
