@@ -14,6 +14,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from grader.pages.accounts import build_accounts
 from grader.pages.bundles import Bundles
+from grader.pages.classroom import build_classroom
 from grader.pages.compression import Compression
 from grader.pages.drafts import build_drafts
 from grader.pages.exercise_handlers import ExerciseHandlers
@@ -40,7 +41,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
     accounts = (identity, int(settings.session_hours * 3600), Passwords())
-    routers = [build_accounts(*accounts), build_own_account(*accounts)]
+    routers = [build_accounts(*accounts), build_own_account(*accounts), build_classroom(identity)]
     for router in (*routers, build_exports(identity), build_runs(handlers), build_drafts(identity), bundles.router()):
         app.include_router(router)
     app.add_api_route("/health", _health, methods=["GET"])

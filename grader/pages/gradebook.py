@@ -46,7 +46,9 @@ def mean(row: Row) -> float:
     return round(sum(score or 0.0 for score in row.scores) / max(len(row.scores), 1), 2)
 
 
-def gradebook_view(catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake]) -> View:
+def gradebook_view(
+    catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake], code: str = ""
+) -> View:
     """Return the gradebook and the most common mistakes as tables."""
     grades = [{"name": exercise.title, "kind": "grade"} for exercise in catalog.values()]
     sums = [{"name": "Mean", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
@@ -54,6 +56,7 @@ def gradebook_view(catalog: Catalog, students: Sequence[Student], mistakes: Sequ
     text = f"{count(len(students), 'student')}, {begun} with a graded attempt. Select a name to see the submissions."
     return {
         "label": "Gradebook",
+        "code": code,
         "columns": [{"name": "Student", "kind": "link"}, *grades, *sums, {"name": "Last active", "kind": "time"}],
         "rows": [{"cells": _cells(student, list(catalog))} for student in students],
         "text": text if students else "Nobody has registered yet. Students need the class code to do so.",

@@ -21,6 +21,7 @@ from grader.pages.wording import View, pack
 from grader.store.records import SubmissionId, User, UserId
 
 PARTS = ("header", "gradebook", "attempts", "attempt", "source", "report")  # one that is not sent is not drawn
+PAGES = {"/teach": "/teach/", "/teach/": "/teach/", "/teach/class": "/teach/class", "/teach/member": "/teach/class"}
 Parts = Mapping[str, View]
 
 
@@ -99,7 +100,7 @@ class InstructorHandlers:
     def _gradebook(self, user: User) -> View:
         service = self.identity.service
         students, mistakes = service.instructor.students(user), service.instructor.common_mistakes(user)
-        return gradebook.gradebook_view(service.catalog, students, mistakes)
+        return gradebook.gradebook_view(service.catalog, students, mistakes, service.members.code(user))
 
     def _student(self, user: User, id: UserId, flag: str) -> gradebook.Listed:
         service = self.identity.service
@@ -134,12 +135,12 @@ class InstructorOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Redirect, or pass the request on."""
-        app = self._app
-        below = scope["type"] == "http" and f"{scope['path']}/".startswith("/teach/")
+        app, path = self._app, scope.get("path", "")  # of what is no request there is none
+        below = scope["type"] == "http" and f"{path}/".startswith("/teach/")
         if below and await asyncio.to_thread(self._identity.instructor, Request(scope)) is None:
-            opened = scope["method"] == "GET" and scope["path"] in ("/teach", "/teach/")
-            app = RedirectResponse("/sign-in?next=/teach/", status_code=303) if opened else _refusal()
-        elif below and scope["path"] == "/teach":
+            known = PAGES.get(path) if scope["method"] == "GET" else None
+            app = RedirectResponse(f"/sign-in?next={known}", status_code=303) if known else _refusal()
+        elif below and path == "/teach":
             app = RedirectResponse("/teach/", status_code=307)  # the pages are mounted below it
         await app(scope, receive, send)
 

@@ -167,7 +167,8 @@
       view.wide && h("h1", {}, view.title),
       view.choices && gym.picker(view.choices, "Show"),
       view.student && h("form", { method: "post", action: "/teach/reset" }, h("input", { type: "hidden", name: "student", value: view.student }),
-        h("button", { type: "submit", class: "gym-button" }, "Link for a new password")),
+        h("button", { type: "submit", class: "gym-button" }, "Link for a new password"), " ",
+        h("a", { class: "gym-button", href: "/teach/member?person=" + view.student }, "Role and membership")),
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
@@ -190,9 +191,11 @@
 
   gym.parts.gradebook = (view) =>
     h("div", { class: "gym-page" },
-      h("h1", {}, "Gradebook"),
+      h("div", { class: "gym-title" }, h("h1", {}, "Gradebook"),
+        h("p", { class: "gym-sub gym-code-of-class" }, "Class code ", h("code", {}, view.code))),
       h("div", { class: "gym-tools" },
         h("span", { class: "gym-sub" }, view.text),
+        h("a", { href: "/teach/class", class: "gym-button" }, "Class and members"),
         h("a", { href: "/teach/?flag=any", class: "gym-button" }, "Worth a look"),
         h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV")),
       view.rows.length ? h("div", { class: "gym-grades" }, gym.table(view)) : null,
