@@ -35,8 +35,8 @@ class Settings:
             machine, or the container, has. There are as many slots as fit into it, at most `slots`.
         stock_mib: how much of the disk beside the database may hold what is prepared for submissions to come, in MiB; 0
             for nothing.
-        class_code: what somebody who registers has to know, 8 characters or more, 12 where they are words: wrong ones
-            are not slowed down; None for the one kept in `data`.
+        class_code: what somebody who joins the class has to know until it is replaced, 8 characters or more, 12 where
+            they are words: wrong ones are not slowed down; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
         allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
         allow_open_data: whether to start where other users of this machine may read `data`; for a disk whose modes

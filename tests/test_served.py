@@ -169,12 +169,16 @@ def test_nothing_secret_is_logged_or_on_a_command_line(served: Served) -> None:
 
 
 def test_the_class_code_is_shown_on_request(served: Served) -> None:
-    """In the log stands how; the command prints the code, and draws another one for the next start."""
+    """In the log stands how; the command prints the code, and draws another one, which counts at once."""
     before, after = served.command("class-code").strip(), served.command("class-code", "--new").strip()
+    with httpx.Client(base_url=served.url, timeout=60) as browser:
+        forms = [{"name": f"Late {code}", "password": PASSWORD, "class_code": code} for code in (before, after)]
+        taken = [browser.post("/register", data=form).status_code for form in forms]
 
     assert "`python -m grader class-code` shows the class code" in served.log.read_text()
-    assert before == served.secrets["the class code"]
-    assert before != after == served.command("class-code").strip() == keys.class_code(served.data)
+    assert before == served.secrets["the class code"] == keys.class_code(served.data)
+    assert before != after == served.command("class-code").strip()
+    assert taken == [403, 303]
     assert [path for path, mode in served.modes().items() if mode & 0o077] == []
 
 
@@ -196,17 +200,20 @@ def test_a_class_code_of_two_words_is_warned_of(tmp_path: Path) -> None:
     assert weakness_of(keys.class_code(tmp_path)) == ""
 
 
-def test_a_given_class_code_is_shown_and_not_replaced(served: Served) -> None:
-    """`--new` would be without effect, and says where to change it."""
-    environment = served.environment | {"ATTENTION_GYM_CLASS_CODE": "green-tree-house"}
-    runs = [
-        subprocess.run([*COMMAND, "class-code", *more], cwd=ROOT, env=environment, capture_output=True, text=True)
-        for more in ([], ["--new"])
-    ]
+def test_a_given_class_code_counts_until_it_is_replaced(served: Served, tmp_path: Path) -> None:
+    """The setting is the code that a class begins with; one that was drawn later takes its place for good."""
+    given = {"ATTENTION_GYM_CLASS_CODE": "green-tree-house", "ATTENTION_GYM_DATA": str(tmp_path / "data")}
+    environment = {name: value for name, value in served.environment.items() if "DATABASE" not in name} | given
 
-    assert (runs[0].returncode, runs[0].stdout) == (0, "green-tree-house\n")
-    assert (runs[1].returncode, runs[1].stdout) == (2, "")
-    assert "given by ATTENTION_GYM_CLASS_CODE; change it there" in runs[1].stderr
+    def shown(*more: str) -> str:
+        command = [*COMMAND, "class-code", *more]
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    codes = [shown(), shown("--new"), shown()]
+
+    assert codes[0] == "green-tree-house"
+    assert codes[0] != codes[1] == codes[2]
 
 
 def test_settings_and_errors_do_not_show_what_they_hold(served: Served) -> None:

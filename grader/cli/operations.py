@@ -54,21 +54,24 @@ def examine() -> None:
 
 
 def show_class_code(
-    new: Annotated[bool, typer.Option("--new", help="Draw another one first; takes effect at the next start.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Draw another one first; it takes effect at once.")] = False,
 ) -> None:
-    """Print the code that students register with."""
+    """Print the code with which students join the class."""
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
-    from grader.store import keys, private
+    from grader.installation import opened
+    from grader.store import keys, memberships
 
     settings = Settings.from_environment()
-    if settings.class_code and new:
-        raise WrongUse(f"the class code is given by {PREFIX}CLASS_CODE; change it there, or unset it to have one drawn")
-    if not settings.class_code:
-        private.secure(settings.data, accept_open=settings.allow_open_data)
-    draw = keys.renew_class_code if new else keys.class_code
-    typer.echo(settings.class_code or draw(settings.data))
-    if new:
-        typer.echo("a service that runs takes this code after its next start", err=True)
+    database = opened(settings)
+    try:
+        if new:
+            with database.write() as session:
+                memberships.replace_code(session, keys.drawn_code())
+        with database.read() as session:
+            replaced = memberships.code(session)
+    finally:
+        database.close()
+    typer.echo(replaced or settings.class_code or keys.class_code(settings.data))
 
 
 def add_user(

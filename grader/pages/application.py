@@ -14,6 +14,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from grader.pages.accounts import build_accounts
 from grader.pages.bundles import Bundles
+from grader.pages.classroom import build_classroom
 from grader.pages.compression import Compression
 from grader.pages.drafts import build_drafts
 from grader.pages.exercise_handlers import ExerciseHandlers
@@ -73,6 +74,7 @@ def _routers(handlers: ExerciseHandlers, session_seconds: int) -> list[APIRouter
     return [
         build_accounts(*accounts),
         build_own_account(*accounts),
+        build_classroom(identity),
         build_exports(identity),
         build_runs(handlers),
         build_drafts(identity),

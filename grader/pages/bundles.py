@@ -15,10 +15,12 @@ FILES = {
     "gym.css": ("uPlot.min.css", "gym.css"),
     "gym.js": ("gym.js", "loading.js", "tables.js", "trail.js", "report.js", "figures.js", "curves.js"),
     "exercise.js": ("codemirror.js", "editor.js", "try.js"),
+    "reader.js": ("highlight.js", "reader.js"),
     "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
     "microscope.js": ("microscope.js",),  # only where a reader comes near to one
 }
 _LATER = ("charts.js", "microscope.js")  # loaded by `gym.load`
+_LAST = {"/exercise": "exercise.js", "/teach/": "reader.js"}  # what only one page needs
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
 _FOREVER = "public, max-age=31536000, immutable"
 # Before the first paint, so that no page flashes in the wrong colours.
@@ -61,7 +63,7 @@ class Bundles:
         metas = f'<meta name="gym-box" content="{self._box}">'
         metas += "".join(f'<meta name="gym-{Path(n).stem}" content="{self._address(n)}">' for n in _LATER)
         style = f'<link rel="stylesheet" href="{self._address("gym.css")}">'
-        last = self._script("exercise.js") if path == "/exercise" else ""
+        last = self._script(_LAST[path]) if path in _LAST else ""
         return f"{_COLOURS}{self._script('gym.js')}".encode(), f"{style}{metas}{last}".encode()
 
     def _script(self, name: str) -> str:

@@ -12,10 +12,12 @@ from grader.exercise.catalog import Catalog
 from grader.judge.clues import Flag
 from grader.pages import lists
 from grader.pages.identity import shown_name
+from grader.pages.marks import marks
 from grader.pages.wording import View, clean, count
-from grader.store.records import Attempt, Flagged, Submission, SubmissionId, User, UserId
+from grader.store.records import Attempt, Flagged, Neighbours, Submission, SubmissionId, User, UserId
 from grader.store.roster import CommonMistake, Student
 
+Listed = dict[str, View]  # a list of submissions
 MOST = 5  # mistakes shown per exercise
 FLAGS = {"any": (Flag.LOOK, Flag.READY_MADE), Flag.LOOK.value: (Flag.LOOK,), Flag.READY_MADE.value: (Flag.READY_MADE,)}
 WORDS = {Flag.READY_MADE: "reaches for a ready-made step", Flag.LOOK: "holds something unusual"}
@@ -44,7 +46,9 @@ def mean(row: Row) -> float:
     return round(sum(score or 0.0 for score in row.scores) / max(len(row.scores), 1), 2)
 
 
-def gradebook_view(catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake]) -> View:
+def gradebook_view(
+    catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake], code: str = ""
+) -> View:
     """Return the gradebook and the most common mistakes as tables."""
     grades = [{"name": exercise.title, "kind": "grade"} for exercise in catalog.values()]
     sums = [{"name": "Mean", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
@@ -52,6 +56,7 @@ def gradebook_view(catalog: Catalog, students: Sequence[Student], mistakes: Sequ
     text = f"{count(len(students), 'student')}, {begun} with a graded attempt. Select a name to see the submissions."
     return {
         "label": "Gradebook",
+        "code": code,
         "columns": [{"name": "Student", "kind": "link"}, *grades, *sums, {"name": "Last active", "kind": "time"}],
         "rows": [{"cells": _cells(student, list(catalog))} for student in students],
         "text": text if students else "Nobody has registered yet. Students need the class code to do so.",
@@ -82,7 +87,7 @@ def student_address(id: UserId) -> str:
     return f"/teach/?student={id}"
 
 
-def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, shown: str = "") -> View:
+def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, shown: str = "") -> Listed:
     """Return what a student has handed in, all of it or what is flagged as `shown` says; lines lead to the code."""
     flags = FLAGS.get(shown, tuple(Flag))
     compared = lists.comparisons(attempts)
@@ -91,11 +96,11 @@ def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, s
     text = "No submissions yet." if not shown else "None."
     choices = _choices(f"{student_address(student.id)}&flag=", shown, whole=True)
     title = shown_name(student)
-    page: dict[str, View] = {"wide": True, "title": title, "rows": rows, "text": text, "back": BACK, "choices": choices}
+    page: Listed = {"wide": True, "title": title, "rows": rows, "text": text, "back": BACK, "choices": choices}
     return {**page, "student": student.id}
 
 
-def flagged_view(found: Sequence[Flagged], catalog: Catalog, shown: str) -> View:
+def flagged_view(found: Sequence[Flagged], catalog: Catalog, shown: str) -> Listed:
     """Return the class's submissions that are flagged as `shown` says; each line leads to code and report."""
     rows = []
     for one in found:
@@ -127,19 +132,28 @@ def submission_address(id: SubmissionId) -> str:
     return f"/teach/?submission={id}"
 
 
-def source_view(student: User, found: Submission, catalog: Catalog) -> View:
-    """Return the code of a submission, to be read only."""
-    known = catalog.get(found.exercise)
+def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Catalog) -> dict[str, View]:
+    """Return whose attempt it is, what became of it, and the way to those before and after it."""
+    report, known = found.report, catalog.get(found.exercise)
+    status, score = (report.status, report.score) if report else (None, None)
+    attempt = Attempt(found.id, found.exercise, found.number, found.created, found.state, status, score)
     return {
         "title": f"{shown_name(student)}: {known.title if known else clean(found.exercise, 64)}",
-        "text": f"Attempt {found.number}, {found.state.value}",
+        "text": f"Attempt {found.number} of {near.count} · {lists.outcome(attempt)}",
         "created": found.created,
         "back": {"href": student_address(student.id), "text": shown_name(student)},
-        "lines": clean(found.source, 1 << 20).split("\n"),
+        "previous": submission_address(near.previous) if near.previous else None,
+        "next": submission_address(near.next) if near.next else None,
     }
 
 
-def refusal_view(why: str) -> View:
+def source_view(found: Submission) -> View:
+    """Return the code of a submission, to be read only, with the lines that its report names."""
+    lines = clean(found.source, 1 << 20).removesuffix("\n").split("\n")
+    return {"lines": lines, "marks": marks(found.report) if found.report else []}
+
+
+def refusal_view(why: str) -> Listed:
     """Return the page for what is not there."""
     return {"wide": True, "title": "Not found", "rows": [], "text": clean(why, 200), "back": BACK}
 

@@ -79,6 +79,7 @@ def configured(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Co
         app,
         http=cast("Any", partial(HeaderTimeout, doors=doors)),
         ws="none",
+        lifespan="on",  # else a service that cannot start would be served all the same, and grade nothing
         host=settings.host,
         port=settings.port,
         log_config=None,

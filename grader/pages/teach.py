@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -16,18 +17,28 @@ from grader.pages import gradebook, lists
 from grader.pages.identity import Identity
 from grader.pages.parts import on, part
 from grader.pages.render import report_view
-from grader.pages.wording import pack
+from grader.pages.wording import View, pack
 from grader.store.records import SubmissionId, User, UserId
 
-Parts = tuple[str, str, str, str]  # gradebook, list of submissions, source, report; an empty one is not drawn
+PARTS = ("header", "gradebook", "attempts", "attempt", "source", "report")  # one that is not sent is not drawn
+PAGES = {"/teach": "/teach/", "/teach/": "/teach/", "/teach/class": "/teach/class", "/teach/member": "/teach/class"}
+Parts = Mapping[str, View]
 
 
 def build_teach(identity: Identity) -> gr.Blocks:
     """Return the site for instructors."""
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
-        outputs = [part(name) for name in ("header", "gradebook", "attempts", "source", "report")]
+        *above, code, report = PARTS
+        outputs = [part(name) for name in above]
+        with gr.Row(elem_id="review", equal_height=False):
+            outputs += [_column(code), _column(report)]
         on(blocks.load, InstructorHandlers(identity).open, None, outputs, name="open")
     return cast("gr.Blocks", blocks)
+
+
+def _column(name: str) -> gr.HTML:
+    with gr.Column():
+        return part(name)
 
 
 def build_exports(identity: Identity) -> APIRouter:
@@ -43,7 +54,7 @@ class InstructorHandlers:
 
     identity: Identity
 
-    def open(self, request: gr.Request) -> tuple[str, str, str, str, str]:
+    def open(self, request: gr.Request) -> tuple[str, ...]:
         """Return the header and what the address names: a student, a submission, or else the gradebook.
 
         Raises:
@@ -52,8 +63,9 @@ class InstructorHandlers:
         user = self.identity.instructor(request)
         if user is None:
             raise gr.Error("This page is for instructors.", print_exception=False)
-        header = pack(lists.header_view(user, "Gradebook", here="/teach/"))
-        return header, *self._body(user, request.query_params)
+        title, body = self._body(user, request.query_params)
+        shown = {**body, "header": lists.header_view(user, title, here="/teach/")}
+        return tuple(pack(shown[name]) if name in shown else "" for name in PARTS)
 
     def export(self, request: Request) -> Response:
         """Send the gradebook as a CSV file.
@@ -70,37 +82,44 @@ class InstructorHandlers:
         text = gradebook.csv_of(exercises, rows)
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
-    def _body(self, user: User, asked: dict[str, str]) -> Parts:
+    def _body(self, user: User, asked: Mapping[str, str]) -> tuple[str, Parts]:
+        """Return the title of what the address names, and its parts."""
         student, submission, flag = (asked.get(name, "") for name in ("student", "submission", "flag"))
         try:
             if submission:
                 return self._submission(user, SubmissionId(submission))
             if student.isdecimal() and len(student) < 10:
-                return self._student(user, UserId(int(student)), flag)
+                return _titled(self._student(user, UserId(int(student)), flag))
             if flag in gradebook.FLAGS:
                 found = self.identity.service.instructor.flagged(user, gradebook.FLAGS[flag])
-                return "", pack(gradebook.flagged_view(found, self.identity.service.catalog, flag)), "", ""
+                return _titled(gradebook.flagged_view(found, self.identity.service.catalog, flag))
         except NotAllowed as refusal:
-            return "", pack(gradebook.refusal_view(str(refusal))), "", ""
-        return self._gradebook(user)
+            return _titled(gradebook.refusal_view(str(refusal)))
+        return "Gradebook", {"gradebook": self._gradebook(user)}
 
-    def _gradebook(self, user: User) -> Parts:
+    def _gradebook(self, user: User) -> View:
         service = self.identity.service
         students, mistakes = service.instructor.students(user), service.instructor.common_mistakes(user)
-        return pack(gradebook.gradebook_view(service.catalog, students, mistakes)), "", "", ""
+        return gradebook.gradebook_view(service.catalog, students, mistakes, service.members.code(user))
 
-    def _student(self, user: User, id: UserId, flag: str) -> Parts:
+    def _student(self, user: User, id: UserId, flag: str) -> gradebook.Listed:
         service = self.identity.service
         student = service.instructor.student(user, id)
         attempts = service.instructor.attempts(user, id)
-        return "", pack(gradebook.student_view(student, attempts, service.catalog, flag)), "", ""
+        return gradebook.student_view(student, attempts, service.catalog, flag)
 
-    def _submission(self, user: User, id: SubmissionId) -> Parts:
+    def _submission(self, user: User, id: SubmissionId) -> tuple[str, Parts]:
         service = self.identity.service
         found = service.submission(user, id)
         student = service.instructor.student(user, found.user)
+        head = gradebook.attempt_view(student, found, service.instructor.neighbours(user, found), service.catalog)
         report = report_view(found.report, number_of_attempt=found.number)
-        return "", "", pack(gradebook.source_view(student, found, service.catalog)), pack(report)
+        title = f"{head['title']}, attempt {found.number}"
+        return title, {"attempt": head, "source": gradebook.source_view(found), "report": report}
+
+
+def _titled(view: gradebook.Listed) -> tuple[str, Parts]:
+    return str(view["title"]), {"attempts": view}
 
 
 class InstructorOnly:
@@ -116,12 +135,12 @@ class InstructorOnly:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Redirect, or pass the request on."""
-        app = self._app
-        below = scope["type"] == "http" and f"{scope['path']}/".startswith("/teach/")
+        app, path = self._app, scope.get("path", "")  # of what is no request there is none
+        below = scope["type"] == "http" and f"{path}/".startswith("/teach/")
         if below and await asyncio.to_thread(self._identity.instructor, Request(scope)) is None:
-            opened = scope["method"] == "GET" and scope["path"] in ("/teach", "/teach/")
-            app = RedirectResponse("/sign-in?next=/teach/", status_code=303) if opened else _refusal()
-        elif below and scope["path"] == "/teach":
+            known = PAGES.get(path) if scope["method"] == "GET" else None
+            app = RedirectResponse(f"/sign-in?next={known}", status_code=303) if known else _refusal()
+        elif below and path == "/teach":
             app = RedirectResponse("/teach/", status_code=307)  # the pages are mounted below it
         await app(scope, receive, send)
 

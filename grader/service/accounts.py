@@ -16,7 +16,7 @@ from grader.service.names import fold, tidy
 from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
 from grader.service.taken import TakenNames
 from grader.service.typed import check_length, digest, key_of, plain
-from grader.store import accounts
+from grader.store import accounts, memberships
 from grader.store.accounts import Credentials, Visit
 from grader.store.engine import Database
 from grader.store.records import Role, User
@@ -48,7 +48,7 @@ class Accounts:
 
         Args:
             database: where they are stored.
-            class_code: what somebody who registers has to know.
+            class_code: what somebody who joins the class has to know, until it is replaced.
             secret: what the marks of browsers are made with.
             session_seconds: how long a session lasts.
             hasher: makes and checks the hashes of passwords.
@@ -120,7 +120,7 @@ class Accounts:
         with self._database.write() as session:
             known = accounts.user(session, user.id)
             if known is not None and known.role is Role.LEARNER:
-                accounts.join(session, user.id, self._clock())
+                memberships.enter(session, user.id, Role.STUDENT, self._clock())
         self.forget_sessions()
 
     def _take_over(self, visitor: User, user: User) -> None:
@@ -129,6 +129,11 @@ class Accounts:
         # Whoever has planted the visitor's session in this browser is not signed in as the new member.
         self.forget_sessions()
 
+    def class_code(self) -> str:
+        """Return what somebody who joins the class has to know."""
+        with self._database.read() as session:
+            return memberships.code(session) or self._class_code
+
     def check_code(self, class_code: str, address: str = "") -> None:
         """Refuse a wrong class code; hashes nothing, so that nobody waits behind it.
 
@@ -136,7 +141,7 @@ class Accounts:
             NotAllowed: it is wrong.
         """
         typed = class_code.strip().encode(errors="surrogatepass")
-        if not hmac.compare_digest(typed, self._class_code.encode()):
+        if not hmac.compare_digest(typed, self.class_code().encode()):
             self._arrivals.code_was_wrong(address)
             raise NotAllowed("This class code is wrong; your instructor knows the right one.")
 

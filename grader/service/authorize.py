@@ -15,6 +15,7 @@ class Action(StrEnum):
     READ = "read"
     CANCEL = "cancel"
     RESET = "reset"  # a student's forgotten password
+    MANAGE = "manage"  # who belongs to the class, in which role, and its code
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +54,5 @@ def may(person: User, action: Action, subject: Subject) -> bool:
             mine = owner == person.id or person.role is Role.INSTRUCTOR
             return mine and action in (Action.READ, Action.CANCEL)
         case Roster():
-            return action in (Action.READ, Action.RESET) and person.role is Role.INSTRUCTOR
+            mine = person.role is Role.INSTRUCTOR
+            return mine and action in (Action.READ, Action.RESET, Action.MANAGE)

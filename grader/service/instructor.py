@@ -9,7 +9,7 @@ from grader.judge.clues import Flag
 from grader.service.authorize import Action, Roster, authorize
 from grader.store import roster, submissions
 from grader.store.engine import Database
-from grader.store.records import Attempt, Flagged, User, UserId
+from grader.store.records import Attempt, Flagged, Neighbours, Submission, User, UserId
 from grader.store.roster import CommonMistake, Student
 
 MOST_FLAGGED = 300
@@ -54,6 +54,16 @@ class InstructorService:
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
             return submissions.attempts(session, student)
+
+    def neighbours(self, user: User, submission: Submission) -> Neighbours:
+        """Return what the same student handed in to the same exercise just before a submission, and just after it.
+
+        Raises:
+            NotAllowed: it is no instructor who asks.
+        """
+        authorize(user, Action.READ, Roster())
+        with self._database.read() as session:
+            return submissions.neighbours(session, submission)
 
     def flagged(self, user: User, flags: Collection[Flag]) -> list[Flagged]:
         """Return students' submissions with one of `flags`, newest first, the last few hundred of them.

@@ -24,6 +24,7 @@ from grader.service.board_names import BoardNames
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import SubmitLimit
+from grader.service.members import Members
 from grader.service.own_account import OwnAccount
 from grader.service.trail import Trail
 from grader.service.tryouts import TryoutLimits, TryoutService
@@ -39,7 +40,7 @@ class Rules:
     """What an installation allows, and what it keeps to itself.
 
     Attributes:
-        class_code: what somebody who registers has to know.
+        class_code: what somebody who joins the class has to know, until an instructor replaces it.
         secret: what seeds are drawn from.
         slots: how many submissions are graded at once on each device.
         source_bytes: the longest source that is taken.
@@ -103,12 +104,13 @@ class Service:
             hasher=hasher,
             clock=clock,
         )
+        self.members = Members(self.accounts, database, clock=clock)
         self.own_account = OwnAccount(self.accounts, database, queue, secret=rules.secret, clock=clock)
 
     @property
     def class_code(self) -> str:
-        """What somebody who registers has to know; for the console of whoever starts the service."""
-        return self._rules.class_code
+        """What somebody who joins the class has to know; for the console of whoever starts the service."""
+        return self.accounts.class_code()
 
     @property
     def devices(self) -> tuple[str, ...]:

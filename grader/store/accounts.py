@@ -72,11 +72,6 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     return User(UserId(row.id), name, role)
 
 
-def join(session: Session, user: UserId, now: float) -> None:
-    """Make somebody a student of the class, who is in none."""
-    session.add(MembershipRow(user_id=user, class_id=FIRST_CLASS, role=Role.STUDENT.value, joined=now))
-
-
 def take_over(session: Session, visitor: UserId, owner: UserId) -> None:
     """Make all that a visitor has done somebody's who has done nothing yet; the visitor and their sessions are gone."""
     for row in (SubmissionRow, DraftRow, BestRow, TotalRow, MistakeRow):

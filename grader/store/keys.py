@@ -23,26 +23,19 @@ def secret(directory: Path) -> bytes:
 
 
 def class_code(directory: Path) -> str:
-    """Return the class code of this installation, drawn at the first call."""
-    return _kept(directory / CLASS_CODE, _drawn_code())
+    """Return the class code that this installation began with, drawn at the first call."""
+    return _kept(directory / CLASS_CODE, drawn_code())
 
 
-def renew_class_code(directory: Path) -> str:
-    """Return another class code, which takes the place of the one before."""
-    code = _drawn_code()
-    draft = _draft(directory / CLASS_CODE, code)
-    draft.replace(directory / CLASS_CODE)
-    return code
+def drawn_code() -> str:
+    """Return a class code that nobody guesses."""
+    return "-".join(_letters(4) for _ in range(3))  # 31 letters, 12 of them: 59 bits
 
 
 def seed_of(secret: bytes, id: SubmissionId) -> int:
     """Return the seed of a submission: nobody without the secret can foretell it, and it is always the same."""
     digest = hmac.digest(secret, f"seed:{id}".encode(), hashlib.sha256)
     return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
-
-
-def _drawn_code() -> str:
-    return "-".join(_letters(4) for _ in range(3))  # 31 letters, 12 of them: 59 bits
 
 
 def _letters(number: int) -> str:

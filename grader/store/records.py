@@ -131,6 +131,15 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The same person's attempts at the same exercise just before one and just after it, and how many there are."""
+
+    previous: SubmissionId | None
+    next: SubmissionId | None
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Flagged:
     """A submission that an instructor should look at, and whose it is."""
 

@@ -14,7 +14,17 @@ from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 from grader.store.accounts import in_class, is_member
-from grader.store.records import Attempt, Flagged, Role, State, Submission, SubmissionId, SubmissionOutcome, UserId
+from grader.store.records import (
+    Attempt,
+    Flagged,
+    Neighbours,
+    Role,
+    State,
+    Submission,
+    SubmissionId,
+    SubmissionOutcome,
+    UserId,
+)
 from grader.store.standings import FULL
 from grader.store.tables import (
     FIRST_CLASS,
@@ -152,6 +162,16 @@ def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
     for exercise, created in session.execute(query):
         found.setdefault(exercise, []).append(created)
     return found
+
+
+def neighbours(session: Session, one: Submission) -> Neighbours:
+    """Return what the person handed in to the exercise just before `one`, and just after it."""
+    row = SubmissionRow
+    mine = (row.user_id == one.user, row.exercise == one.exercise)
+    before = select(row.id).where(*mine, row.number < one.number).order_by(row.number.desc()).limit(1)
+    after = select(row.id).where(*mine, row.number > one.number).order_by(row.number).limit(1)
+    previous, following = (None if id is None else SubmissionId(id) for id in map(session.scalar, (before, after)))
+    return Neighbours(previous, following, session.scalar(select(func.count()).where(*mine)) or 0)
 
 
 def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Flagged]:

@@ -61,13 +61,17 @@ class UserRow(Base):
 
 
 class ClassRow(Base):
-    """A class; an installation begins with one, of the id `FIRST_CLASS`."""
+    """A class; an installation begins with one, of the id `FIRST_CLASS`.
+
+    `code` is what students join with, once the code that the installation began with was replaced.
+    """
 
     __tablename__ = "classes"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(80))
     created: Mapped[float]
+    code: Mapped[str | None] = mapped_column(String(80))
 
 
 class MembershipRow(Base):

@@ -21,13 +21,14 @@ OTHER = "in another tab"
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
-def test_the_built_file_is_what_the_build_gives(tmp_path: Path) -> None:
-    """`make editor` gives, from the locked packages, the bytes of assets/codemirror.js."""
+def test_the_built_files_are_what_the_build_gives(tmp_path: Path) -> None:
+    """`make editor` gives, from the locked packages, the bytes of assets/codemirror.js and assets/highlight.js."""
     copy = shutil.copytree(FOLDER, tmp_path / "editor", ignore=shutil.ignore_patterns("node_modules"))
     for command in ("ci", "run build"):
         subprocess.run(["npm", *command.split()], cwd=copy, check=True, capture_output=True)
 
-    assert (tmp_path / "assets" / "codemirror.js").read_bytes() == (ASSETS / "codemirror.js").read_bytes()
+    built = {path.name: path.read_bytes() for path in (tmp_path / "assets").iterdir()}
+    assert built == {name: (ASSETS / name).read_bytes() for name in ("codemirror.js", "highlight.js")}
 
 
 def test_only_names_that_torch_has_are_completed() -> None:

@@ -28,6 +28,7 @@ def test_every_combination_is_decided_as_the_table_says() -> None:
         ("Prof", Action.READ, OWN), ("Prof", Action.CANCEL, OWN),
         ("Prof", Action.READ, FOREIGN), ("Prof", Action.CANCEL, FOREIGN),
         ("Prof", Action.READ, Roster()), ("Prof", Action.RESET, Roster()),
+        ("Prof", Action.MANAGE, Roster()),
     }  # fmt: skip
 
 

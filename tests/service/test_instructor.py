@@ -8,15 +8,22 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.service import Service
-from grader.store.records import Role, User, UserId
+from grader.store.records import Role, Submission, User, UserId
 
 Person = Callable[..., User]
 QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
     "students": lambda service, user, id: service.instructor.students(user),
     "student": lambda service, user, id: service.instructor.student(user, id),
     "attempts": lambda service, user, id: service.instructor.attempts(user, id),
+    "neighbours": lambda service, user, id: service.instructor.neighbours(user, handed_in(service, id)),
     "common mistakes": lambda service, user, id: service.instructor.common_mistakes(user),
 }
+
+
+def handed_in(service: Service, id: UserId) -> Submission:
+    """Return a submission of that student's."""
+    ada = User(id, "Ada", Role.STUDENT)
+    return service.submission(ada, service.unfinished(ada, "softmax") or service.submit(ada, "softmax", "x = 1"))
 
 
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)

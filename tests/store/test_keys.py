@@ -39,12 +39,12 @@ def test_what_was_emptied_is_not_used(tmp_path: Path, name: str, read: Callable[
         read(tmp_path)
 
 
-def test_another_class_code_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
-    """At once and for good; nothing else is left behind."""
-    first, second = keys.class_code(tmp_path), keys.renew_class_code(tmp_path)
+def test_drawn_class_codes_differ_and_can_be_read_aloud() -> None:
+    """Each has twelve letters and digits of which none looks like another one."""
+    codes = {keys.drawn_code() for _ in range(100)}
 
-    assert first != second == keys.class_code(tmp_path)
-    assert [file.name for file in tmp_path.iterdir()] == ["class_code"]
+    assert len(codes) == 100
+    assert all(set(code) <= {*keys.ALPHABET, "-"} and len(code) == 14 for code in codes)
 
 
 def test_a_seed_depends_on_the_secret_and_the_submission() -> None:

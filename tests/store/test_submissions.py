@@ -123,3 +123,22 @@ def test_flagged_reports_are_found_newest_first(database: Database, person: Pers
     assert kept is not None
     assert kept.report is not None
     assert kept.report.clues == (trapped,)
+
+
+def test_the_neighbours_of_a_submission_are_its_owners_on_the_same_exercise(
+    database: Database, person: Person, draft: Draft, graded: Callable[..., SubmissionId]
+) -> None:
+    """The one before and the one after it by number; other people's and other exercises' are none."""
+    ada, bob = person("Ada"), person("Bob")
+    report = Report(exercise="softmax", status=Status.GRADED, score=50.0, seed=7, device="cpu", seconds=0.1)
+    ids = [graded(ada, report, created=moment) for moment in (10.0, 20.0, 30.0)]
+    graded(bob, report, created=15.0)
+    with database.write() as session:
+        submissions.add(session, draft(ada, "other", exercise="masking", created=25.0))
+    with database.read() as session:
+        stored = [submissions.get(session, id) for id in (*ids, SubmissionId("other"))]
+        around = [submissions.neighbours(session, one) for one in stored if one]
+
+    assert [(one.previous, one.next, one.count) for one in around] == [
+        (None, ids[1], 3), (ids[0], ids[2], 3), (ids[1], None, 3), (None, None, 1),
+    ]  # fmt: skip

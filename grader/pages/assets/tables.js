@@ -177,7 +177,8 @@
       view.wide && h("h1", {}, view.title),
       view.choices && gym.picker(view.choices, "Show"),
       view.student && h("form", { method: "post", action: "/teach/reset" }, h("input", { type: "hidden", name: "student", value: view.student }),
-        h("button", { type: "submit", class: "gym-button" }, "Link for a new password")),
+        h("button", { type: "submit", class: "gym-button" }, "Link for a new password"), " ",
+        h("a", { class: "gym-button", href: "/teach/member?person=" + view.student }, "Role and membership")),
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
@@ -201,9 +202,11 @@
 
   gym.parts.gradebook = (view) =>
     h("div", { class: "gym-page" },
-      h("h1", {}, "Gradebook"),
+      h("div", { class: "gym-title" }, h("h1", {}, "Gradebook"),
+        h("p", { class: "gym-sub gym-code-of-class" }, "Class code ", h("code", {}, view.code))),
       h("div", { class: "gym-tools" },
         h("span", { class: "gym-sub" }, view.text),
+        h("a", { href: "/teach/class", class: "gym-button" }, "Class and members"),
         h("a", { href: "/teach/?flag=any", class: "gym-button" }, "Worth a look"),
         h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV")),
       view.rows.length ? h("div", { class: "gym-grades" }, gym.table(view)) : null,
@@ -212,12 +215,14 @@
         h("p", { class: "gym-sub" }, "Mistakes found in graded attempts, most frequent first in each exercise."),
         gym.table(view.mistakes)) : null);
 
-  /* A submission's code, to be read only. */
-  gym.parts.source = (view) =>
+  /* Whose attempt is shown, above its code and its report. */
+  gym.parts.attempt = (view) =>
     h("div", { class: "gym-page" },
       back(view),
-      h("h1", {}, view.title),
-      h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, gym.ago(view.created))),
-      h("ol", { class: "gym-source", tabindex: "0", "aria-label": "The submitted code" },
-        view.lines.map((line, index) => h("li", { id: "line-" + (index + 1) }, h("code", {}, line)))));
+      h("div", { class: "gym-title" },
+        h("div", {}, h("h1", {}, view.title),
+          h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, gym.ago(view.created)))),
+        h("nav", { class: "gym-way", "aria-label": "Attempts" },
+          view.previous && h("a", { href: view.previous, rel: "prev" }, "‹ Previous attempt"),
+          view.next && h("a", { href: view.next, rel: "next" }, "Next attempt ›"))));
 })();

@@ -1,7 +1,7 @@
 """Become an instructor: send a role along when registering, name other users in events, claim it in headers.
 
 Expected: a student, who is refused below /teach
-Stopped by: the service (roles are given on the command line), route dependency
+Stopped by: the service (roles are given by instructors and on the command line), route dependency
 """
 
 from tests.pages.conftest import CODE, PASSWORD
@@ -23,6 +23,11 @@ def attack(world):
     me = world.service.user_of(client.cookies["attention_gym"])
     assert me.role.value == "student"
     sent = {"data": [], "session_hash": "max", "username": "instructor 1", "user": 1, "request": {"cookies": {"attention_gym": world.prof.token}}}
+    for act in ("instructor", "student", "remove"):
+        form = {"person": str(me.id), "act": act, "sure": "yes"}
+        assert client.post("/teach/member", data=form, headers=CLAIMS).status_code == 401
+    assert client.post("/teach/class", data={"sure": "yes"}, headers=CLAIMS).status_code == 401
+    assert world.service.user_of(client.cookies["attention_gym"]).role.value == "student"
     for headers in ({}, CLAIMS):
         assert client.get("/teach/config", headers=headers).status_code == 401
         answer = client.post("/teach/gradio_api/run/open", json=sent, headers=headers)
