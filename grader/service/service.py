@@ -89,9 +89,8 @@ class Service:
     ) -> None:
         """Wire the parts."""
         self.catalog, self.box_name = catalog, box_name
-        self.instructor = InstructorService(database)
+        self.instructor, self.boards = InstructorService(database), BoardNames(database, rules.secret)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
-        self.boards = BoardNames(database, rules.secret)
         self.trail = Trail(database, self.submission, clock=clock)
         self._database, self._queue, self._closing = database, queue, closing
         self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))

@@ -78,7 +78,6 @@ def filled(data: Path) -> Database:
     private.secure(data, data / "attention_gym.sqlite3")
     keys.secret(data)
     keys.class_code(data)
-    keys.renew_class_code(data)
     database = Database(f"sqlite:///{data / 'attention_gym.sqlite3'}")
     migrate.upgrade(database)
     return database
