@@ -58,7 +58,8 @@ def _form(*names: str) -> Route:
 
 PLAIN = Route()
 FILE = Route(static=True)
-TEACH = {"student": 20, "submission": 100, "flag": 40}
+LISTED = {"list": 10, "ex": 100, "mistake": 100, "flag": 40}  # what an instructor's list is narrowed to
+TEACH = {"student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
 ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
 SENT = Route(("POST",), {**ATTEMPT, **TEACH}, Body.EVENT)
 OWN = {
