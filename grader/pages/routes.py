@@ -68,13 +68,15 @@ OWN = {
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
-    "/account": _form("act", "password", "new"),
+    "/account": _form("act", "password", "new", "name"),
     "/reset": Route(
         ("GET", "HEAD", "POST"), {"token": 200}, Body.FORM, dict.fromkeys(("token", "password"), LONGEST_FIELD)
     ),
     "/teach/reset": Route(("POST",), body=Body.FORM, form={"student": 20}),
     "/teach/class": Route(("GET", "HEAD", "POST"), {}, Body.FORM, {"sure": 10}),
-    "/teach/member": Route(("GET", "HEAD", "POST"), {"person": 20}, Body.FORM, {"person": 20, "act": 20, "sure": 10}),
+    "/teach/member": Route(
+        ("GET", "HEAD", "POST"), {"person": 20}, Body.FORM, {"person": 20, "act": 20, "sure": 10, "name": LONGEST_FIELD}
+    ),
     "/join": _form("class_code"),
     "/visit": Route(("POST",), body=Body.FORM),
     "/sign-out": Route(("POST",), body=Body.FORM),

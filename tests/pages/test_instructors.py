@@ -283,3 +283,17 @@ def test_lists_of_an_instructor_fit_on_a_phone(open_page, person, handed_in):
         expect(desk.get_by_role("heading", level=1)).to_be_visible()
         places = desk.locator(".gym-page > *, .gym-filters *, .gym-attempts li > a")
         assert max(places.evaluate_all("all => all.map((node) => node.getBoundingClientRect().right)")) <= 390, query
+
+
+def test_an_instructor_renames_a_member(open_page, person, site):
+    """The new name stands in the gradebook, and the student's session goes on with it."""
+    who, teacher = person("Somebody Unnamed"), person(role=Role.INSTRUCTOR)
+    desk = open_page(f"/teach/member?person={who.user.id}", teacher)
+    desk.get_by_label("New name").fill("Valentina Tereshkova")
+    desk.get_by_role("button", name="Change the name").click()
+    expect(desk.get_by_role("status")).to_contain_text("The name is Valentina Tereshkova now")
+    expect(desk).to_have_title("Valentina Tereshkova · Attention Gym")
+    desk.goto("/teach/")
+    expect(desk.get_by_role("link", name="Valentina Tereshkova")).to_be_visible()
+
+    assert site.service.user_of(who.token).name == "Valentina Tereshkova"

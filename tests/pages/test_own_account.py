@@ -81,3 +81,29 @@ def test_students_get_no_links(visitor, person):
 
     assert "/reset?token=" not in answer.text
     assert answer.status_code in (303, 401, 403, 404)
+
+
+def test_a_name_is_changed_in_the_form(open_page, visitor, person, site):
+    """What is refused is told beside the form; the header, the board and the export have the new name at once."""
+    who, other, teacher = person("Grace Murray"), person(), person(role=Role.INSTRUCTOR)
+    with visitor(who) as client:
+        form = {"act": "name", "name": other.user.name, "password": PASSWORD}
+        taken = client.post("/account", data=form)
+        foreign = client.post(
+            "/account", data={**form, "name": "Elsewhere"}, headers={"Origin": "https://evil.example"}
+        )
+    page = open_page("/account", who)
+    form = page.locator("form").filter(has=page.get_by_role("button", name="Change the name"))
+    form.get_by_label("New name").fill("Grace Brewster")
+    form.get_by_label("Password").fill(PASSWORD)
+    form.get_by_role("button").click()
+    expect(page.get_by_role("status")).to_contain_text("Your name is changed.")
+    page.goto("/work")
+    expect(page.locator("#header")).to_contain_text("Grace Brewster")
+    with visitor(teacher) as client:
+        exported = client.get("/teach/export.csv").text
+
+    assert (taken.status_code, "taken, or looks like one" in taken.text, foreign.status_code) == (403, True, 403)
+    assert "Grace Brewster" in exported
+    assert "Grace Murray" not in exported
+    assert site.service.user_of(who.token).id == who.user.id
