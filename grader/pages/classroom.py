@@ -22,6 +22,7 @@ NEW_CODE = "This is the new class code. The one before is worth nothing any more
 DONE = {
     "instructor": "{} is an instructor now.",
     "student": "{} is a student of the class now.",
+    "rename": "The name is {} now, also for signing in.",
     "remove": "{} is no longer in the class.",
 }
 
@@ -59,12 +60,15 @@ class ClassForms:
         """Show what can be changed about a member."""
         return self._member(self._asking(request), person)
 
-    def change_member(self, request: Request, person: Field, act: Field, sure: Field = "") -> Response:
-        """Give a member another role, or end their membership."""
+    def change_member(
+        self, request: Request, person: Field, act: Field, *, sure: Field = "", name: Field = ""
+    ) -> Response:
+        """Give a member another role or name, or end their membership."""
         user, id = self._asking(request), id_of(person)
         ways: dict[str, Callable[[], None]] = {
             "instructor": lambda: self._members.set_role(user, id, Role.INSTRUCTOR),
             "student": lambda: self._members.set_role(user, id, Role.STUDENT),
+            "rename": lambda: self._members.rename(user, id, name),
             "remove": lambda: self._members.remove(user, id),
         }
         if act not in ways or sure != "yes":

@@ -7,21 +7,21 @@ import io
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from grader.exercise.catalog import Catalog
-from grader.judge.clues import Flag
-from grader.pages import lists
+from grader.pages.catalogue import FULL, tracks
+from grader.pages.handed_in import Asked, best_address, student_address
 from grader.pages.identity import shown_name
-from grader.pages.marks import marks
 from grader.pages.wording import View, clean, count
-from grader.store.records import Attempt, Flagged, Neighbours, Submission, SubmissionId, User, UserId
 from grader.store.roster import CommonMistake, Student
 
-Listed = dict[str, View]  # a list of submissions
 MOST = 5  # mistakes shown per exercise
-FLAGS = {"any": (Flag.LOOK, Flag.READY_MADE), Flag.LOOK.value: (Flag.LOOK,), Flag.READY_MADE.value: (Flag.READY_MADE,)}
-WORDS = {Flag.READY_MADE: "reaches for a ready-made step", Flag.LOOK: "holds something unusual"}
-BACK: View = {"href": "/teach/", "text": "Gradebook"}
+_SUMS: list[View] = [
+    {"name": "Points", "kind": "number"},
+    {"name": "Attempts", "kind": "number"},
+    {"name": "Last active", "kind": "time"},
+]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -47,115 +47,58 @@ def mean(row: Row) -> float:
 
 
 def gradebook_view(
-    catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake], code: str = ""
+    catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake], *, code: str = "", track: str = ""
 ) -> View:
-    """Return the gradebook and the most common mistakes as tables."""
-    grades = [{"name": exercise.title, "kind": "grade"} for exercise in catalog.values()]
-    sums = [{"name": "Mean", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
+    """Return the gradebook of all tracks or of one, sums first, and the most common mistakes as tables."""
+    known = tracks(catalog)
+    shown = [one for one in known if one[0] == track] or known
+    exercises = [exercise for _, members in shown for exercise in members]
+    sums = [{"name": f"Done of {len(exercises)}", "kind": "number"}, *_SUMS]
     begun = sum(bool(student.grades) for student in students)
-    text = f"{count(len(students), 'student')}, {begun} with a graded attempt. Select a name to see the submissions."
+    text = f"{count(len(students), 'student')}, {begun} with a graded attempt. Select a name to see the submissions, "
+    text += "a score to see the attempt."
     return {
         "label": "Gradebook",
         "code": code,
-        "columns": [{"name": "Student", "kind": "link"}, *grades, *sums, {"name": "Last active", "kind": "time"}],
-        "rows": [{"cells": _cells(student, list(catalog))} for student in students],
+        "tracks": [_track("", track), *(_track(name, track) for name, _ in known)],
+        "groups": [{"name": "", "span": 1 + len(sums)}, *({"name": name, "span": len(them)} for name, them in shown)],
+        "columns": [
+            {"name": "Student", "kind": "link"},
+            *sums,
+            *({"name": one.title, "kind": "grade"} for one in exercises),
+        ],
+        "rows": [{"cells": _cells(student, [one.id for one in exercises])} for student in students],
         "text": text if students else "Nobody has registered yet. Students need the class code to do so.",
-        "mistakes": _mistakes_view(catalog, mistakes),
+        "mistakes": _mistakes_view([one.id for one in exercises], catalog, mistakes),
     }
+
+
+def _track(name: str, chosen: str) -> View:
+    href = f"/teach/?{urlencode({'track': name})}" if name else "/teach/"
+    return {"text": name or "All", "href": href, "here": name == chosen}
 
 
 def _cells(student: Student, exercises: list[str]) -> list[View]:
-    row = row_of(student, exercises)
-    grades = [student.grades.get(id) for id in exercises]
-    name: View = {"text": shown_name(student.user), "href": student_address(student.user.id)}
-    shown: list[View] = [[grade.score, grade.attempts] if grade else None for grade in grades]
-    return [name, *shown, mean(row), row.attempts, student.active]
-
-
-def _mistakes_view(catalog: Catalog, mistakes: Sequence[CommonMistake]) -> View:
-    columns: list[View] = [{"name": "Exercise"}, {"name": "Mistake", "kind": "rich"}]
-    columns += [{"name": "Students", "kind": "number"}, {"name": "Attempts", "kind": "number"}]
-    rows: list[View] = []
-    for id, exercise in catalog.items():
-        common = [one for one in mistakes if one.exercise == id][:MOST]
-        rows += [{"cells": [exercise.title, clean(one.title, 200), one.students, one.times]} for one in common]
-    return {"label": "Most common mistakes", "columns": columns, "rows": rows}
-
-
-def student_address(id: UserId) -> str:
-    """Return where a student's submissions are."""
-    return f"/teach/?student={id}"
-
-
-def student_view(student: User, attempts: Sequence[Attempt], catalog: Catalog, shown: str = "") -> Listed:
-    """Return what a student has handed in, all of it or what is flagged as `shown` says; lines lead to the code."""
-    flags = FLAGS.get(shown, tuple(Flag))
-    compared = lists.comparisons(attempts)
-    chosen = [attempt for attempt in attempts if attempt.flag in flags]
-    rows = [{**_line(attempt, catalog), "compare": compared.get(attempt.id)} for attempt in chosen]
-    text = "No submissions yet." if not shown else "None."
-    choices = _choices(f"{student_address(student.id)}&flag=", shown, whole=True)
-    title = shown_name(student)
-    page: Listed = {"wide": True, "title": title, "rows": rows, "text": text, "back": BACK, "choices": choices}
-    return {**page, "student": student.id}
-
-
-def flagged_view(found: Sequence[Flagged], catalog: Catalog, shown: str) -> Listed:
-    """Return the class's submissions that are flagged as `shown` says; each line leads to code and report."""
-    rows = []
-    for one in found:
-        line = _line(one.attempt, catalog)
-        rows.append({**line, "title": f"{clean(one.name, 64)}: {line['title']}"})
-    choices = _choices("/teach/?flag=", shown)
-    text = "None."
-    return {"wide": True, "title": "Worth a look", "rows": rows, "text": text, "back": BACK, "choices": choices}
-
-
-def _line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
-    line = lists.work_line(attempt, catalog)
-    flag = f" · {WORDS[attempt.flag]}" if attempt.flag else ""
-    return {**line, "text": f"{line['text']}{flag}", "href": submission_address(attempt.id)}
-
-
-def _choices(address: str, shown: str, *, whole: bool = False) -> list[View]:
-    """Return what a list may be narrowed to; with `whole`, not at all."""
-    names = {"any": "All flagged submissions", **{flag.value: words.capitalize() for flag, words in WORDS.items()}}
-    names = {"": "Everything", **names} if whole else names
-    choices: list[View] = [
-        {"text": text, "href": address + name, "here": name == shown} for name, text in names.items()
+    user, row = student.user, row_of(student, exercises)
+    scores = [score for score in row.scores if score is not None]
+    name: View = {"text": shown_name(user), "href": student_address(user.id)}
+    shown: list[View] = [
+        [grade.score, grade.attempts, best_address(user.id, id)] if (grade := student.grades.get(id)) else None
+        for id in exercises
     ]
-    return [{"name": "", "choices": choices}]
+    done = sum(score >= FULL for score in scores)
+    return [name, done, round(sum(scores), 2), row.attempts, student.active, *shown]
 
 
-def submission_address(id: SubmissionId) -> str:
-    """Return where an instructor reads a submission."""
-    return f"/teach/?submission={id}"
-
-
-def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Catalog) -> dict[str, View]:
-    """Return whose attempt it is, what became of it, and the way to those before and after it."""
-    report, known = found.report, catalog.get(found.exercise)
-    status, score = (report.status, report.score) if report else (None, None)
-    attempt = Attempt(found.id, found.exercise, found.number, found.created, found.state, status, score)
-    return {
-        "title": f"{shown_name(student)}: {known.title if known else clean(found.exercise, 64)}",
-        "text": f"Attempt {found.number} of {near.count} · {lists.outcome(attempt)}",
-        "created": found.created,
-        "back": {"href": student_address(student.id), "text": shown_name(student)},
-        "previous": submission_address(near.previous) if near.previous else None,
-        "next": submission_address(near.next) if near.next else None,
-    }
-
-
-def source_view(found: Submission) -> View:
-    """Return the code of a submission, to be read only, with the lines that its report names."""
-    lines = clean(found.source, 1 << 20).removesuffix("\n").split("\n")
-    return {"lines": lines, "marks": marks(found.report) if found.report else []}
-
-
-def refusal_view(why: str) -> Listed:
-    """Return the page for what is not there."""
-    return {"wide": True, "title": "Not found", "rows": [], "text": clean(why, 200), "back": BACK}
+def _mistakes_view(exercises: Sequence[str], catalog: Catalog, mistakes: Sequence[CommonMistake]) -> View:
+    columns: list[View] = [{"name": "Exercise"}, {"name": "Mistake", "kind": "rich"}]
+    columns += [{"name": "Students", "kind": "number"}, {"name": "Attempts", "kind": "tally"}]
+    rows: list[View] = []
+    for id in exercises:
+        for one in [one for one in mistakes if one.exercise == id][:MOST]:
+            times: View = [one.times, Asked(exercise=id, mistake=one.mistake).address]
+            rows.append({"cells": [catalog[id].title, clean(one.title, 200), one.students, times]})
+    return {"label": "Most common mistakes", "columns": columns, "rows": rows}
 
 
 def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:

@@ -19,6 +19,7 @@ from grader.store.records import User, UserId
 TO_SIGN_IN = "/sign-in?next=/account"
 CHANGED = "Your password is changed. You are signed out everywhere else."
 CHOSEN = "Your choice is saved. The leaderboards follow it at once."
+RENAMED = "Your name is changed. Sign in with the new one from now on."
 NOBODY = "There is no such student."
 
 
@@ -48,13 +49,21 @@ class OwnAccountForms:
         return RedirectResponse(TO_SIGN_IN, status_code=303) if user is None else self._page(user)
 
     async def change(
-        self, request: Request, act: Field, password: Field = "", new: Field = "", *, board: Field = ""
+        self,
+        request: Request,
+        act: Field,
+        *,
+        password: Field = "",
+        new: Field = "",
+        name: Field = "",
+        board: Field = "",
     ) -> Response:
-        """Change the password or the name on leaderboards, end all sessions or delete the account, or say why not."""
+        """Change name, password or the place on boards, end all sessions, delete the account, or say why not."""
         user = self._member(request)
         if user is None:
             return RedirectResponse(TO_SIGN_IN, status_code=303)
         ways: dict[str, Callable[[], Response]] = {
+            "name": lambda: self._rename(request, user, name, password),
             "password": lambda: self._change_password(request, user, password, new),
             "board": lambda: self._choose_board(user, board),
             "everywhere": lambda: self._sign_out_everywhere(user),
@@ -100,6 +109,13 @@ class OwnAccountForms:
     def _member(self, request: Request) -> User | None:
         user = self.identity.user(request)
         return None if user is None or user.visitor else user
+
+    def _rename(self, request: Request, user: User, name: str, password: str) -> Response:
+        renamed = self.identity.service.own_account.rename(user, name, password, address_of(request))
+        response = self._page(renamed, done=RENAMED)
+        if token := self.identity.token(request):  # the browser is to be known under the new name
+            self.identity.set(response, token, self.session_seconds)
+        return response
 
     def _change_password(self, request: Request, user: User, old: str, new: str) -> Response:
         token = self.identity.service.own_account.change_password(user, old, new, address_of(request))

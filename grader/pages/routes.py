@@ -58,7 +58,8 @@ def _form(*names: str) -> Route:
 
 PLAIN = Route()
 FILE = Route(static=True)
-TEACH = {"student": 20, "submission": 100, "flag": 40}
+LISTED = {"list": 10, "ex": 100, "mistake": 100, "flag": 40}  # what an instructor's list is narrowed to
+TEACH = {"student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
 ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
 SENT = Route(("POST",), {**ATTEMPT, **TEACH, **COMPARE.query}, Body.EVENT)
 OWN = {
@@ -68,13 +69,15 @@ OWN = {
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
     "/try": Route(("POST",), EXERCISE, Body.TEXT),
-    "/account": _form("act", "password", "new", "board"),
+    "/account": _form("act", "password", "new", "name", "board"),
     "/reset": Route(
         ("GET", "HEAD", "POST"), {"token": 200}, Body.FORM, dict.fromkeys(("token", "password"), LONGEST_FIELD)
     ),
     "/teach/reset": Route(("POST",), body=Body.FORM, form={"student": 20}),
     "/teach/class": Route(("GET", "HEAD", "POST"), {}, Body.FORM, {"sure": 10}),
-    "/teach/member": Route(("GET", "HEAD", "POST"), {"person": 20}, Body.FORM, {"person": 20, "act": 20, "sure": 10}),
+    "/teach/member": Route(
+        ("GET", "HEAD", "POST"), {"person": 20}, Body.FORM, {"person": 20, "act": 20, "sure": 10, "name": LONGEST_FIELD}
+    ),
     "/join": _form("class_code"),
     "/visit": Route(("POST",), body=Body.FORM),
     "/sign-out": Route(("POST",), body=Body.FORM),

@@ -74,7 +74,8 @@ class ListHandlers:
         }
         if not board["rows"]:
             body["text"] = "Nobody is here yet. The first accepted submission takes the top line."
-        return pack(lists.header_view(user, LEADERBOARD.title, here=LEADERBOARD.path)), pack(body)
+        title = f"{body['title']}: leaderboard" if chosen else LEADERBOARD.title
+        return pack(lists.header_view(user, title, here=LEADERBOARD.path)), pack(body)
 
     def work(self, request: gr.Request) -> tuple[str, str]:
         """Return everything that whoever asks has handed in."""

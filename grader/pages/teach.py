@@ -13,12 +13,13 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from grader.errors import NotAllowed
-from grader.pages import gradebook, lists
+from grader.pages import gradebook, handed_in, lists
+from grader.pages.handed_in import Asked
 from grader.pages.identity import Identity
 from grader.pages.parts import on, part
 from grader.pages.render import report_view
 from grader.pages.wording import View, pack
-from grader.store.records import SubmissionId, User, UserId
+from grader.store.records import SubmissionId, User
 
 PARTS = ("header", "gradebook", "attempts", "attempt", "source", "report")  # one that is not sent is not drawn
 PAGES = {"/teach": "/teach/", "/teach/": "/teach/", "/teach/class": "/teach/class", "/teach/member": "/teach/class"}
@@ -82,44 +83,42 @@ class InstructorHandlers:
         text = gradebook.csv_of(exercises, rows)
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
-    def _body(self, user: User, asked: Mapping[str, str]) -> tuple[str, Parts]:
+    def _body(self, user: User, query: Mapping[str, str]) -> tuple[str, Parts]:
         """Return the title of what the address names, and its parts."""
-        student, submission, flag = (asked.get(name, "") for name in ("student", "submission", "flag"))
+        asked, submission = Asked.of(query), query.get("submission", "")
         try:
+            if asked and asked.student and query.get("best"):
+                submission = self.identity.service.instructor.best_attempt(user, asked.student, asked.exercise)
             if submission:
                 return self._submission(user, SubmissionId(submission))
-            if student.isdecimal() and len(student) < 10:
-                return _titled(self._student(user, UserId(int(student)), flag))
-            if flag in gradebook.FLAGS:
-                found = self.identity.service.instructor.flagged(user, gradebook.FLAGS[flag])
-                return _titled(gradebook.flagged_view(found, self.identity.service.catalog, flag))
+            if asked:
+                return self._list(user, asked)
         except NotAllowed as refusal:
-            return _titled(gradebook.refusal_view(str(refusal)))
-        return "Gradebook", {"gradebook": self._gradebook(user)}
+            return "Not found", {"attempts": handed_in.refusal_view(str(refusal))}
+        return "Gradebook", {"gradebook": self._gradebook(user, query.get("track", ""))}
 
-    def _gradebook(self, user: User) -> View:
+    def _gradebook(self, user: User, track: str) -> View:
         service = self.identity.service
         students, mistakes = service.instructor.students(user), service.instructor.common_mistakes(user)
-        return gradebook.gradebook_view(service.catalog, students, mistakes, service.members.code(user))
+        code = service.members.code(user)
+        return gradebook.gradebook_view(service.catalog, students, mistakes, code=code, track=track)
 
-    def _student(self, user: User, id: UserId, flag: str) -> gradebook.Listed:
+    def _list(self, user: User, asked: Asked) -> tuple[str, Parts]:
         service = self.identity.service
-        student = service.instructor.student(user, id)
-        attempts = service.instructor.attempts(user, id)
-        return gradebook.student_view(student, attempts, service.catalog, flag)
+        owner = service.instructor.student(user, asked.student) if asked.student is not None else None
+        mistakes = service.instructor.common_mistakes(user) if asked.exercise else []
+        found = service.instructor.listed(user, asked.wanted)
+        view = handed_in.list_view(asked, found, service.catalog, mistakes, owner=owner)
+        return str(view["title"]), {"attempts": view}
 
     def _submission(self, user: User, id: SubmissionId) -> tuple[str, Parts]:
         service = self.identity.service
         found = service.submission(user, id)
         student = service.instructor.student(user, found.user)
-        head = gradebook.attempt_view(student, found, service.instructor.neighbours(user, found), service.catalog)
+        head = handed_in.attempt_view(student, found, service.instructor.neighbours(user, found), service.catalog)
         report = report_view(found.report, number_of_attempt=found.number)
         title = f"{head['title']}, attempt {found.number}"
-        return title, {"attempt": head, "source": gradebook.source_view(found), "report": report}
-
-
-def _titled(view: gradebook.Listed) -> tuple[str, Parts]:
-    return str(view["title"]), {"attempts": view}
+        return title, {"attempt": head, "source": handed_in.source_view(found), "report": report}
 
 
 class InstructorOnly:

@@ -19,7 +19,7 @@ from grader.service.typed import check_length, digest, key_of, plain
 from grader.store import accounts, memberships
 from grader.store.accounts import Credentials, Visit
 from grader.store.engine import Database
-from grader.store.records import Role, User
+from grader.store.records import Role, User, UserId
 
 CACHE_SECONDS = 5.0  # how long another process's sign-out may go unnoticed
 CACHE_SIZE = 4096
@@ -164,13 +164,25 @@ class Accounts:
         tidied = tidy(name)
         check_length(password)
         with self._database.read() as session:
-            self._taken.refuse(
-                tidied, partial(accounts.names, session), accounts.count(session)
-            )  # before the hash, which costs most
+            # Before the hash, which costs most.
+            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
         hashed = self._hash(password)
         with self._database.write() as session:
-            self._taken.refuse(tidied, partial(accounts.names, session), accounts.count(session))
+            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
             return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
+
+    def rename(self, id: UserId, name: str) -> str:
+        """Give somebody another name, to be shown and to sign in with, and return it as it is shown.
+
+        Raises:
+            NotAllowed: it is odd, or looks like another person's.
+        """
+        tidied = tidy(name)
+        with self._database.write() as session:
+            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session), of=id)
+            accounts.rename(session, id, tidied, key=fold(tidied))
+        self.forget_sessions()
+        return tidied
 
     def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:
         """Return the token of a new session; takes 30 ms or more, on purpose.

@@ -15,6 +15,7 @@ class Action(StrEnum):
     READ = "read"
     CANCEL = "cancel"
     RESET = "reset"  # a student's forgotten password
+    RENAME = "rename"
     MANAGE = "manage"  # who belongs to the class, in which role, and its code
 
 
@@ -26,11 +27,18 @@ class OwnWork:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnName:
+    """The name of a person."""
+
+    owner: UserId
+
+
+@dataclass(frozen=True, slots=True)
 class Roster:
     """The class: its people, their grades and their mistakes."""
 
 
-Subject = OwnWork | Roster
+Subject = OwnWork | OwnName | Roster
 NOT_YOURS = "There is no such submission among yours."
 INSTRUCTORS_ONLY = "This is for instructors only."
 
@@ -53,6 +61,9 @@ def may(person: User, action: Action, subject: Subject) -> bool:
         case OwnWork(owner=owner):
             mine = owner == person.id or person.role is Role.INSTRUCTOR
             return mine and action in (Action.READ, Action.CANCEL)
+        case OwnName(owner=owner):
+            mine = owner == person.id or person.role is Role.INSTRUCTOR
+            return mine and action is Action.RENAME and not person.visitor
         case Roster():
             mine = person.role is Role.INSTRUCTOR
             return mine and action in (Action.READ, Action.RESET, Action.MANAGE)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from grader.errors import NotAllowed
-from grader.judge.clues import Flag
 from grader.service.authorize import Action, Roster, authorize
 from grader.store import roster, submissions
 from grader.store.engine import Database
-from grader.store.records import Attempt, Flagged, Neighbours, Submission, User, UserId
+from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
 from grader.store.roster import CommonMistake, Student
 
-MOST_FLAGGED = 300
+MOST_LISTED = 300
 
 
 class InstructorService:
@@ -65,15 +62,28 @@ class InstructorService:
         with self._database.read() as session:
             return submissions.neighbours(session, submission)
 
-    def flagged(self, user: User, flags: Collection[Flag]) -> list[Flagged]:
-        """Return students' submissions with one of `flags`, newest first, the last few hundred of them.
+    def listed(self, user: User, wanted: Wanted) -> list[ListedAttempt]:
+        """Return the students' submissions that are wanted, newest first, the last few hundred of them.
 
         Raises:
             NotAllowed: it is no instructor who asks.
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            return submissions.flagged(session, flags, most=MOST_FLAGGED)
+            return submissions.listed(session, wanted, most=MOST_LISTED)
+
+    def best_attempt(self, user: User, student: UserId, exercise: str) -> SubmissionId:
+        """Return the submission that a student's best score on an exercise comes from.
+
+        Raises:
+            NotAllowed: it is no instructor who asks, or the student has no score on it.
+        """
+        authorize(user, Action.READ, Roster())
+        with self._database.read() as session:
+            found = submissions.best_of(session, student, exercise)
+        if found is None:
+            raise NotAllowed("There is no graded attempt of this student at that exercise.")
+        return found
 
     def common_mistakes(self, user: User) -> list[CommonMistake]:
         """Return the mistakes that students made, on each exercise those of most students first.

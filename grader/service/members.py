@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from grader.errors import NotAllowed
 from grader.service.accounts import Accounts
-from grader.service.authorize import Action, Roster, authorize
+from grader.service.authorize import Action, OwnName, Roster, authorize
 from grader.store import keys, memberships
 from grader.store.engine import Database
 from grader.store.memberships import Member
@@ -88,6 +88,17 @@ class Members:
             NotAllowed: it is no instructor who asks, there is no such member, or no instructor would be left.
         """
         self._change(asking, id, None)
+
+    def rename(self, asking: User, id: UserId, name: str) -> None:
+        """Give a member another name, with which they sign in from then on.
+
+        Raises:
+            NotAllowed: it is no instructor who asks, there is no such member now, or the name is odd or taken.
+        """
+        authorize(asking, Action.RENAME, OwnName(id))
+        if self.one(asking, id).ended is not None:
+            raise NotAllowed(NOBODY)
+        self._people.rename(id, name)
 
     def _change(self, asking: User, id: UserId, role: Role | None) -> None:
         authorize(asking, Action.MANAGE, Roster())

@@ -7,13 +7,16 @@ worth nothing once a password was set with it, or in any other way; nothing of i
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from itsdangerous import BadSignature
 
 from grader.errors import NotAllowed
 from grader.jobs.queue import Queue
 from grader.service.accounts import Accounts
-from grader.service.authorize import Action, Roster, authorize
+from grader.service.authorize import Action, OwnName, Roster, authorize
+from grader.service.limits import Buckets
+from grader.service.rate_limits import refuse
 from grader.service.signing import Signer
 from grader.store import accounts, roster, submissions
 from grader.store.accounts import Credentials
@@ -42,6 +45,7 @@ class OwnAccount:
         """Wire the parts."""
         self._people, self._database, self._queue = people, database, queue
         self._secret, self._clock = secret, clock
+        self._renames = Buckets(5, 3600.0, clock=clock)
 
     def change_password(self, user: User, old: str, new: str, address: str) -> str:
         """Replace the password, end all sessions, and return the token of a new one.
@@ -52,6 +56,19 @@ class OwnAccount:
         self._people.prove(user.name, old, address)
         self._set(user, new)
         return self._people.begin_session(user)
+
+    def rename(self, user: User, name: str, password: str, address: str) -> User:
+        """Give a person another name, to be shown and to sign in with, and return them with it.
+
+        Raises:
+            NotAllowed: the password is wrong, the name is odd or taken, or there were too many tries or changes.
+        """
+        authorize(user, Action.RENAME, OwnName(user.id))
+        refuse(self._renames.wait(str(user.id)), "changes of your name")
+        self._people.prove(user.name, password, address)
+        renamed = replace(user, name=self._people.rename(user.id, name))
+        self._renames.take(str(user.id))
+        return renamed
 
     def sign_out_everywhere(self, user: User) -> None:
         """End all of a person's sessions."""

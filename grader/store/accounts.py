@@ -109,9 +109,25 @@ def names(session: Session, after: int = 0) -> Sequence[tuple[int, str]]:
     return [(id, name) for id, name in found]
 
 
-def count(session: Session) -> int:
-    """Return how many people have a name."""
-    return session.scalar(select(func.count()).select_from(UserRow).where(UserRow.name != "")) or 0
+def census(session: Session) -> tuple[int, int]:
+    """Return how many people have a name, and how often they were renamed in all."""
+    query = select(func.count(), func.coalesce(func.sum(UserRow.renames), 0)).where(UserRow.name != "")
+    people, renames = session.execute(query).one()
+    return people, renames
+
+
+def rename(session: Session, user: UserId, name: str, *, key: str) -> None:
+    """Give a person another name, folded in `key`.
+
+    Raises:
+        NotAllowed: it is taken.
+    """
+    row = session.get_one(UserRow, user)
+    row.name, row.key, row.renames = name, key, row.renames + 1
+    try:
+        session.flush()
+    except IntegrityError as clash:
+        raise NotAllowed(f"The name {name} is taken; please choose another one.") from clash
 
 
 def credentials(session: Session, key: str) -> Credentials | None:

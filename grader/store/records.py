@@ -140,8 +140,25 @@ class Neighbours:
 
 
 @dataclass(frozen=True, slots=True)
-class Flagged:
-    """A submission that an instructor should look at, and whose it is."""
+class Wanted:
+    """Which submissions of the class an instructor asks for; what is empty leaves nothing out.
+
+    Attributes:
+        student: whose they are.
+        exercise: what they were handed in to.
+        mistake: what their report names.
+        flags: what their report says of the code.
+    """
+
+    student: UserId | None = None
+    exercise: str = ""
+    mistake: str = ""
+    flags: tuple[Flag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAttempt:
+    """A line of an instructor's list: a submission, and whose it is."""
 
     attempt: Attempt
     user: UserId

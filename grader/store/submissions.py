@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Select, case, func, select
+from sqlalchemy import ColumnElement, Select, TextClause, and_, case, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -16,7 +16,7 @@ from grader.judge.report import Report, Status
 from grader.store.accounts import in_class, is_member
 from grader.store.records import (
     Attempt,
-    Flagged,
+    ListedAttempt,
     Neighbours,
     Role,
     State,
@@ -24,12 +24,14 @@ from grader.store.records import (
     SubmissionId,
     SubmissionOutcome,
     UserId,
+    Wanted,
 )
 from grader.store.standings import FULL
 from grader.store.tables import (
     FIRST_CLASS,
     FLAGGED,
     OPEN,
+    BestRow,
     DiagnosisRow,
     GradingRow,
     JobRow,
@@ -174,20 +176,49 @@ def neighbours(session: Session, one: Submission) -> Neighbours:
     return Neighbours(previous, following, session.scalar(select(func.count()).where(*mine)) or 0)
 
 
-def flagged(session: Session, flags: Collection[Flag], *, most: int) -> list[Flagged]:
-    """Return at most `most` students' submissions with one of `flags`, newest report first."""
-    query = (
-        _joined(select(UserRow.id, UserRow.name, *_LINE))
-        .join(UserRow, UserRow.id == SubmissionRow.user_id)
-        .where(FLAGGED, GradingRow.flag.in_(flags), is_member(UserRow.id, Role.STUDENT))
-        .order_by(GradingRow.created.desc())
-        .limit(most)
-    )
+def listed(session: Session, wanted: Wanted, *, most: int) -> list[ListedAttempt]:
+    """Return at most `most` of the submissions of present students that are wanted, newest first."""
+    row = SubmissionRow
+    query = _joined(select(UserRow.id, UserRow.name, *_LINE)).join(UserRow, UserRow.id == row.user_id).limit(most)
+    query = query.where(*_conditions(wanted))
+    if wanted.flags:  # there are few, and an index has them by the time of the report
+        query = query.where(is_member(row.user_id, Role.STUDENT)).order_by(GradingRow.created.desc())
+    else:  # from the people to their submissions, and never through everybody's
+        students = select(UserRow.id).where(is_member(UserRow.id, Role.STUDENT))
+        query = query.where(row.user_id.in_(students)).order_by(row.created.desc(), row.number.desc())
     people, lines = [], []
     for user, name, *line in session.execute(query):
         people.append((UserId(user), name))
         lines.append(line)
-    return [Flagged(one, *who) for one, who in zip(_attempts(session, lines), people, strict=True)]
+    return [ListedAttempt(one, *who) for one, who in zip(_attempts(session, lines), people, strict=True)]
+
+
+def _conditions(wanted: Wanted) -> list[ColumnElement[bool] | TextClause]:
+    row, named = SubmissionRow, DiagnosisRow
+    found: list[ColumnElement[bool] | TextClause] = []
+    if wanted.student is not None:
+        found.append(row.user_id == wanted.student)
+    if wanted.exercise:
+        found.append(row.exercise == wanted.exercise)
+    if wanted.mistake:
+        found.append(exists().where(named.grading_id == row.current_grading, named.mistake == wanted.mistake))
+    if wanted.flags:
+        found += [FLAGGED, GradingRow.flag.in_(wanted.flags)]
+    return found
+
+
+def best_of(session: Session, user: UserId, exercise: str) -> SubmissionId | None:
+    """Return the submission that somebody's best score on an exercise comes from."""
+    row, best = SubmissionRow, BestRow
+    query = (
+        select(row.id)
+        .join(best, and_(best.user_id == row.user_id, best.exercise == row.exercise, best.reached == row.created))
+        .where(row.user_id == user, row.exercise == exercise)
+        .order_by(row.number)
+        .limit(1)
+    )
+    id = session.scalar(query)
+    return None if id is None else SubmissionId(id)
 
 
 def _joined(query: Select[Any]) -> Select[Any]:

@@ -58,6 +58,7 @@ class UserRow(Base):
     key: Mapped[str] = mapped_column(String(160), unique=True)
     password: Mapped[str] = mapped_column(String(200))  # an argon2 hash
     created: Mapped[float]
+    renames: Mapped[int] = mapped_column(default=0, server_default=text("0"))
 
 
 class ClassRow(Base):

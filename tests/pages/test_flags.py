@@ -6,11 +6,11 @@ from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
 from grader.judge.clues import WHY, Clue, Flag, Sight
-from grader.pages.gradebook import flagged_view, student_view
+from grader.pages.handed_in import Asked, list_view
 from grader.pages.lists import attempts_view, work_view
 from grader.pages.render import clues, report_view
 from grader.pages.wording import pack
-from grader.store.records import Attempt, Flagged, Role, State, Status, SubmissionId, User, UserId
+from grader.store.records import Attempt, ListedAttempt, Role, State, Status, SubmissionId, User, UserId
 from tests.pages.conftest import SECONDS, wait_for
 from tests.pages.samples import HOSTILE, failed_report
 
@@ -61,31 +61,27 @@ def test_only_instructors_lists_say_a_flag(catalog: Catalog):
 
     assert attempts_view([plain]) == attempts_view([flagged])
     assert work_view(ada, [plain], catalog) == work_view(ada, [flagged], catalog)
-    assert student_view(ada, [flagged], catalog)["rows"][0]["text"].endswith(" · reaches for a ready-made step")
+    (row,) = list_view(Asked(student=ada.id), [ListedAttempt(flagged, ada.id, "Ada")], catalog, [], owner=ada)["rows"]
+    assert row["text"].endswith(" · reaches for a ready-made step")
 
 
-def test_a_list_can_be_narrowed_to_a_flag(catalog: Catalog):
+def test_a_list_can_be_narrowed_to_a_flag():
     """To each of the two, to both, and to nothing at all."""
-    ada = User(UserId(1), "Ada", Role.STUDENT)
-    attempts = [_attempt(flag.value or "none", flag) for flag in Flag]
+    names = ("", "any", "look", "ready-made", "nonsense")
 
-    shown = {
-        name: [row["id"] for row in student_view(ada, attempts, catalog, name)["rows"]]
-        for name in ("", "any", "look", "ready-made", "nonsense")
-    }
-
-    assert shown == {
-        "": ["none", "look", "ready-made"],
-        "any": ["look", "ready-made"],
-        "look": ["look"],
-        "ready-made": ["ready-made"],
-        "nonsense": ["none", "look", "ready-made"],
+    assert {name: Asked.of({"student": "3", "flag": name}).wanted.flags for name in names} == {
+        "": (),
+        "any": (Flag.LOOK, Flag.READY_MADE),
+        "look": (Flag.LOOK,),
+        "ready-made": (Flag.READY_MADE,),
+        "nonsense": (),
     }
 
 
 def test_the_classs_list_names_the_student(catalog: Catalog):
     """Each line says whose it is and leads to the code."""
-    (row,) = flagged_view([Flagged(_attempt("s9", Flag.LOOK), UserId(3), "Ada\u202e")], catalog, "look")["rows"]
+    entry = ListedAttempt(_attempt("s9", Flag.LOOK), UserId(3), "Ada\u202e")
+    (row,) = list_view(Asked(flag="look"), [entry], catalog, [], owner=None)["rows"]
 
     assert row["title"] == "Ada\ufffd: Softmax"
     assert row["href"] == "/teach/?submission=s9"

@@ -1,10 +1,14 @@
 """The gradebook and its export."""
 
 import csv
+from urllib.parse import parse_qsl, urlsplit
 
 from grader.exercise.catalog import Catalog
+from grader.pages.catalogue import tracks
 from grader.pages.gradebook import Row, csv_of, gradebook_view, mean
-from grader.store.roster import CommonMistake
+from grader.pages.handed_in import Asked
+from grader.store.records import Role, User, UserId
+from grader.store.roster import CommonMistake, Grade, Student
 
 
 def test_exported_names_are_never_formulas():
@@ -31,3 +35,59 @@ def test_code_in_the_title_of_a_mistake_is_drawn_as_code():
     table = gradebook_view(catalog, [], [common])["mistakes"]
     (kind,) = [column["kind"] for column in table["columns"] if column["name"] == "Mistake"]
     assert (kind, table["rows"][0]["cells"][1]) == ("rich", wrong.title)
+
+
+def student(name: str, id: int, grades: dict[str, Grade], active: float | None = 5.0) -> Student:
+    """Return a student of the class."""
+    return Student(User(UserId(id), name, Role.STUDENT), grades, active)
+
+
+def test_sums_stand_before_the_scores_and_scores_under_their_track():
+    """Done, points, attempts and last activity come first; each track has a head over its exercises."""
+    catalog = Catalog.load()
+    ada = student("Ada", 7, {"softmax": Grade(100.0, 2), "causal_mask": Grade(40.25, 3)})
+    view = gradebook_view(catalog, [ada, student("Bob", 8, {}, None)], [])
+    names = [column["name"] for column in view["columns"]]
+    by_name = {row["cells"][0]["text"]: row["cells"] for row in view["rows"]}
+
+    assert names[:5] == ["Student", f"Done of {len(catalog)}", "Points", "Attempts", "Last active"]
+    assert names[5:] == [exercise.title for exercise in catalog.values()]
+    assert [group["name"] for group in view["groups"]] == ["", *(name for name, _ in tracks(catalog))]
+    assert sum(group["span"] for group in view["groups"]) == len(names)
+    assert by_name["Ada"][1:5] == [1, 140.25, 5, 5.0]
+    assert by_name["Bob"][1:] == [0, 0, 0, None, *[None] * len(catalog)]
+    assert by_name["Ada"][names.index("Softmax")] == [100.0, 2, "/teach/?student=7&ex=softmax&best=yes"]
+
+
+def test_one_track_has_its_own_sums():
+    """Only its exercises are columns, and only they are counted; a track that is none shows all."""
+    catalog = Catalog.load()
+    (first, inside), (_, outside), *_ = tracks(catalog)
+    ada = student("Ada", 7, {inside[0].id: Grade(100.0, 1), outside[0].id: Grade(100.0, 1)})
+    one, wrong = (gradebook_view(catalog, [ada], [], track=track) for track in (first, "no such track"))
+
+    assert [column["name"] for column in one["columns"]][5:] == [exercise.title for exercise in inside]
+    assert one["rows"][0]["cells"][1:4] == [1, 100.0, 1]
+    assert len(wrong["columns"]) == 5 + len(catalog)
+    assert [choice["text"] for choice in one["tracks"] if choice["here"]] == [first]
+
+
+def test_a_mistake_leads_to_the_attempts_that_made_it():
+    """The number of attempts is a link to the list of them."""
+    common = CommonMistake(exercise="softmax", mistake="a b", title="Wrong", students=2, times=3)
+    (row,) = gradebook_view(Catalog.load(), [], [common])["mistakes"]["rows"]
+
+    assert row["cells"] == ["Softmax", "Wrong", 2, [3, "/teach/?list=all&ex=softmax&mistake=a+b"]]
+
+
+def test_addresses_of_lists_say_what_they_are_narrowed_to():
+    """Each list has one address, which is read as it was written; what is no list is none."""
+    lists = [
+        Asked(),
+        Asked(student=UserId(3)),
+        Asked(exercise="softmax", mistake="late"),
+        Asked(student=UserId(3), exercise="softmax", mistake="late", flag="any"),
+    ]
+
+    assert [Asked.of(dict(parse_qsl(urlsplit(one.address).query))) for one in lists] == lists
+    assert Asked.of({}) is Asked.of({"student": "x", "flag": "nonsense"}) is Asked.of({"student": "1" * 10}) is None

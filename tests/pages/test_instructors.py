@@ -211,3 +211,89 @@ def test_a_hostile_name_is_escaped_on_the_pages_of_the_class(open_page, person):
     expect(desk.get_by_label(f"Yes, remove {name}")).to_have_count(1)
     assert desk.locator("b").count() == 0
     assert who.user.name == name
+
+
+def test_a_score_leads_to_the_attempt_that_it_comes_from(open_page, person, handed_in, site):
+    """The best one, and not the last one."""
+    who = person("Katherine Johnson")
+    handed_in(who, LATE_MASK)
+    handed_in(who, SOLUTION)
+    handed_in(who, LATE_MASK)
+    desk = open_page("/teach/", person(role=Role.INSTRUCTOR))
+    row = desk.get_by_role("row").filter(has=desk.get_by_role("link", name="Katherine Johnson"))
+    row.get_by_role("link", name="100", exact=True).click()
+
+    expect(desk.locator("#attempt")).to_contain_text("Attempt 2 of 3 · accepted")
+
+
+def test_a_list_is_narrowed_to_an_exercise_and_a_mistake(open_page, person, handed_in):
+    """From the table of mistakes to the attempts that made it; the choices above the list say so and undo it."""
+    who = person("Dorothy Vaughan")
+    handed_in(who, "def softmax(x, dim=-1):\n    return x\n", "softmax")
+    handed_in(who, LATE_MASK)
+    handed_in(who, SOLUTION)
+    desk = open_page(f"/teach/?student={who.user.id}", person(role=Role.INSTRUCTOR))
+    lines = desk.locator(".gym-attempts").get_by_role("link")
+    expect(lines).to_have_count(3)
+    desk.get_by_label("Exercise").select_option(value=f"/teach/?student={who.user.id}&ex=causal_attention")
+    expect(desk).to_have_title("Dorothy Vaughan: Causal attention · Attention Gym")
+    expect(lines).to_have_count(2)
+    desk.get_by_label("Mistake").select_option(label="Your mask starts one position too late.")
+    expect(lines).to_have_count(1)
+    expect(lines).to_contain_text("attempt 1")
+    desk.goto("/teach/")
+    mistake = desk.get_by_role("region", name="Most common mistakes").get_by_role("row")
+    mistake.filter(has_text="one position too late").get_by_role("link").click()
+    expect(desk).to_have_title("Submissions: Causal attention · Attention Gym")
+    expect(lines.filter(has_text="Dorothy Vaughan")).to_have_count(1)
+
+
+TITLES = {
+    "/teach/": "Gradebook",
+    "/teach/?list=all": "Submissions",
+    "/teach/?flag=any": "Worth a look",
+    "/teach/?submission=none": "Not found",
+    "/teach/class": "Class and members",
+    "/": "Exercises",
+    "/leaderboard": "Leaderboard",
+    "/leaderboard?ex=softmax": "Softmax: leaderboard",
+    "/work": "My work",
+    "/exercise?ex=softmax": "Softmax",
+    "/account": "Your account",
+    "/join": "Join a class",
+}
+
+
+def test_every_page_has_a_title_of_its_own(open_page, person):
+    """Tabs and bookmarks can be told apart."""
+    desk = open_page("/sign-in", person(role=Role.INSTRUCTOR))
+    expect(desk).to_have_title("Sign in · Attention Gym")
+    for path, title in TITLES.items():
+        desk.goto(path)
+        expect(desk).to_have_title(f"{title} · Attention Gym")
+
+
+def test_lists_of_an_instructor_fit_on_a_phone(open_page, person, handed_in):
+    """No choice, line or title is wider than 390 pixels, where what is wider would be cut off."""
+    who = person("Mary Everest Boole of the very long name")
+    handed_in(who, LATE_MASK)
+    desk = open_page("/teach/", person(role=Role.INSTRUCTOR), viewport={"width": 390, "height": 844})
+    for query in ("", "?list=all&ex=causal_attention", f"?student={who.user.id}&ex=causal_attention"):
+        desk.goto(f"/teach/{query}")
+        expect(desk.get_by_role("heading", level=1)).to_be_visible()
+        places = desk.locator(".gym-page > *, .gym-filters *, .gym-attempts li > a")
+        assert max(places.evaluate_all("all => all.map((node) => node.getBoundingClientRect().right)")) <= 390, query
+
+
+def test_an_instructor_renames_a_member(open_page, person, site):
+    """The new name stands in the gradebook, and the student's session goes on with it."""
+    who, teacher = person("Somebody Unnamed"), person(role=Role.INSTRUCTOR)
+    desk = open_page(f"/teach/member?person={who.user.id}", teacher)
+    desk.get_by_label("New name").fill("Valentina Tereshkova")
+    desk.get_by_role("button", name="Change the name").click()
+    expect(desk.get_by_role("status")).to_contain_text("The name is Valentina Tereshkova now")
+    expect(desk).to_have_title("Valentina Tereshkova · Attention Gym")
+    desk.goto("/teach/")
+    expect(desk.get_by_role("link", name="Valentina Tereshkova")).to_be_visible()
+
+    assert site.service.user_of(who.token).name == "Valentina Tereshkova"

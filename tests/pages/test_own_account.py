@@ -112,3 +112,29 @@ def test_a_student_chooses_how_to_stand_on_leaderboards(open_page, person, site,
     board.reload()
     expect(board.get_by_role("heading", level=1)).to_have_text("Softmax")
     expect(board.locator(".gym-you")).to_have_count(0)
+
+
+def test_a_name_is_changed_in_the_form(open_page, visitor, person, site):
+    """What is refused is told beside the form; the header, the board and the export have the new name at once."""
+    who, other, teacher = person("Grace Murray"), person(), person(role=Role.INSTRUCTOR)
+    with visitor(who) as client:
+        form = {"act": "name", "name": other.user.name, "password": PASSWORD}
+        taken = client.post("/account", data=form)
+        foreign = client.post(
+            "/account", data={**form, "name": "Elsewhere"}, headers={"Origin": "https://evil.example"}
+        )
+    page = open_page("/account", who)
+    form = page.locator("form").filter(has=page.get_by_role("button", name="Change the name"))
+    form.get_by_label("New name").fill("Grace Brewster")
+    form.get_by_label("Password").fill(PASSWORD)
+    form.get_by_role("button").click()
+    expect(page.get_by_role("status")).to_contain_text("Your name is changed.")
+    page.goto("/work")
+    expect(page.locator("#header")).to_contain_text("Grace Brewster")
+    with visitor(teacher) as client:
+        exported = client.get("/teach/export.csv").text
+
+    assert (taken.status_code, "taken, or looks like one" in taken.text, foreign.status_code) == (403, True, 403)
+    assert "Grace Brewster" in exported
+    assert "Grace Murray" not in exported
+    assert site.service.user_of(who.token).id == who.user.id

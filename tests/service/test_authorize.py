@@ -7,19 +7,21 @@ import itertools
 import pytest
 
 from grader.errors import NotAllowed
-from grader.service.authorize import INSTRUCTORS_ONLY, NOT_YOURS, Action, OwnWork, Roster, authorize, may
+from grader.service.authorize import INSTRUCTORS_ONLY, NOT_YOURS, Action, OwnName, OwnWork, Roster, authorize, may
 from grader.store.records import Role, User, UserId
 
 ADA, PROF = User(UserId(1), "Ada", Role.STUDENT), User(UserId(2), "Prof", Role.INSTRUCTOR)
+GUEST = User(UserId(4), "", Role.LEARNER)
+MINE, THEIRS = OwnName(ADA.id), OwnName(GUEST.id)
 OWN, FOREIGN, NONE = OwnWork(ADA.id), OwnWork(UserId(3)), OwnWork(None)
 
 
 def test_every_combination_is_decided_as_the_table_says() -> None:
     """Students have their own work, instructors all of it and the class; nobody has what does not exist."""
-    subjects = (OWN, FOREIGN, NONE, Roster())
+    subjects = (OWN, FOREIGN, NONE, MINE, THEIRS, Roster())
     allowed = {
         (user.name, action, subject)
-        for user, action, subject in itertools.product((ADA, PROF), Action, subjects)
+        for user, action, subject in itertools.product((ADA, PROF, GUEST), Action, subjects)
         if may(user, action, subject)
     }
 
@@ -29,6 +31,7 @@ def test_every_combination_is_decided_as_the_table_says() -> None:
         ("Prof", Action.READ, FOREIGN), ("Prof", Action.CANCEL, FOREIGN),
         ("Prof", Action.READ, Roster()), ("Prof", Action.RESET, Roster()),
         ("Prof", Action.MANAGE, Roster()),
+        ("Ada", Action.RENAME, MINE), ("Prof", Action.RENAME, MINE), ("Prof", Action.RENAME, THEIRS),
     }  # fmt: skip
 
 

@@ -8,13 +8,14 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.service import Service
-from grader.store.records import Role, Submission, User, UserId
+from grader.store.records import Role, Submission, User, UserId, Wanted
 
 Person = Callable[..., User]
 QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
     "students": lambda service, user, id: service.instructor.students(user),
     "student": lambda service, user, id: service.instructor.student(user, id),
     "attempts": lambda service, user, id: service.instructor.attempts(user, id),
+    "submissions": lambda service, user, id: service.instructor.listed(user, Wanted(student=id)),
     "neighbours": lambda service, user, id: service.instructor.neighbours(user, handed_in(service, id)),
     "common mistakes": lambda service, user, id: service.instructor.common_mistakes(user),
 }
@@ -49,3 +50,12 @@ def test_there_is_no_such_student(service: Service, person: Person) -> None:
     """An instructor who asks for somebody unknown is told so."""
     with pytest.raises(NotAllowed, match="no such student"):
         service.instructor.student(person("Prof", Role.INSTRUCTOR), UserId(99))
+
+
+def test_a_best_attempt_that_is_not_there_is_told(service: Service, person: Person) -> None:
+    """An instructor reads so; a student is told nothing."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+    with pytest.raises(NotAllowed, match="no graded attempt"):
+        service.instructor.best_attempt(prof, ada.id, "softmax")
+    with pytest.raises(NotAllowed, match="for instructors only"):
+        service.instructor.best_attempt(ada, ada.id, "softmax")

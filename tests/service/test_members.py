@@ -21,6 +21,7 @@ WISHES: dict[str, Callable[[Service, User, UserId], object]] = {
     "list the members": lambda service, user, id: service.members.everybody(user),
     "look at a member": lambda service, user, id: service.members.one(user, id),
     "make an instructor": lambda service, user, id: service.members.set_role(user, id, Role.INSTRUCTOR),
+    "rename": lambda service, user, id: service.members.rename(user, id, "Another name"),
     "remove": lambda service, user, id: service.members.remove(user, id),
 }
 
@@ -143,3 +144,18 @@ def test_learners_outside_of_the_class_cannot_be_changed(service: Service, perso
                 change()
 
     assert [one.name for one in service.members.everybody(prof)] == ["Prof"]
+
+
+def test_an_instructor_renames_members_only(service: Service, person: Person) -> None:
+    """Their session goes on under the new name; nobody outside of the class, and no former member, is renamed."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+    outside, left = service.register("Outside", "correct horse"), person("Left")
+    service.members.remove(prof, left.id)
+    token = service.sign_in("Ada", "correct horse", "192.0.2.1")
+    service.members.rename(prof, ada.id, "Ada L")
+    for other in (outside.id, left.id, UserId(999)):
+        with pytest.raises(NotAllowed, match="no such member"):
+            service.members.rename(prof, other, "Renamed")
+
+    assert service.user_of(token) == User(ada.id, "Ada L", Role.STUDENT)
+    assert service.add_user("Renamed", "correct horse", Role.STUDENT).name == "Renamed"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from sqlalchemy import func, select
 
 from grader.errors import NotAllowed
 from grader.service import Service
 from grader.service.own_account import WORTHLESS
+from grader.store import accounts
 from grader.store.engine import Database
-from grader.store.records import Role, UserId
+from grader.store.records import Role, User, UserId, Wanted
 from grader.store.tables import GradingRow, SubmissionRow, UserRow
 from tests.service.conftest import Clock
 from tests.service.test_service import Person, graded
@@ -124,3 +127,64 @@ def test_guesses_at_the_old_password_are_limited(service: Service, person: Perso
 
     with pytest.raises(NotAllowed, match="Too many"):
         service.own_account.change_password(ada, "a wrong one", NEW, HERE)
+
+
+def test_a_new_name_is_shown_everywhere_and_signs_in(service: Service, person: Person) -> None:
+    """On the board, in the gradebook and in the session; the old name signs nobody in and is free for others."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+    service.start()
+    graded(service, ada)
+    token = service.sign_in("Ada", OLD, HERE)
+    assert service.user_of(token) == ada
+    renamed = service.own_account.rename(ada, "  Augusta King ", OLD, HERE)
+
+    assert renamed == service.user_of(token) == User(ada.id, "Augusta King", Role.STUDENT)
+    assert [line.name for line in service.leaderboard("softmax")] == ["Augusta King"]
+    assert [one.user.name for one in service.instructor.students(prof)] == ["Augusta King"]
+    assert [one.name for one in service.instructor.listed(prof, Wanted())] == ["Augusta King"]
+    with pytest.raises(NotAllowed, match="name or the password is wrong"):
+        service.sign_in("Ada", OLD, HERE)
+    assert service.user_of(service.sign_in("augusta king", OLD, HERE)) == renamed
+    assert service.register("Ada", OLD, "green-tree").id != ada.id
+
+
+def test_a_new_name_keeps_to_the_rules_of_names(service: Service, person: Person, database: Database) -> None:
+    """It looks like nobody else's, but may look like one's own; the rules hold for what another process has renamed."""
+    ada, bob = person("Ada"), person("Bob")
+    for name, message in (("B0b", "taken, or looks like"), ("x", "2 to 40 characters"), ("Ad\u0430", "one alphabet")):
+        with pytest.raises(NotAllowed, match=message):
+            service.own_account.rename(ada, name, OLD, HERE)
+    with pytest.raises(NotAllowed, match="password is wrong"):
+        service.own_account.rename(ada, "Augusta", "a wrong one", HERE)
+    ada = service.own_account.rename(ada, "ADA", OLD, HERE)
+    with database.write() as session:
+        accounts.rename(session, bob.id, "Carol", key="carol")
+    with pytest.raises(NotAllowed, match="taken, or looks like"):
+        service.register("Car0l", OLD, "green-tree")
+
+    assert ada.name == "ADA"
+    assert service.register("B0b", OLD, "green-tree").name == "B0b"
+
+
+def test_names_change_a_few_times_an_hour(service: Service, person: Person, clock: Clock) -> None:
+    """Wrong tries are not counted; an instructor is not slowed down."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+    for number in range(5):
+        with pytest.raises(NotAllowed, match="taken, or looks like"):
+            service.own_account.rename(ada, "Pr0f", OLD, HERE)
+        ada = service.own_account.rename(ada, f"Ada {number}", OLD, HERE)
+    with pytest.raises(NotAllowed, match="Too many changes of your name"):
+        service.own_account.rename(ada, "Ada again", OLD, HERE)
+    service.members.rename(prof, ada.id, "Ada by Prof")
+    clock.now += 3600.0
+    known = service.members.one(prof, ada.id)
+
+    assert service.own_account.rename(replace(ada, name=known.name), "Ada again", OLD, HERE).name == "Ada again"
+
+
+def test_a_visitor_has_no_name_to_change(service: Service) -> None:
+    """Whoever has no account is refused."""
+    visitor = service.user_of(service.accounts.visit(HERE))
+    assert visitor is not None
+    with pytest.raises(NotAllowed):
+        service.own_account.rename(visitor, "Somebody", "", HERE)

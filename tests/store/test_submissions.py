@@ -12,10 +12,10 @@ from grader.errors import NotAllowed
 from grader.jobs import claims
 from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.report import Diagnosis, Location, Report, Status
-from grader.store import gradings, submissions
+from grader.store import gradings, memberships, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
-from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User
+from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User, Wanted
 from grader.store.tables import SubmissionRow
 
 Draft = Callable[..., Submission]
@@ -113,8 +113,8 @@ def test_flagged_reports_are_found_newest_first(database: Database, person: Pers
             gradings.store(session, stored.id, Grading.of(report, VERSIONS, 20.0 + number))
 
     with database.read() as session:
-        found = submissions.flagged(session, (Flag.LOOK, Flag.READY_MADE), most=9)
-        first = submissions.flagged(session, (Flag.LOOK, Flag.READY_MADE), most=1)
+        found = submissions.listed(session, Wanted(flags=(Flag.LOOK, Flag.READY_MADE)), most=9)
+        first = submissions.listed(session, Wanted(flags=(Flag.LOOK, Flag.READY_MADE)), most=1)
         kept = submissions.get(session, SubmissionId("s0"))
     assert [(one.name, one.attempt.id, one.attempt.flag) for one in found] == [
         ("Bob", "s1", Flag.LOOK), ("Ada", "s0", Flag.READY_MADE),
@@ -142,3 +142,49 @@ def test_the_neighbours_of_a_submission_are_its_owners_on_the_same_exercise(
     assert [(one.previous, one.next, one.count) for one in around] == [
         (None, ids[1], 3), (ids[0], ids[2], 3), (ids[1], None, 3), (None, None, 1),
     ]  # fmt: skip
+
+
+def test_a_list_holds_what_is_wanted_of_present_students(
+    database: Database, person: Person, graded: Callable[..., SubmissionId]
+) -> None:
+    """Of the class, of one student, of an exercise, with a mistake, and no more than asked for; newest first."""
+    ada, bob, left, prof = person("Ada"), person("Bob"), person("Left"), person("Prof", Role.INSTRUCTOR)
+    late = Diagnosis("late", "Late", "The mask is late.", certain=True)
+    plain = Report(exercise="softmax", status=Status.GRADED, score=50.0, seed=7, device="cpu", seconds=0.1)
+    wrong = replace(plain, diagnosis=(late,))
+    ids = {
+        "ada late": graded(ada, wrong, created=10.0), "bob": graded(bob, plain, created=20.0),
+        "bob late": graded(bob, wrong, created=30.0),
+        "ada mask": graded(ada, replace(wrong, exercise="mask"), created=40.0),
+    }  # fmt: skip
+    for other in (left, prof):
+        graded(other, wrong, created=50.0)
+    with database.write() as session:
+        memberships.end(session, left.id, 60.0)
+    names = {id: name for name, id in ids.items()}
+
+    def shown(most: int = 9, **wanted: object) -> list[str]:
+        with database.read() as session:
+            return [names[one.attempt.id] for one in submissions.listed(session, Wanted(**wanted), most=most)]
+
+    assert shown() == ["ada mask", "bob late", "bob", "ada late"]
+    assert shown(most=2) == ["ada mask", "bob late"]
+    assert shown(student=ada.id) == ["ada mask", "ada late"]
+    assert shown(exercise="softmax") == ["bob late", "bob", "ada late"]
+    assert shown(exercise="softmax", mistake="late") == ["bob late", "ada late"]
+    assert shown(student=bob.id, mistake="late") == ["bob late"]
+    assert shown(student=left.id) == shown(mistake="none") == []
+
+
+def test_the_best_attempt_is_the_one_that_the_best_score_comes_from(
+    database: Database, person: Person, graded: Callable[..., SubmissionId]
+) -> None:
+    """The first of equal ones; none where nothing counted."""
+    ada = person("Ada")
+    report = Report(exercise="softmax", status=Status.GRADED, score=50.0, seed=7, device="cpu", seconds=0.1)
+    scores = (50.0, 80.0, 80.0, 20.0)
+    ids = [graded(ada, replace(report, score=score), created=10.0 * n) for n, score in enumerate(scores, 1)]
+    with database.read() as session:
+        found = [submissions.best_of(session, ada.id, exercise) for exercise in ("softmax", "mask")]
+
+    assert found == [ids[1], None]

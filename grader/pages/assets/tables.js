@@ -95,6 +95,7 @@
       return h("td", { class: "gym-number" }, h("span", { class: "gym-pill gym-" + tone }, value === null ? "–" : gym.points(value)));
     }
     if (kind === "grade") return grade(value);
+    if (kind === "tally") return h("td", { class: "gym-number" }, h("a", { href: value[1] }, String(value[0])));
     if (kind === "link") return h("th", { scope: "row" }, h("a", { href: value.href }, value.text));
     if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : gym.ago(value));
     return h("td", { class: "gym-number" }, value === null ? "–" : String(value));
@@ -103,10 +104,10 @@
   /* The best score with the number of attempts. */
   const grade = (value) => {
     if (value === null) return h("td", { class: "gym-number gym-sub" }, "–");
-    const [score, attempts] = value;
+    const [score, attempts, href] = value;
     const tone = score >= 99.995 ? "good" : score >= 50 ? "fair" : "poor";
     const words = attempts + (attempts === 1 ? " attempt" : " attempts");
-    return h("td", { class: "gym-number" }, h("span", { class: "gym-pill gym-" + tone }, gym.points(score)), h("small", {}, words));
+    return h("td", { class: "gym-number" }, h("a", { href, class: "gym-pill gym-" + tone }, gym.points(score)), h("small", {}, words));
   };
 
   const key = (value) => (Array.isArray(value) ? value[0] : value !== null && typeof value === "object" ? value.text : value);
@@ -124,6 +125,7 @@
   /* A table with a fixed head and first column; a click on a head sorts, the search box keeps what matches. */
   gym.table = (view, choose) => {
     const body = h("tbody");
+    const groups = view.groups && h("tr", { class: "gym-groups" }, view.groups.map((one) => h(one.name ? "th" : "td", { scope: one.name ? "colgroup" : null, colspan: one.span }, one.name && h("span", {}, one.name))));
     const heads = view.columns.map((column, index) =>
       h("th", { scope: "col", "aria-sort": "none", class: column.kind && !TEXTS.has(column.kind) ? "gym-number" : null },
         h("button", { type: "button", click: () => sort(index) }, column.name)));
@@ -153,7 +155,7 @@
       input: (event) => { wanted = event.target.value.toLowerCase(); show(); } });
     return h("div", { class: "gym-table" }, search,
       h("div", { class: "gym-scroll", tabindex: "0", role: "region", "aria-label": view.label },
-        h("table", {}, h("thead", {}, h("tr", {}, heads)), body)));
+        h("table", {}, h("thead", {}, groups, h("tr", {}, heads)), body)));
   };
 
   gym.empty = (view) => h("p", { class: "gym-empty" }, view.text, view.link && " ", view.link && h("a", { href: view.link.href }, view.link.text));
@@ -176,6 +178,7 @@
       back(view),
       view.wide && h("h1", {}, view.title),
       view.choices && gym.picker(view.choices, "Show"),
+      view.filters && h("div", { class: "gym-filters" }, view.filters.map((one) => gym.picker(one.groups, one.label))),
       view.student && h("form", { method: "post", action: "/teach/reset" }, h("input", { type: "hidden", name: "student", value: view.student }),
         h("button", { type: "submit", class: "gym-button" }, "Link for a new password"), " ",
         h("a", { class: "gym-button", href: "/teach/member?person=" + view.student }, "Role and membership")),
@@ -206,13 +209,16 @@
         h("p", { class: "gym-sub gym-code-of-class" }, "Class code ", h("code", {}, view.code))),
       h("div", { class: "gym-tools" },
         h("span", { class: "gym-sub" }, view.text),
-        h("a", { href: "/teach/class", class: "gym-button" }, "Class and members"),
-        h("a", { href: "/teach/?flag=any", class: "gym-button" }, "Worth a look"),
-        h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV")),
+        h("div", { class: "gym-tool-buttons" },
+          h("a", { href: "/teach/class", class: "gym-button" }, "Class and members"),
+          h("a", { href: "/teach/?list=all", class: "gym-button" }, "Submissions"),
+          h("a", { href: "/teach/?flag=any", class: "gym-button" }, "Worth a look"),
+          h("a", { href: "/teach/export.csv", class: "gym-button", download: "gradebook.csv" }, "Export CSV"))),
+      gym.picker([{ name: "", choices: view.tracks }], "Track"),
       view.rows.length ? h("div", { class: "gym-grades" }, gym.table(view)) : null,
       view.mistakes.rows.length ? h("section", { class: "gym-block" },
         h("h2", {}, "Most common mistakes"),
-        h("p", { class: "gym-sub" }, "Mistakes found in graded attempts, most frequent first in each exercise."),
+        h("p", { class: "gym-sub" }, "Mistakes found in graded attempts, most frequent first in each exercise. Select a number of attempts to see them."),
         gym.table(view.mistakes)) : null);
 
   /* Whose attempt is shown, above its code and its report. */
