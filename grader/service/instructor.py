@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.errors import NotAllowed
 from grader.service.authorize import Action, Roster, authorize
-from grader.store import roster, submissions
+from grader.store import roster, submissions, ways
 from grader.store.engine import Database
 from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
 from grader.store.roster import CommonMistake, Student
@@ -60,7 +60,7 @@ class InstructorService:
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            return submissions.neighbours(session, submission)
+            return ways.neighbours(session, submission)
 
     def listed(self, user: User, wanted: Wanted) -> list[ListedAttempt]:
         """Return the students' submissions that are wanted, newest first, the last few hundred of them.
@@ -80,7 +80,7 @@ class InstructorService:
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            found = submissions.best_of(session, student, exercise)
+            found = ways.best_of(session, student, exercise)
         if found is None:
             raise NotAllowed("There is no graded attempt of this student at that exercise.")
         return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, TextClause, and_, case, exists, func, select
+from sqlalchemy import ColumnElement, Select, TextClause, case, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -17,7 +17,6 @@ from grader.store.accounts import in_class, is_member
 from grader.store.records import (
     Attempt,
     ListedAttempt,
-    Neighbours,
     Role,
     State,
     Submission,
@@ -26,12 +25,10 @@ from grader.store.records import (
     UserId,
     Wanted,
 )
-from grader.store.standings import FULL
 from grader.store.tables import (
     FIRST_CLASS,
     FLAGGED,
     OPEN,
-    BestRow,
     DiagnosisRow,
     GradingRow,
     JobRow,
@@ -151,31 +148,6 @@ def attempts(session: Session, user: UserId, exercise: str | None = None, *, mos
     return _attempts(session, session.execute(query).all())
 
 
-def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
-    """Return when the person handed in what got full marks, by exercise, each in the order of time."""
-    row = SubmissionRow
-    query = (
-        select(row.exercise, row.created)
-        .join(GradingRow, GradingRow.id == row.current_grading)
-        .where(row.user_id == user, GradingRow.score >= FULL)
-        .order_by(row.created)
-    )
-    found: dict[str, list[float]] = {}
-    for exercise, created in session.execute(query):
-        found.setdefault(exercise, []).append(created)
-    return found
-
-
-def neighbours(session: Session, one: Submission) -> Neighbours:
-    """Return what the person handed in to the exercise just before `one`, and just after it."""
-    row = SubmissionRow
-    mine = (row.user_id == one.user, row.exercise == one.exercise)
-    before = select(row.id).where(*mine, row.number < one.number).order_by(row.number.desc()).limit(1)
-    after = select(row.id).where(*mine, row.number > one.number).order_by(row.number).limit(1)
-    previous, following = (None if id is None else SubmissionId(id) for id in map(session.scalar, (before, after)))
-    return Neighbours(previous, following, session.scalar(select(func.count()).where(*mine)) or 0)
-
-
 def listed(session: Session, wanted: Wanted, *, most: int) -> list[ListedAttempt]:
     """Return at most `most` of the submissions of present students that are wanted, newest first."""
     row = SubmissionRow
@@ -205,20 +177,6 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool] | TextClause]:
     if wanted.flags:
         found += [FLAGGED, GradingRow.flag.in_(wanted.flags)]
     return found
-
-
-def best_of(session: Session, user: UserId, exercise: str) -> SubmissionId | None:
-    """Return the submission that somebody's best score on an exercise comes from."""
-    row, best = SubmissionRow, BestRow
-    query = (
-        select(row.id)
-        .join(best, and_(best.user_id == row.user_id, best.exercise == row.exercise, best.reached == row.created))
-        .where(row.user_id == user, row.exercise == exercise)
-        .order_by(row.number)
-        .limit(1)
-    )
-    id = session.scalar(query)
-    return None if id is None else SubmissionId(id)
 
 
 def _joined(query: Select[Any]) -> Select[Any]:

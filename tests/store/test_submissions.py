@@ -12,7 +12,7 @@ from grader.errors import NotAllowed
 from grader.jobs import claims
 from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.report import Diagnosis, Location, Report, Status
-from grader.store import gradings, memberships, submissions
+from grader.store import gradings, memberships, submissions, ways
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User, Wanted
@@ -137,7 +137,7 @@ def test_the_neighbours_of_a_submission_are_its_owners_on_the_same_exercise(
         submissions.add(session, draft(ada, "other", exercise="masking", created=25.0))
     with database.read() as session:
         stored = [submissions.get(session, id) for id in (*ids, SubmissionId("other"))]
-        around = [submissions.neighbours(session, one) for one in stored if one]
+        around = [ways.neighbours(session, one) for one in stored if one]
 
     assert [(one.previous, one.next, one.count) for one in around] == [
         (None, ids[1], 3), (ids[0], ids[2], 3), (ids[1], None, 3), (None, None, 1),
@@ -185,6 +185,6 @@ def test_the_best_attempt_is_the_one_that_the_best_score_comes_from(
     scores = (50.0, 80.0, 80.0, 20.0)
     ids = [graded(ada, replace(report, score=score), created=10.0 * n) for n, score in enumerate(scores, 1)]
     with database.read() as session:
-        found = [submissions.best_of(session, ada.id, exercise) for exercise in ("softmax", "mask")]
+        found = [ways.best_of(session, ada.id, exercise) for exercise in ("softmax", "mask")]
 
     assert found == [ids[1], None]
