@@ -1,4 +1,4 @@
-"""The way of one person through their submissions: which come before and after, which are best, which got full marks."""
+"""The way of one person through their submissions: neighbours of one, the best one, those with full marks."""
 
 from __future__ import annotations
 
