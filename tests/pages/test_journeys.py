@@ -394,7 +394,7 @@ def test_an_instructor_reads_what_a_student_handed_in(open_page, person):
     page = ready(open_page(EXERCISE, who))
     write(page, LATE_MASK)
     page.get_by_role("button", name="Run checks").click()
-    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
     desk = open_page("/teach/", person(role=Role.INSTRUCTOR))
     expect(desk.get_by_role("region", name="Most common mistakes")).to_contain_text("one position too late")
     desk.get_by_role("link", name="Emmy Noether").click()
