@@ -145,8 +145,11 @@ def _choice(asked: Asked, text: str, **changes: str) -> View:
 def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Catalog) -> dict[str, View]:
     """Return whose attempt it is, what became of it, and the way to those before and after it."""
     report, known = found.report, catalog.get(found.exercise)
-    status, score = (report.status, report.score) if report else (None, None)
-    attempt = Attempt(found.id, found.exercise, found.number, found.created, found.state, status, score)
+    attempt = Attempt(found.id, found.exercise, found.number, found.created, found.state, None, None)
+    if report is not None:
+        named = tuple(one.title for one in report.diagnosis)
+        begins = report.location.title if report.location else ""
+        attempt = replace(attempt, status=report.status, score=report.score, mistakes=named, begins=begins)
     return {
         "title": f"{shown_name(student)}: {known.title if known else clean(found.exercise, 64)}",
         "text": f"Attempt {found.number} of {near.count} · {lists.outcome(attempt)}",

@@ -28,6 +28,9 @@ PAGES = {
     "register": ("/register", None),
     "gradebook": ("/teach/", Role.INSTRUCTOR),
     "worth a look": ("/teach/?flag=any", Role.INSTRUCTOR),
+    "submissions": ("/teach/?list=all&ex=softmax", Role.INSTRUCTOR),
+    "class": ("/teach/class", Role.INSTRUCTOR),
+    "account": ("/account", Role.STUDENT),
 }
 RUN = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.flatMap(
     (one) => one.nodes.map((node) => `${one.id}: ${node.target} ${node.failureSummary}`))"""
@@ -101,6 +104,21 @@ def test_trying_shuts_nobody_out(open_page, axe, *, scheme):
     page.evaluate(axe)
 
     assert page.evaluate(RUN) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_what_an_instructor_reads_shuts_nobody_out(open_page, person, reported, site, axe, *, width, scheme):
+    """No finding on code beside its report, and on what can be changed about a member."""
+    (attempt, *_) = site.service.attempts(reported.user)
+    page = open_page("/teach/", person(role=Role.INSTRUCTOR), color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in (f"?submission={attempt.id}", f"member?person={reported.user.id}"):
+        page.goto(f"/teach/{path}")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("Somebody with a report")
+        page.evaluate(axe)
+
+        assert page.evaluate(RUN) == []
 
 
 @pytest.mark.parametrize(("path", "role"), PAGES.values(), ids=PAGES)

@@ -162,6 +162,19 @@ def tryouts(place: Place) -> None:
             place.service.tryouts.limits.take(place.eve if n % 2 else None, SHARED).close()
 
 
+def renames(place: Place) -> None:
+    """Change Eve's name again and again."""
+    eve = place.eve
+    for n in range(12):
+        with suppress(NotAllowed):
+            eve = place.service.own_account.rename(eve, f"Evelyn {'abcdefghijkl'[n]}", PASSWORD, SHARED)
+
+
+def rename_ada(place: Place) -> None:
+    """Change Ada's name once."""
+    assert place.service.own_account.rename(place.ada, "Augusta", PASSWORD, SHARED).id == place.ada.id
+
+
 @dataclass(frozen=True)
 class Siege:
     """What the attacker does, which limiters that uses up, and how the honest person gets through afterwards."""
@@ -194,6 +207,7 @@ SIEGES = [
         "SubmitLimit._number",
         visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None,
     ),
+    siege(renames, "OwnAccount._renames", visit=rename_ada),
     siege(
         tryouts,
         "TryoutLimits._persons",

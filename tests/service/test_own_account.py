@@ -139,7 +139,7 @@ def test_a_new_name_is_shown_everywhere_and_signs_in(service: Service, person: P
     renamed = service.own_account.rename(ada, "  Augusta King ", OLD, HERE)
 
     assert renamed == service.user_of(token) == User(ada.id, "Augusta King", Role.STUDENT)
-    assert [line.name for line in service.leaderboard("softmax")] == ["Augusta King"]
+    assert [line.name for line in service.leaderboard("softmax", prof)] == ["Augusta King"]
     assert [one.user.name for one in service.instructor.students(prof)] == ["Augusta King"]
     assert [one.name for one in service.instructor.listed(prof, Wanted())] == ["Augusta King"]
     with pytest.raises(NotAllowed, match="name or the password is wrong"):
