@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from grader.judge.report import Bar, Curve, Heatmap, Matrix, Pane, Series
+from grader.judge.report import Bar, Curve, Heatmap, Location, Matrix, Pane, Series, StepSeen
 from grader.pages.scales import Scale
 from grader.pages.wording import View, clean, count
 
@@ -127,4 +127,23 @@ def _gradient(bar: Bar, most: float) -> View:
         "expected": 100 * bar.expected / most,
         "tone": "good" if fine else "poor",
         "text": text,
+    }
+
+
+def stages_view(location: Location | None) -> View:
+    """Return the steps of the case where an answer begins to differ, yours beside expected; None without any."""
+    if location is None or not location.stages:
+        return None
+    return {"case": clean(location.case, 120), "stages": [_stage(stage) for stage in location.stages]}
+
+
+def _stage(stage: StepSeen) -> View:
+    return {
+        "name": stage.name or "this step",
+        "title": clean(stage.title, 200),
+        "standing": stage.standing,
+        "place": clean(stage.place, 80),
+        "expected": _cells(stage.expected),
+        "yours": _cells(stage.yours),
+        "wrong": stage.wrong,
     }
