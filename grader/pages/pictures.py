@@ -28,7 +28,8 @@ def map_view(heatmap: Heatmap) -> View:
     wrong = sum(len(pane.wrong) for pane in panes)
     finite = [value for pane in panes for value in _finite((*pane.values, *pane.expected))]
     most = 1.0 if heatmap.role == "attention" else max((abs(value) for value in finite), default=0.0)
-    signed = heatmap.role in _SIGNED or any(value < 0 for value in finite)
+    # Weights and influence begin at zero, whatever an answer gives for them.
+    signed = heatmap.role in _SIGNED or (heatmap.role == "mask" and any(value < 0 for value in finite))
     hatched = _hatched(heatmap)
     summary = f"{count(wrong, 'cell')} wrong, framed in red." if wrong else "Every cell is as expected."
     return {
