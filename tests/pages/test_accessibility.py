@@ -67,7 +67,7 @@ def reported(site: Site) -> Person:
     """Return somebody whose wrong answer was graded."""
     user = site.service.add_user("Somebody with a report", PASSWORD, Role.STUDENT)
     submission = site.service.submit(user, "multi_head_attention", WRONG.read_text(encoding="utf-8"))
-    wait_for(lambda: site.service.submission(user, submission).report is not None)
+    wait_for(lambda: (seen := site.service.submission(user, submission).report) is not None and seen.complete)
     return Person(user, site.service.sign_in(user.name, PASSWORD, "127.0.0.1"))
 
 
