@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from grader.judge.report import Diagnosis, Report
+from grader.judge.report import Diagnosis, Location, Report
 
 
 def tell(path: Path, title: str, report: Report) -> None:
@@ -27,7 +27,7 @@ def to_line(path: Path, report: Report) -> str:
         "dimensions": {dimension: asdict(points) for dimension, points in report.dimensions.items()},
         "checks": [asdict(check) for check in report.checks],
         "diagnosis": [_diagnosis(likely) for likely in report.diagnosis],
-        "location": asdict(report.location) if report.location else None,
+        "location": _location(report.location) if report.location else None,
         "advice": report.advice,
         "clues": [asdict(clue) for clue in report.clues],
         "panels": [{**asdict(panel), "within": panel.within} for panel in report.panels],
@@ -45,3 +45,8 @@ def to_line(path: Path, report: Report) -> str:
 def _diagnosis(likely: Diagnosis) -> dict[str, object]:
     text = f"{likely.title}\n\n{likely.message}".strip()
     return {"mistake": likely.mistake, "message": text, "certain": likely.certain}
+
+
+def _location(found: Location) -> dict[str, object]:
+    """Return a location in words; its stages are a picture, as heat maps are."""
+    return {"step": found.step, "title": found.title, "message": found.message, "line": found.line}

@@ -22,6 +22,7 @@ from grader.checks.evidence import FLOORS
 from grader.exercise.catalog import Exercise
 from grader.judge import backward, behaviour, symptoms
 from grader.judge.attempt import Outcome
+from grader.judge.bounded import within
 from grader.judge.cause import Location
 from grader.judge.effort import DESK, Effort
 from grader.judge.location import location
@@ -29,9 +30,11 @@ from grader.judge.replay import Replay, echoes, outputs_of, reach
 from grader.judge.retrace import Retrace, Runner, is_close
 from grader.judge.scene import Node, Scene
 from grader.judge.search import Found, search
+from grader.judge.stages import stages
 
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
 _MOST_CALLS = 3  # that went wrong and are looked at
+_MOST_WORK = 200_000  # for the steps beside each other, in units of `bounded`
 _FINE = 1e-13  # relative: rounding leads less far in small calls, and what shows in gradients alone is far larger
 _SYMPTOMS = (
     behaviour.kept,
@@ -86,9 +89,11 @@ def locate(
 
 
 def _told(again: Retrace, departed: Departure) -> Location:
-    steps = departed.scene.replay.steps
-    case = again.title(departed.call)
-    return location(departed.found, steps.titles, case, where=again.where, tolerance=departed.scene.tolerance)
+    scene, found, case = departed.scene, departed.found, again.title(departed.call)
+    said = location(found, scene.replay.steps.titles, case, where=again.where, tolerance=scene.tolerance)
+    # With a bound of its own: what is only shown must not cost what is said.
+    shown = within(_MOST_WORK, lambda: stages(scene, found, again.where)) or ()
+    return replace(said, case=case if shown else "", stages=shown)
 
 
 def departure(again: Retrace, most: int = DESK.location) -> Departure | None:

@@ -17,6 +17,7 @@ from grader.checks.finding import Verdict as Verdict
 from grader.exercise.spec import Dimension as Dimension
 from grader.judge.cause import Diagnosis as Diagnosis
 from grader.judge.cause import Location as Location
+from grader.judge.cause import StepSeen as StepSeen
 from grader.judge.clues import Clue, Flag, flag_of
 
 

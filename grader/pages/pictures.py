@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from grader.judge.report import Bar, Curve, Heatmap, Matrix, Pane, Series
+from grader.judge.report import Bar, Curve, Heatmap, Location, Matrix, Pane, Series, StepSeen
 from grader.pages.scales import Scale
 from grader.pages.wording import View, clean, count
 
@@ -28,7 +28,8 @@ def map_view(heatmap: Heatmap) -> View:
     wrong = sum(len(pane.wrong) for pane in panes)
     finite = [value for pane in panes for value in _finite((*pane.values, *pane.expected))]
     most = 1.0 if heatmap.role == "attention" else max((abs(value) for value in finite), default=0.0)
-    signed = heatmap.role in _SIGNED or any(value < 0 for value in finite)
+    # Weights and influence begin at zero, whatever an answer gives for them.
+    signed = heatmap.role in _SIGNED or (heatmap.role == "mask" and any(value < 0 for value in finite))
     hatched = _hatched(heatmap)
     summary = f"{count(wrong, 'cell')} wrong, framed in red." if wrong else "Every cell is as expected."
     return {
@@ -127,4 +128,23 @@ def _gradient(bar: Bar, most: float) -> View:
         "expected": 100 * bar.expected / most,
         "tone": "good" if fine else "poor",
         "text": text,
+    }
+
+
+def stages_view(location: Location | None) -> View:
+    """Return the steps of the case where an answer begins to differ, yours beside expected; None without any."""
+    if location is None or not location.stages:
+        return None
+    return {"case": clean(location.case, 120), "stages": [_stage(stage) for stage in location.stages]}
+
+
+def _stage(stage: StepSeen) -> View:
+    return {
+        "name": stage.name or "this step",
+        "title": clean(stage.title, 200),
+        "standing": stage.standing,
+        "place": clean(stage.place, 80),
+        "expected": _cells(stage.expected),
+        "yours": _cells(stage.yours),
+        "wrong": stage.wrong,
     }

@@ -22,7 +22,7 @@ from grader.judge.report import (
     Verdict,
 )
 from grader.pages.marks import marks
-from grader.pages.pictures import curve_view, gradients_view, map_view
+from grader.pages.pictures import curve_view, gradients_view, map_view, stages_view
 from grader.pages.wording import View, clean, number
 
 NAMES = {
@@ -69,6 +69,7 @@ def report_view(
         "reason": sentence(clean(report.reason)),
         "causes": causes(report),
         "marks": marks(report),
+        "stages": stages_view(report.location),
         "solutions": solutions if report.accepted else None,
         "groups": groups(report.checks, folded=bool(causes(report) or report.reason)),
         "properties": [_property(one) for one in report.properties],

@@ -70,7 +70,7 @@ def reported(site: Site) -> Person:
     """Return somebody whose wrong answer was graded."""
     user = site.service.add_user("Somebody with a report", PASSWORD, Role.STUDENT)
     submission = site.service.submit(user, "multi_head_attention", WRONG.read_text(encoding="utf-8"))
-    wait_for(lambda: site.service.submission(user, submission).report is not None)
+    wait_for(lambda: (seen := site.service.submission(user, submission).report) is not None and seen.complete)
     return Person(user, site.service.sign_in(user.name, PASSWORD, "127.0.0.1"))
 
 
@@ -86,6 +86,7 @@ def test_a_report_shuts_nobody_out(open_page, reported, axe, *, width, scheme):
     page.set_viewport_size({"width": width, "height": 900})
     expect(page.get_by_role("heading", name="What your attention does")).to_be_visible()
     expect(page.get_by_role("group", name="Which head")).to_be_visible()
+    expect(page.locator(".gym-stages").get_by_role("grid").first).to_be_visible()
     page.evaluate(axe)
 
     assert page.evaluate(RUN) == []

@@ -18,7 +18,9 @@ from grader.exercise.microscope import Microscope, blocks, microscope
 from grader.gate.texts import texts
 from grader.pages import prose
 from grader.pages.microscopes import scope_view
-from tests.pages.test_journeys import EXERCISE, ready
+from grader.store.records import Role
+from tests.pages.conftest import PASSWORD, Person, wait_for
+from tests.pages.test_journeys import EXERCISE, LATE_MASK, ready
 
 SHOWN = {one.id: one for one in Catalog.load().values() if list(blocks(one.statement))}
 NO_STEPS = {"causal_mask", "padding_mask"}  # their references make masks, and compute no attention
@@ -244,3 +246,69 @@ def test_the_numbers_of_a_block_reach_the_page_as_they_are() -> None:
         "mask": [[True, False]], "mask_on": True, "show": 0,
     }  # fmt: skip
     assert "--rows: 6" in page
+
+
+@pytest.fixture(scope="module")
+def graded(site) -> Person:
+    """Return somebody whose mask comes too late."""
+    user = site.service.add_user("Somebody late", PASSWORD, Role.STUDENT)
+    submission = site.service.submit(user, "causal_attention", LATE_MASK)
+    wait_for(lambda: (found := site.service.submission(user, submission)).report is not None and found.report.complete)
+    return Person(user, site.service.sign_in(user.name, PASSWORD, "127.0.0.1"))
+
+
+def staged(page: Page) -> Locator:
+    """Wait until the steps of the last report are drawn."""
+    stages = page.locator(".gym-stages")
+    expect(stages.get_by_role("grid").first).to_be_visible()
+    return stages
+
+
+def test_a_report_steps_through_the_case_where_it_begins_to_differ(open_page, graded) -> None:
+    """It opens at the first step that differs, with its line; yours is beside expected, each with its sum."""
+    page = ready(open_page(EXERCISE, graded))
+    stages = staged(page)
+    read = stages.locator(".gym-scope-read")
+    steps = stages.get_by_role("group", name="Step", exact=True).get_by_role("button")
+
+    marks = [text.split(" ")[0] for text in steps.all_inner_texts()]
+    assert marks == ["✓"] * 5 + ["✕"] + ["↳"] * 2
+    expect(stages.get_by_role("button", name="masked")).to_have_attribute("aria-pressed", "true")
+    expect(stages.locator(".gym-scope-say")).to_contain_text("first step that differs, at line 17")
+    expect(stages.get_by_role("button", name="line 17")).to_be_visible()
+    expect(read).to_contain_text(f"Expected: {MINUS}∞")
+    stages.get_by_role("button", name="weights").click()
+    texts = read.locator("span").all_inner_texts()
+    assert texts[1].count("e^") > texts[2].count("e^") > 1
+    assert (
+        stages.locator("td.gym-off").count()
+        == stages.get_by_role("grid", name="Yours").locator("td.gym-off").count()
+        > 1
+    )
+
+
+def test_keys_read_both_sides_of_a_report_at_once(open_page, graded) -> None:
+    """Arrows move the cell in both tables; the focus stays on the side where it was."""
+    page = ready(open_page(EXERCISE, graded))
+    stages = staged(page)
+    stages.get_by_role("button", name="scores").click()
+    stages.get_by_role("grid", name="Expected").locator('td[tabindex="0"]').focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+
+    expect(stages.locator(".gym-scope-read")).to_contain_text("row 1, column 1")
+    expect(stages.get_by_role("grid", name="Expected").locator('td[tabindex="0"]')).to_be_focused()
+    assert stages.locator('td[aria-selected="true"]').count() == 2
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_steps_of_a_report_have_one_height(open_page, graded, width: int) -> None:
+    """Whichever is chosen, nothing below moves, and the page is no wider than the window."""
+    page = ready(open_page(EXERCISE, graded, viewport={"width": width, "height": 844}))
+    stages, heights = staged(page), set()
+    for step in stages.get_by_role("group", name="Step", exact=True).get_by_role("button").all():
+        step.click()
+        heights.add(stages.evaluate("node => node.offsetHeight"))
+
+    assert len(heights) == 1
+    assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -59,13 +59,14 @@ def test_cells_that_hide_are_hatched(role, expected, hatched):
     ("role", "values", "ends"),
     [
         ("attention", ((0.25, 0.75),), (0.0, 1.0)),
+        ("attention", ((-0.25, 1.25),), (0.0, 1.0)),
         ("influence", ((0.25, 3.0),), (0.0, 3.0)),
         ("mask", ((0.0, -2.5),), (-2.5, 2.5)),
         ("encoding", ((0.0, 1.0),), (-1.0, 1.0)),
     ],
 )
 def test_colours_span_what_the_numbers_do(role, values, ends):
-    """Weights from 0 to 1, sizes from 0, and what has a sign around 0."""
+    """Weights from 0 to 1, wrong ones too; sizes from 0, and what has a sign around 0."""
     view = drawn(role, values, values)
 
     assert (view["least"], view["most"]) == ends

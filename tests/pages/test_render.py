@@ -1,8 +1,12 @@
 """A report becomes what the page draws."""
 
 from dataclasses import replace
+from math import inf
 
-from grader.judge.report import Diagnosis, Dimension, Property, Status, Verdict
+from grader.box.inline import InlineBox
+from grader.exercise.catalog import Catalog
+from grader.judge.grade import grade
+from grader.judge.report import Diagnosis, Dimension, Location, Property, Status, StepSeen, Verdict
 from grader.pages.render import causes, groups, report_view, sentence, title, tone
 from grader.pages.wording import pack
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
@@ -137,3 +141,31 @@ def test_hostile_text_is_cleaned_wherever_a_report_quotes_code():
 def test_a_page_without_a_report_draws_nothing():
     """Before the first verdict the report part is empty."""
     assert report_view(None) == {"empty": True}
+
+
+def test_the_steps_of_a_location_reach_the_page_with_words_for_infinities():
+    """Yours, expected, the cells that differ and the line; a report without steps has none."""
+    stage = StepSeen("masked", "Hide later positions", "first", ((0.5, -inf),), ((0.5, 2.0),), ((0, 1),), "line 4")
+    located = Location("hide_future", "Wrong at line 4", "So it is.", 4, "five tokens", (stage,))
+    view = report_view(replace(failed_report(), location=located))["stages"]
+
+    assert view["case"] == "five tokens"
+    assert view["stages"] == [
+        {
+            "name": "masked",
+            "title": "Hide later positions",
+            "standing": "first",
+            "place": "line 4",
+            "expected": [[0.5, "-inf"]],
+            "yours": [[0.5, 2.0]],
+            "wrong": ((0, 1),),
+        }
+    ]
+    assert report_view(replace(failed_report(), location=None))["stages"] is None
+
+
+def test_an_exercise_without_masking_has_no_bar_for_it():
+    """A report has a bar for each dimension that gives points, and for no other."""
+    report = grade(Catalog.load()["softmax"], "def softmax(x, dim=-1):\n    return x", seed=1, box=InlineBox())
+
+    assert [bar["name"] for bar in report_view(report)["bars"]] == ["Shapes", "Numerics", "Gradient flow"]

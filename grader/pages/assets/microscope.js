@@ -18,7 +18,7 @@
   };
   const long = (value) => (Number.isFinite(value) && value !== 0 && Math.abs(value) >= 0.0005 ? round(value, Math.abs(value) >= 1000 ? 1 : 4) : short(value));
   const factor = (value) => (value < 0 || Object.is(value, -0) ? `(${long(value)})` : long(value));
-  const products = (row, column) => row.map((value, place) => `${long(value)}·${factor(column[place])}`).join(" + ");
+  const products = (row, column) => row.map((value, place) => `${place ? factor(value) : long(value)}·${factor(column[place])}`).join(" + ");
 
   /* ---- the arithmetic, as in the reference ---- */
   const dot = (row, column) => row.reduce((sum, value, place) => sum + value * column[place], 0);
@@ -217,5 +217,79 @@
     };
     draw();
     return h("figure", { "aria-label": "The example, step by step" }, tabs, say, grid, read, set, slider(state, change));
+  };
+
+  /* ---- the steps of a report: yours beside expected ---- */
+  const MARKS = { given: "", right: "✓ ", inside: "", first: "✕ ", follows: "↳ ", unknown: "" };
+  const STANDS = {
+    given: "It was given.", right: "Yours is right", inside: "Your code has no such result of its own; what follows from it is right.",
+    first: "This is the first step that differs", follows: "Yours follows from the first step that differs", unknown: "No result of your code could be shown to be this step.",
+  };
+
+  const valued = (matrix) => matrix.map((row) => row.map((value) => (typeof value === "number" ? value : { inf: Infinity, "-inf": -Infinity }[value] ?? NaN)));
+  const close = (one, other) => one === other || Math.abs(one - other) <= 0.002 * Math.max(1, Math.abs(other));
+
+  /* The sums that may lie behind a step, from the matrices of other steps. */
+  const waysTo = (name, has) => {
+    const before = has.masked || has.scaled || has.scores;
+    const ways = [];
+    if (name === "scores" && has.queries && has.keys) ways.push([(r, c) => dot(has.queries[r] || [], has.keys[c] || []), (r, c) => products(has.queries[r], has.keys[c])]);
+    if (name === "weights" && before) ways.push([(r, c) => softmax(before[r])[c], (r, c) => quotient(before[r], c)]);
+    if (name === "output" && has.weights && has.values) ways.push([(r, c) => dot(has.weights[r], column(has.values, c)), (r, c) => products(has.weights[r], column(has.values, c))]);
+    if (name === "scaled" && has.scores) {
+      const pairs = has.scores.flatMap((row, r) => row.map((one, c) => one / (has.scaled[r] || [])[c])).filter(Number.isFinite);
+      const by = pairs.sort((a, b) => a - b)[Math.floor(pairs.length / 2)];
+      if (by) ways.push([(r, c) => has.scores[r][c] / by, (r, c) => `${long(has.scores[r][c])} / ${long(by)}`]);
+    }
+    return ways;
+  };
+
+  /* The sum behind a step's numbers, or nothing where they are not what that sum gives. */
+  const sumOf = (stages, index, kind) => {
+    const has = Object.fromEntries(stages.filter((one) => one[kind].length).map((one) => [one.name, valued(one[kind])]));
+    const matrix = valued(stages[index][kind]);
+    const fits = (value) => matrix.every((row, r) => row.every((one, c) => { try { return close(value(r, c), one); } catch { return false; } }));
+    return waysTo(stages[index].name, has).find(([value]) => fits(value))?.[1];
+  };
+
+  const grid = (stage, kind, at, choose) => {
+    const matrix = valued(stage[kind]), top = Math.max(most(valued(stage.expected)), most(valued(stage.yours)));
+    const off = (r, c) => kind === "yours" && stage.wrong.some(([a, b]) => a === r && b === c);
+    const rows = matrix.map((row, r) => ({ name: String(r), cells: row.map((value, c) => ({ value, text: short(value), wrong: off(r, c), shade: shade(value, top, stage.name === "weights" && top <= 1) })) }));
+    const names = { yours: "Yours", expected: "Expected" };
+    const drawn = matrix.length ? table(`${names[kind]}: ${stage.name}`, { names: numbers(matrix[0].length), corner: "row" }, rows, at, choose) : h("p", {}, "not known");
+    if (matrix.length) drawn.style.minWidth = 34 + 50 * matrix[0].length + "px"; // wide ones scroll
+    return h("div", {}, h("h4", {}, names[kind]), h("div", { class: "gym-scope-grid" }, drawn));
+  };
+
+  gym.stages = (view) => {
+    const { stages } = view;
+    const first = stages.findIndex((one) => one.standing === "first");
+    const state = { step: first >= 0 ? first : stages.length - 1 };
+    state.at = stages[state.step].wrong[0] || [0, 0];
+    const tabs = h("div", { class: "gym-scope-steps" }), grids = h("div", { class: "gym-scope-pair" });
+    const say = h("p", { class: "gym-scope-say" }), read = h("output", { class: "gym-scope-read", "aria-live": "polite" });
+    const go = (step) => { state.step = step; state.at = stages[step].wrong[0] || [0, 0]; draw(); };
+    const side = (kind) => (r, c) => {
+      const held = [...grids.querySelectorAll("table")].findIndex((one) => one.contains(document.activeElement));
+      state.at = [r, c];
+      draw();
+      [...grids.querySelectorAll("table")][held]?.querySelector('td[tabindex="0"]').focus({ preventScroll: true });
+    };
+    const line = (kind, name) => {
+      const [r, c] = state.at, stage = stages[state.step], sum = stage[kind].length && sumOf(stages, state.step, kind);
+      if (!stage[kind].length) return `${name}: not known`;
+      return `${name}: ${sum ? sum(r, c) + " = " : ""}${short(valued(stage[kind])[r][c])}`;
+    };
+    const draw = () => {
+      const stage = stages[state.step];
+      regroup(tabs, [choice("Step", stages.map((one) => MARKS[one.standing] + one.name), state.step, go)]);
+      const at = stage.place ? `, at ${stage.place}.` : STANDS[stage.standing].endsWith(".") ? "" : ".";
+      say.replaceChildren(h("strong", {}, `${stage.title}. `), ...gym.rich(STANDS[stage.standing] + at));
+      grids.replaceChildren(...["yours", "expected"].map((kind) => grid(stage, kind, state.at, side(kind))));
+      read.replaceChildren(...[`row ${state.at[0]}, column ${state.at[1]}`, line("yours", "Yours"), line("expected", "Expected")].map((text) => h("span", {}, text)));
+    };
+    draw();
+    return [h("h3", {}, `Step by step, in the case “${view.case}”`), h("figure", {}, tabs, say, grids, read)];
   };
 })();

@@ -139,6 +139,14 @@
     }
   };
 
+  /* The steps of the case where it begins to differ; their script comes with the first of them. */
+  const stages = (view) => {
+    const place = h("section", { class: "gym-card-box gym-stages", "aria-label": "Step by step" });
+    place.style.setProperty("--rows", String(Math.max(...view.stages.map((one) => one.expected.length)) + 1));
+    gym.load("microscope").then(() => place.replaceChildren(...gym.stages(view)));
+    return place;
+  };
+
   const group = (one) =>
     h("details", { class: "gym-card-box gym-group", open: one.open },
       h("summary", {}, h("span", { class: "gym-badge gym-" + one.tone }, one.badge), h("strong", {}, one.name), h("span", { class: "gym-count" }, one.count)),
@@ -184,6 +192,7 @@
         view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
       view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("p", {}, gym.rich(view.reason))),
       lead(view, proof),
+      view.stages && once(stages, view.stages),
       view.solutions && once(solutions, view.solutions),
       view.clues && h("section", { class: "gym-card-box gym-advice gym-clues" }, h("h3", {}, view.clues.title), view.clues.text && h("p", {}, view.clues.text),
         h("ul", {}, view.clues.lines.map((text) => h("li", {}, gym.rich(text))))),
