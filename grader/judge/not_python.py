@@ -16,8 +16,8 @@ _FILES = {
     "<": "your file is a web page or another document in HTML or XML; send the .py file itself",
     "{\\rtf": "your file is a document of a word processor; save it as plain text",
 }
-_PYTHON_PROMPT = re.compile(r"\s*(>>>|\.\.\.)(\s|$)")
-_CELL_PROMPT = re.compile(r"\s*(In|Out) ?\[[ \d]*\]:")
+_PYTHON_PROMPT = re.compile(r"(>>>|\.\.\.)(\s|$)")
+_CELL_PROMPT = re.compile(r"(In|Out) ?\[[ \d]{0,9}\]:")
 _QUOTES = "“”„‟‘’‚‛«»"  # noqa: RUF001 - these are what is looked for
 _SIGNS = {"−": "-", "–": "-", "—": "-", "×": "*", "÷": "/", "…": "...", "，": ",", "（": "(", "）": ")", "：": ":"}  # noqa: RUF001 - as above
 _CODE = re.compile(r"[=()\[\]{}:#@\"'\\_]")
@@ -49,9 +49,9 @@ def _fence(lines: list[str]) -> int | None:
 def _about_line(line: str, number: int, fence: int | None) -> Iterator[str]:
     if line.lstrip().startswith("```") or (fence is not None and _is_prose(line)):
         yield f"line {fence} is Markdown (```), not Python; send only what stands between the two lines with ```"
-    if found := _PYTHON_PROMPT.match(line):
+    if found := _PYTHON_PROMPT.match(line.lstrip()):
         yield f"line {number} begins with `{found[1]}`, the prompt of Python; remove the prompts and what was printed"
-    if _CELL_PROMPT.match(line):
+    if _CELL_PROMPT.match(line.lstrip()):
         yield f"line {number} begins with the prompt of a notebook; send the .ipynb file itself, or its code only"
     if any(character in _QUOTES for character in line):
         yield f"line {number} has typographic quotation marks; type straight ones: \" or '"

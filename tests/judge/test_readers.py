@@ -24,6 +24,7 @@ from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
 from grader.judge import inspection, outline
 from grader.judge.inspection import likeness
+from grader.judge.not_python import what_it_is
 from grader.judge.notebook import in_cells, without_magic
 from grader.judge.source import names_single_precision, read_source
 from grader.judge.text import clean
@@ -64,6 +65,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "lines of definitions": lambda text: outline.assignments(f"def f(x):\n    return x\n{text}", "x"),
     "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
     "lines of a notebook": lambda text: in_cells(Observations(loading=_RAISED), f"# %% cell 1 of the notebook\n{text}"),
+    "no Python": lambda text: what_it_is(text, Raised(Stage.LOAD, Blame.ERROR, "SyntaxError", "", 1)),
     "typed numbers": _typed,
     "cleaned for a report": clean,
     "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
@@ -85,10 +87,12 @@ HANDLERS = {
     "cli/plots": "titles of ours",
     "local": "the name of one's own file",
     "log": "entries that are cut at 4000 characters",
+    "exercise/microscope": "an author's",
     "exercise/versions": "files of ours",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
+    "judge/not_python": "READERS",
     "judge/notebook": "READERS",
     "judge/outline": "READERS; what it looks at is a tree that was cut",
     "judge/symptoms": "names in messages of a report's length",

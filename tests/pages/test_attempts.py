@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 from grader.exercise.catalog import Catalog
 from grader.judge.report import Diagnosis, Dimension, Location, Status, Verdict
 from grader.pages import comparison
-from grader.pages.gradebook import student_view
+from grader.pages.handed_in import Asked, list_view
 from grader.pages.lists import attempts_view, comparisons, work_line
-from grader.store.records import Attempt, Role, State, SubmissionId, User, UserId
+from grader.store.records import Attempt, ListedAttempt, Role, State, SubmissionId, User, UserId
 from tests.pages.conftest import wait_for
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
 from tests.pages.test_journeys import HOSTILE as MARKUP
@@ -59,7 +59,8 @@ def test_an_attempt_is_compared_with_the_one_before_it_that_was_checked():
     ]
 
     ada = User(UserId(1), "Ada", Role.STUDENT)
-    listed = student_view(ada, attempts, Catalog([]))["rows"]
+    found = [ListedAttempt(one, ada.id, ada.name) for one in attempts]
+    listed = list_view(Asked(student=ada.id), found, Catalog([]), [], owner=ada)["rows"]
 
     assert comparisons(attempts) == {"e2": "/compare?attempt=e2"}
     assert [row["compare"] for row in listed] == [None, "/compare?attempt=e2", None, None]

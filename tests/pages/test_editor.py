@@ -50,7 +50,7 @@ def test_the_line_with_the_mistake_is_marked_until_it_is_edited(open_page, perso
     expect(page.locator(".gym-cause")).to_contain_text("Your results become wrong at line 17.")
     page.locator("#editor .cm-lint-marker").hover()
     expect(page.locator(".cm-tooltip")).to_contain_text("Your mask starts one position too late")
-    page.get_by_role("button", name="line 17").click()
+    page.get_by_role("button", name="line 17").first.click()
     page.keyboard.press("End")
     page.keyboard.type(" ")
 
