@@ -26,7 +26,12 @@ def raise_after(seconds: float) -> None:
     """Let the first line of the submission that begins more than `seconds` from now raise.
 
     Lines that wait in C code, without coming to an end, are not told.
+
+    Raises:
+        TypeError: `seconds` is no float; a submission that finds this function may call it with anything.
     """
+    if type(seconds) is not float:
+        raise TypeError("the time must be a float")
     end, clock = time.monotonic() + seconds, time.monotonic
 
     def in_frame(frame: FrameType, event: str, arg: Any) -> Trace:

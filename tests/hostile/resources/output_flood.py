@@ -1,6 +1,6 @@
 """Print without end, to fill the memory of whoever collects it.
 
-Expected: output
+Expected: timeout
 Stopped by: clock
 """
 

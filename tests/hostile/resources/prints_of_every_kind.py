@@ -1,6 +1,6 @@
 """Raise a warning in a loop with a new text each time, which the interpreter writes by itself.
 
-Expected: output
+Expected: error MemoryError or memory or timeout
 Stopped by: clock
 Own: yes
 """
