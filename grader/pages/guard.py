@@ -25,6 +25,8 @@ from grader.pages.request_limits import RequestLimiter, Who
 from grader.pages.routes import Body, Route, Routes, split
 
 BODY_SECONDS = 30.0
+REST_SECONDS = 1.0  # and
+REST_BYTES = 4 << 20  # of a refused body are read, so that its sender gets to read why
 FORM_BYTES = 32 << 10
 AT_ONCE = 2  # submissions; when a whole class submits, other requests must not wait behind them
 HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
@@ -78,13 +80,15 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        incoming = Incoming(receive)
         try:
             with self._crowd.inside(client_of(scope)[0]):
-                passed_on, receive, turn = await self._checked(scope, receive)
+                passed_on, remade, turn = await self._checked(scope, incoming)
                 async with turn:
-                    await self._app(passed_on, receive, send)
+                    await self._app(passed_on, remade, send)
         except Refusal as refusal:
-            # The rest of the request is not read, so this connection cannot be used again.
+            await incoming.drop_rest()
+            # There may be more to come, so this connection cannot be used again.
             answer = PlainTextResponse(refusal.text, refusal.status, {"Connection": "close"})
             await answer(scope, receive, send)
 
@@ -135,6 +139,34 @@ class Guard:
                 return await whole(receive, limit)
         except TimeoutError:
             raise Refusal(408, f"The body took longer than {self._patience:.0f} seconds to arrive.") from None
+
+
+class Incoming:
+    """The body of a request as it arrives; callable as ASGI's `receive`."""
+
+    def __init__(self, receive: Receive) -> None:
+        """Read from `receive`."""
+        self._receive = receive
+        self._ended = False
+
+    async def __call__(self) -> Message:
+        """Return the next piece."""
+        message = await self._receive()
+        self._ended = not message.get("more_body", False)
+        return message
+
+    async def drop_rest(self) -> None:
+        """Read what is left, for a short time and up to a size.
+
+        A connection that is closed with something unread is reset, and the other side may lose the answer to it.
+        """
+        size = 0
+        try:
+            async with asyncio.timeout(REST_SECONDS):
+                while not self._ended and size < REST_BYTES:
+                    size += len((await self()).get("body", b""))
+        except TimeoutError:
+            pass  # whoever sends so slowly may miss the answer
 
 
 async def whole(receive: Receive, limit: int) -> bytes:

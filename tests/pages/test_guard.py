@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import socket
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -218,3 +220,38 @@ def request_for(name):
 def test_a_host_is_a_name(host, fine):
     """What no browser sends as a host is turned away before anything is built from it."""
     assert bool(HOST.fullmatch(host)) is fine
+
+
+REFUSED = {
+    "another site's": ("POST /account", "Origin: https://evil.example", 403),
+    "nothing is there": ("POST /nothing", "", 404),
+    "another method": ("PUT /account", "", 405),
+    "a reader with a body": ("GET /", "", 400),
+    "no form": ("POST /account", "Content-Type: text/plain", 413),
+    "too long": ("POST /gradio_api/run/submit", "Content-Type: application/json", 413),
+}
+
+
+@pytest.mark.parametrize(("line", "header", "status"), REFUSED.values(), ids=REFUSED)
+def test_whoever_is_refused_can_read_why(site, line, header, status):
+    """The whole answer arrives, and the connection ends without a reset, however much of the body was still to come."""
+    body = b"a" * 1_000_000
+    head = f"{line} HTTP/1.1\r\nHost: {urlsplit(site.url).netloc}\r\nContent-Length: {len(body)}\r\n{header}"
+
+    with socket.create_connection((urlsplit(site.url).hostname, urlsplit(site.url).port), timeout=20) as connection:
+        connection.sendall(head.rstrip().encode() + b"\r\n\r\n" + body)
+        answer = b""
+        while piece := connection.recv(1 << 16):
+            answer += piece
+
+    said, _, text = answer.partition(b"\r\n\r\n")
+    assert said.startswith(f"HTTP/1.1 {status} ".encode()), said
+    assert text.rstrip().endswith(b"."), text
+
+
+def test_a_refusal_does_not_wait_for_a_body_that_never_comes(site):
+    """Whoever announces a body and sends none is answered all the same."""
+    with socket.create_connection((urlsplit(site.url).hostname, urlsplit(site.url).port), timeout=20) as connection:
+        connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: gym.example\r\nContent-Length: 9\r\n\r\n")
+
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 404 ")
