@@ -62,9 +62,21 @@ def start(settings: Settings) -> Starting:
     database = opened(settings)
     cgroup.settle()
     processes = budget_of(settings, catalog).processes(settings.slots)
-    supervisor = WorkerSupervisor(database, partial(start_grading, settings), processes)
+    supervisor = _supervisor(settings, database, processes)
     archive.keep(database, catalog)
     return Starting(settings, catalog, database, supervisor)
+
+
+def _supervisor(settings: Settings, database: Database, processes: int) -> WorkerSupervisor:
+    begin = partial(start_grading, settings)
+    if database.embedded:
+        return WorkerSupervisor(database, begin, processes)
+    # Here and not above: only Postgres needs these libraries.
+    from grader.jobs.cluster.notices import Notices
+    from grader.jobs.cluster.supervisor import ClusterSupervisor
+
+    notices = Notices(database.engine.url)
+    return ClusterSupervisor(database, begin, processes, notices=notices, workers=settings.data / "workers")
 
 
 def build(settings: Settings) -> Service:

@@ -25,7 +25,7 @@ from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import GradingId
+from grader.store.records import GradingId, SubmissionId
 
 LOG = logging.getLogger(__name__)
 Stored = TypeVar("Stored")
@@ -111,6 +111,19 @@ class Worker:
                 self.token = ""
                 self.wake_up.wait(calls)
 
+    def serve_one(self, id: SubmissionId) -> None:
+        """Grade this job, which was delivered to this worker, alone if it was killed before.
+
+        Raises:
+            StoreUnavailable: the database does not answer; whoever looks after the queue has the job delivered again.
+        """
+        try:
+            with self.lock.alone() if self.jobs.was_killed(id) else self.lock.together():
+                self.token = secrets.token_hex(8)
+                self._work_on(self.jobs.take_one(id, self.token))
+        finally:
+            self.token = ""
+
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
         held = self.held
@@ -138,10 +151,13 @@ class Worker:
         with self.lock.alone() if alone else self.lock.together():
             self.token = secrets.token_hex(8)
             claim = self.jobs.take(self.queue, self.token, alone=alone)
-            if claim is not None:
-                with logged_for(claim.id):
-                    self._work(claim)
+            self._work_on(claim)
         return claim is not None or alone
+
+    def _work_on(self, claim: Claim | None) -> None:
+        if claim is not None:
+            with logged_for(claim.id):
+                self._work(claim)
 
     def _work(self, claim: Claim) -> None:
         if claim.kills > self.retries.kills:
