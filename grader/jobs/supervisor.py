@@ -125,7 +125,7 @@ class WorkerSupervisor(TableQueue):
         self._leaving = threading.Event()
         self._shares: list[dict[str, int]] = []
         self._places = range(processes)
-        self._processes = {0: WorkerProcess(start, 0)}
+        self._processes = {place: WorkerProcess(start, place) for place in self._places[:1]}
         self._threads: list[threading.Thread] = []
         self.tryouts = RemoteTryouts(self._offer, lambda: self._processes.keys())
 

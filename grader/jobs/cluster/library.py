@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
+from procrastinate.exceptions import ConnectorException
 from procrastinate.job_context import JobContext
 from procrastinate.schema import SchemaManager
 from sqlalchemy import URL, Connection, select, text
 from sqlalchemy.orm import Session
 
-from grader.store.engine import POSTGRES_OPTIONS
+from grader.store.engine import POSTGRES_OPTIONS, StoreUnavailable
 from grader.store.records import SubmissionId
 from grader.store.tables import JobRow, SubmissionRow
 
@@ -24,6 +25,7 @@ SCHEMA = "procrastinate"
 TASK = "grade"
 _QUARTERS = 250  # milliseconds: a priority of the library has 32 bits, which last for 17 years of quarter seconds
 _FIRST = 1_767_225_600_000 // _QUARTERS  # 2026-01-01
+_MOST = 2**31 - 1
 _CONNECTIONS = 3
 
 
@@ -72,19 +74,32 @@ class Deferred:
         self._app = App(connector=SyncPsycopgConnector())
 
     def put(self, session: Session, ids: Collection[SubmissionId]) -> None:
-        """Have these jobs, which wait in the table, brought to workers, as a part of the caller's transaction."""
+        """Have these jobs, which wait in the table, brought to workers, as a part of the caller's transaction.
+
+        Raises:
+            StoreUnavailable: the database does not take them.
+        """
         session.flush()
         job, row = JobRow, SubmissionRow
         query = select(job.submission_id, job.queue, job.priority, job.ready, row.user_id)
         found = session.execute(query.join(row, row.id == job.submission_id).where(job.submission_id.in_(ids))).all()
         driver = session.connection().connection.driver_connection
         for id, queue, priority, ready, person in found:
-            self._app.configure_task(
+            deferrer = self._app.configure_task(
                 TASK,
                 queue=queue,
-                priority=_FIRST - priority // _QUARTERS,  # the library's highest goes first, ours is a deadline
+                priority=_priority(priority),
                 lock=f"person {person}",
                 queueing_lock=id,
                 schedule_at=datetime.fromtimestamp(ready, UTC),
                 connection=driver,
-            ).defer(submission=id)
+            )
+            try:
+                deferrer.defer(submission=id)
+            except ConnectorException as fault:
+                raise StoreUnavailable(f"the job could not be put into the queue: {fault.__cause__}") from fault
+
+
+def _priority(deadline: int) -> int:
+    """Return the library's priority, of which the highest goes first, for a deadline in milliseconds since the epoch."""
+    return max(-_MOST, min(_FIRST - deadline // _QUARTERS, _MOST))
