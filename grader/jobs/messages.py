@@ -157,4 +157,4 @@ def decoded(line: str | bytes) -> Message:
         request = fields["request"]
         assert isinstance(request, dict)
         fields = {**fields, "request": TryoutRequest(**request)}
-    return _TYPES[name](**fields)  # type: ignore[arg-type]  # both ends are of one version
+    return _TYPES[name](**fields)  # both ends are of one version

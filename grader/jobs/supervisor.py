@@ -230,6 +230,6 @@ class WorkerSupervisor(TableQueue):
 def shared_out(slots: Mapping[str, int], processes: int) -> list[dict[str, int]]:
     """Return the slots of each process: those of the CPU in equal parts, those of a device all in the first."""
     cpu = slots.get("cpu", 0)
-    shares = [{"cpu": (cpu + place) // processes} for place in range(processes)]
+    shares: list[dict[str, int]] = [{"cpu": (cpu + place) // processes} for place in range(processes)]
     shares[0] |= {queue: number for queue, number in slots.items() if queue != "cpu"}
     return shares

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -50,7 +51,7 @@ def served() -> Iterator[str]:
                 assert server.poll() is None, (folder / "log").read_text()
             yield f"postgresql+psycopg://tests@127.0.0.1:{port}"
         finally:
-            server.terminate()
+            server.send_signal(signal.SIGINT)  # at once: SIGTERM waits for whoever is still connected
             server.wait(30)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -53,6 +54,7 @@ class ClusterEngine(GradingEngine):
         super().__init__(database, grade, workers=workers, delivery=Deferred(), **options)
         self._notices = Notices(database.engine.url)
         self._recovery: Recovery | None = None
+        self._next_look = 0.0
         self._free: dict[str, SimpleQueue[Worker]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._deliveries: asyncio.Task[None] | None = None
@@ -90,9 +92,11 @@ class ClusterEngine(GradingEngine):
         return not freed
 
     def _look_after(self) -> None:
-        with self._database.read() as session:
-            self._let_newcomers_pass(session)
-        if self._recovery is not None and self._lock is not None:
+        if any(worker.held is not None for worker in self._running):
+            with self._database.read() as session:
+                self._let_newcomers_pass(session)
+        if self._recovery is not None and self._lock is not None and time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + BEAT_SECONDS
             self._recovery.look()
 
     def _heed(self, message: Message) -> None:

@@ -51,7 +51,7 @@ def conninfo(url: URL) -> str:
 
 
 def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None]) -> App:
-    """Return an app whose workers call `grade` with the queue, the library's number of the worker and the submission."""
+    """Return an app whose workers call `grade` with the queue, their number in the library, and the submission."""
     options = {"options": POSTGRES_OPTIONS}
     app = App(connector=PsycopgConnector(conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS, kwargs=options))
 
@@ -101,5 +101,5 @@ class Deferred:
 
 
 def _priority(deadline: int) -> int:
-    """Return the library's priority, of which the highest goes first, for a deadline in milliseconds since the epoch."""
+    """Return the library's priority, the highest goes first, for a deadline in milliseconds since the epoch."""
     return max(-_MOST, min(_FIRST - deadline // _QUARTERS, _MOST))

@@ -32,9 +32,7 @@ BEAT_SECONDS = 1.0
 SILENCE_SECONDS = 4.0  # without a heartbeat, and a worker counts as gone
 FULL_LOOK_SECONDS = 5.0  # between two looks for jobs that nobody is going to deliver
 _TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
-_BEATING = text(
-    "SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :silence)"
-)
+_BEATING = text("SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :silence)")
 _STRAY = text(
     "DELETE FROM procrastinate_jobs WHERE status = 'doing' AND (worker_id IS NULL OR worker_id <> ALL(:beating))"
 )
@@ -46,7 +44,7 @@ _UNDELIVERED = text(
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a claim, as it is written into the table: its process's lock, its machine, its number in the library."""
+    """Who holds a claim, as the table has it: its process's lock, its machine, its number in the library."""
 
     lock: str
     machine: str
@@ -97,7 +95,9 @@ class Recovery:
             self._next = time.monotonic() + FULL_LOOK_SECONDS
             session.execute(_STRAY, {"beating": sorted(beating)})
             claims.adopt(session)
-            lost = [SubmissionId(id) for id in session.scalars(select(JobRow.submission_id).where(WAITING, _UNDELIVERED))]
+            lost = [
+                SubmissionId(id) for id in session.scalars(select(JobRow.submission_id).where(WAITING, _UNDELIVERED))
+            ]
             self.delivery.put(session, lost)
         if lost:
             LOG.warning("%d open submissions were in nobody's hands; they are graded again", len(lost))
