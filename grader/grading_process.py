@@ -22,9 +22,9 @@ from grader.jobs.engine import GradingEngine
 from grader.jobs.grading import grade_with, tryouts_with, versions_with
 from grader.jobs.live import Live
 from grader.jobs.messages import Message, Ready, Unavailable, WronglyWritten, send
+from grader.jobs.retries import Retries
 from grader.jobs.stock import Stock
 from grader.jobs.tryouts import TryoutThread
-from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.sandbox.gpu.box import DeviceBox

@@ -32,7 +32,7 @@ class QueuePosition:
     again: bool = False
 
 
-class Loss(Enum):
+class LostTry(Enum):
     """Why tries came to no end: what that adds to the counts of a job's tries and of its kills."""
 
     HANDED_BACK = (-1, 0)  # by the worker itself, which was not killed by it
@@ -143,7 +143,7 @@ def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
     return True
 
 
-def release(session: Session, worker: str, loss: Loss, *, keep: Collection[str] = ()) -> list[SubmissionId]:
+def release(session: Session, worker: str, loss: LostTry, *, keep: Collection[str] = ()) -> list[SubmissionId]:
     """Queue again what a worker holds, but for the claims in `keep`; return what that was."""
     tries, kills = loss.value
     held = update(JobRow).where(JobRow.worker == worker, JobRow.claim.not_in(keep))

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.jobs.claims import Loss
+from grader.jobs.claims import LostTry
 from grader.jobs.delivery import NoDelivery
 from grader.jobs.engine import GradingEngine
 from grader.jobs.queue import Grade
@@ -49,7 +49,7 @@ class EmbeddedEngine(GradingEngine):
 
     def _release(self, session: Session, worker: str) -> int:
         own = self._lock is not None and worker == self._lock.id
-        loss = Loss.HANDED_BACK if own else Loss.KILLED
+        loss = LostTry.HANDED_BACK if own else LostTry.KILLED
         return len(claims.release(session, worker, loss, keep=self._tokens() if own else ()))
 
     def _serving(self, workers: list[Worker]) -> list[threading.Thread]:
@@ -61,7 +61,7 @@ class EmbeddedEngine(GradingEngine):
 
     def _hand_back(self, lock: WorkerLock) -> bool:
         with self._database.write() as session:
-            return not claims.release(session, lock.id, Loss.HANDED_BACK)
+            return not claims.release(session, lock.id, LostTry.HANDED_BACK)
 
     def _look_after(self) -> None:
         with self._database.read() as session:

@@ -20,10 +20,11 @@ from grader.jobs.delivery import Delivery
 from grader.jobs.idle import Work, use_idle_time
 from grader.jobs.live import Live
 from grader.jobs.queue import Grade, VersionsOf
+from grader.jobs.retries import Retries
 from grader.jobs.run_lock import RunLock
 from grader.jobs.table import TableJobs, TableQueue
 from grader.jobs.wake_up import WakeUp
-from grader.jobs.worker import Retries, Worker
+from grader.jobs.worker import Worker
 from grader.jobs.worker_lock import WorkerLock
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Versions

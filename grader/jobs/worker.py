@@ -20,6 +20,7 @@ from typing import TypeVar
 from grader.errors import Killed, logged_for, record
 from grader.jobs.live import Live, LiveTracker
 from grader.jobs.queue import Cancelled, Claim, Grade, Jobs, Preempted, VersionsOf
+from grader.jobs.retries import Retries
 from grader.jobs.run_lock import RunLock
 from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
@@ -40,27 +41,6 @@ KILLED = (
     "of it could be graded. Look for tensors that are larger than they need to be, and for lists that keep them; if "
     "you think that your code is not the reason, tell your instructor."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """What happens after a fault of ours, and to a try that takes long.
-
-    Attributes:
-        pauses: seconds to wait before each further try; after the last one the submission is broken.
-        tries: how often a job may be taken in all; more, and it is what kills its workers.
-        kills: how often what runs a job may be killed, its sandbox, its grading process or the whole service, before it
-            is told as out of memory.
-        rests: seconds that a worker pauses after its first, second, … failure in a row to reach the database; the
-            last for all that follow.
-        quick_seconds: what a first try has before others go first; each further try has twice as long.
-    """
-
-    pauses: tuple[float, ...] = (1.0, 5.0)
-    tries: int = 12
-    kills: int = 1
-    rests: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 15.0)
-    quick_seconds: float = 1.0
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from grader.jobs.cluster.supervisor import ClusterSupervisor
 from grader.jobs.live import GradingSteps
 from grader.jobs.messages import Advanced, Message, Moved
 from grader.jobs.queue import Grade, Tracker
-from grader.jobs.worker import Retries
+from grader.jobs.retries import Retries
 from grader.judge.report import Report
 from grader.store import migrate
 from grader.store.engine import Database

@@ -20,7 +20,7 @@ from typing import Any
 from procrastinate import App
 
 from grader.jobs import claims
-from grader.jobs.claims import Loss
+from grader.jobs.claims import LostTry
 from grader.jobs.cluster.library import Deferred, worker_app
 from grader.jobs.cluster.notices import Notices
 from grader.jobs.cluster.recovery import BEAT_SECONDS, SILENCE_SECONDS, Holder, Recovery, machine_in
@@ -85,7 +85,7 @@ class ClusterEngine(GradingEngine):
         self._notices.close()
         with self._database.write() as session:
             names = [name for name in claims.holders(session) if lock.holds(name)]
-            freed = [id for name in names for id in claims.release(session, name, Loss.HANDED_BACK)]
+            freed = [id for name in names for id in claims.release(session, name, LostTry.HANDED_BACK)]
             self._delivery.put(session, freed)
         for id in freed:
             self.live.interrupt(id)  # its thread would keep the process from ending
@@ -114,10 +114,7 @@ class ClusterEngine(GradingEngine):
         self._loop.set_default_executor(ThreadPoolExecutor(slots.total() + _MORE_THREADS, "delivered"))
         while not self._stop.is_set():
             try:
-                app = worker_app(self._database.engine.url, self._grade_delivered)
-                async with app.open_async(), asyncio.TaskGroup() as group:
-                    for queue, number in slots.items():
-                        group.create_task(_work(app, queue, number))
+                await _work(worker_app(self._database.engine.url, self._grade_delivered), slots)
             except Exception as fault:  # noqa: BLE001 - whatever ends the library's worker, it is begun again
                 LOG.warning("jobs are not delivered to this process, next in %s s: %r", REST_SECONDS, fault)
                 await asyncio.sleep(REST_SECONDS)
@@ -136,7 +133,14 @@ class ClusterEngine(GradingEngine):
             free.put(worker)
 
 
-async def _work(app: App, queue: str, number: int) -> None:
+async def _work(app: App, slots: Counter[str]) -> None:
+    """Have jobs delivered for so many slots of each queue, up to the end of one of the library's workers."""
+    async with app.open_async(), asyncio.TaskGroup() as group:
+        for queue, number in slots.items():
+            group.create_task(_serve(app, queue, number))
+
+
+async def _serve(app: App, queue: str, number: int) -> None:
     await app.run_worker_async(
         queues=[queue],
         concurrency=number,

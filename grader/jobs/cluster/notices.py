@@ -39,17 +39,7 @@ class Notices:
         """Tell everybody who listens, this process included; return whether that was possible."""
         line = _short(message)
         with self._telling:
-            for fresh in (False, True):  # a connection that broke since the last time shows it now
-                try:
-                    if self._out is None or fresh:
-                        self._drop()
-                        self._out = self._connect()
-                    self._out.execute("SELECT pg_notify(%s, %s)", (CHANNEL, line))
-                    return True
-                except psycopg.Error as fault:
-                    LOG.debug("a notice was not sent: %s", fault)
-                    self._drop()
-        return False
+            return self._sent(line) or self._sent(line)  # a connection that broke since the last time shows it now
 
     def listen(self, heed: Callable[[Message], None]) -> threading.Thread:
         """Pass on every notice from now on, in a thread that is returned."""
@@ -67,13 +57,26 @@ class Notices:
         while not self._stop.is_set():
             try:
                 with self._connect() as heard:
-                    heard.execute(f"LISTEN {CHANNEL}")
-                    while not self._stop.is_set():
-                        for notice in heard.notifies(timeout=LISTEN_SECONDS):
-                            heed(decoded(notice.payload))
+                    self._heed_all(heard, heed)
             except psycopg.Error as fault:
                 LOG.warning("notices of other processes are not heard, next in %s s: %s", REST_SECONDS, fault)
                 self._stop.wait(REST_SECONDS)
+
+    def _heed_all(self, heard: psycopg.Connection, heed: Callable[[Message], None]) -> None:
+        heard.execute(f"LISTEN {CHANNEL}")
+        while not self._stop.is_set():
+            for notice in heard.notifies(timeout=LISTEN_SECONDS):
+                heed(decoded(notice.payload))
+
+    def _sent(self, line: str) -> bool:
+        try:
+            self._out = self._out or self._connect()
+            self._out.execute("SELECT pg_notify(%s, %s)", (CHANNEL, line))
+        except psycopg.Error as fault:
+            LOG.debug("a notice was not sent: %s", fault)
+            self._drop()
+            return False
+        return True
 
     def _connect(self) -> psycopg.Connection:
         return psycopg.connect(self._address, autocommit=True, connect_timeout=CONNECT_SECONDS)

@@ -20,7 +20,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.jobs.claims import WAITING, Loss
+from grader.jobs.claims import WAITING, LostTry
 from grader.jobs.delivery import Delivery
 from grader.jobs.worker_lock import WorkerLock
 from grader.store.engine import Database
@@ -108,11 +108,11 @@ class Recovery:
         holder = Holder.read(name)
         if self.lock.holds(name):
             own = self.tokens()
-            return [] if tokens <= own else claims.release(session, name, Loss.HANDED_BACK, keep=own)
+            return [] if tokens <= own else claims.release(session, name, LostTry.HANDED_BACK, keep=own)
         if holder.machine == self.machine and self.lock.dead(holder.lock):
-            return claims.release(session, name, Loss.KILLED)
+            return claims.release(session, name, LostTry.KILLED)
         if holder.number not in beating:
-            return claims.release(session, name, Loss.VANISHED)
+            return claims.release(session, name, LostTry.VANISHED)
         return []
 
 
