@@ -6,11 +6,14 @@ import json
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Collection
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 
+from grader.errors import SettingsError
 from grader.exercise.catalog import ROOT, Catalog
 from grader.installation import budget_of, chosen_box, opened, rules_of, slots_in_memory
 from grader.jobs import archive
@@ -21,7 +24,7 @@ from grader.sandbox import cgroup
 from grader.sandbox.choice import BoxToCome
 from grader.sandbox.lockdown import oom
 from grader.service import Service
-from grader.settings import Settings
+from grader.settings import PREFIX, Settings
 from grader.store.engine import Database
 
 ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
@@ -62,9 +65,53 @@ def start(settings: Settings) -> Starting:
     database = opened(settings)
     cgroup.settle()
     processes = budget_of(settings, catalog).processes(settings.slots)
-    supervisor = WorkerSupervisor(database, partial(start_grading, settings), processes)
+    supervisor = _supervisor(settings, database, processes)
     archive.keep(database, catalog)
     return Starting(settings, catalog, database, supervisor)
+
+
+def _supervisor(settings: Settings, database: Database, processes: int) -> WorkerSupervisor:
+    begin = partial(start_grading, settings)
+    if database.embedded:
+        return WorkerSupervisor(database, begin, processes)
+    # Here and not above: only Postgres needs these libraries.
+    from grader.jobs.cluster.notices import Notices
+    from grader.jobs.cluster.supervisor import ClusterSupervisor
+
+    notices = Notices(database.engine.url)
+    return ClusterSupervisor(database, begin, processes, notices=notices, workers=settings.data / "workers")
+
+
+def grade_until(
+    stop: threading.Event, settings: Settings, devices: Collection[str], ready: Callable[[str], None]
+) -> None:
+    """Grade here, without pages, what is handed in at other machines, until `stop` is set.
+
+    Args:
+        stop: ends it; what is being graded is finished, or handed back.
+        settings: of this machine; its database is the one that all share.
+        devices: what to grade on, `cpu` and `cuda`.
+        ready: called with the name of the sandbox once this machine grades.
+
+    Raises:
+        SettingsError: the database is a file, which no other machine has.
+        SandboxUnavailable: this machine has no sandbox for strangers' code, or too little memory.
+        AuthorError: an exercise is written wrongly.
+    """
+    if not settings.database_url.startswith("postgres"):
+        raise SettingsError(
+            f"{PREFIX}DATABASE_URL is not set to a Postgres, which the machines share; expected: postgresql://…"
+        )
+    starting = start(settings)
+    try:
+        hello = starting.supervisor.wait()
+        slots = rules_of(starting.settings, with_gpu=hello.gpu).slots
+        starting.supervisor.start({device: number for device, number in slots.items() if device in devices})
+        ready(hello.box)
+        stop.wait()
+        starting.supervisor.drain(settings.drain_seconds)
+    finally:
+        starting.database.close()
 
 
 def build(settings: Settings) -> Service:

@@ -7,6 +7,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -17,12 +18,13 @@ from grader.exercise.catalog import Catalog
 from grader.installation import close, opened, rules_of
 from grader.jobs import archive
 from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import GradingEngine
 from grader.jobs.grading import grade_with, tryouts_with, versions_with
 from grader.jobs.live import Live
-from grader.jobs.messages import Ready, Unavailable, WronglyWritten, send
+from grader.jobs.messages import Message, Ready, Unavailable, WronglyWritten, send
+from grader.jobs.retries import Retries
 from grader.jobs.stock import Stock
 from grader.jobs.tryouts import TryoutThread
-from grader.jobs.worker import Retries
 from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.sandbox.gpu.box import DeviceBox
@@ -57,9 +59,9 @@ def serve(
         send(connection, Unavailable(str(reason)))
         return
     gpu = choose_gpu(settings) if first else None
-    relay = RemoteProgress(connection)
-    threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     database = Database(settings.database_url or settings.file_url)
+    relay = RemoteProgress(_reporting(database, connection))
+    threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     stock = Stock(settings.data / "stock", catalog, settings.stock_mib << 20)
     engine = _engine(settings, catalog, database, (box, gpu), live=relay, stock=stock)
     gc.collect()
@@ -135,10 +137,15 @@ def _engine(
     live: Live | None = None,
     retries: Retries | None = None,
     stock: Stock | None = None,
-) -> EmbeddedEngine:
+) -> GradingEngine:
     box, gpu = boxes
     place = DevicePlace(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
-    return EmbeddedEngine(
+    engine: Callable[..., GradingEngine] = EmbeddedEngine
+    if not database.embedded:
+        from grader.jobs.cluster.engine import ClusterEngine  # here: only Postgres needs its libraries
+
+        engine = ClusterEngine
+    return engine(
         database,
         grade_with(catalog, box, place, stock),
         versions=versions_with(catalog),
@@ -147,3 +154,12 @@ def _engine(
         retries=retries,
         background=stock.fill if stock else None,
     )
+
+
+def _reporting(database: Database, connection: socket.socket) -> Callable[[Message], bool]:
+    """Return how a grading process reports its progress: to its own pages, or to those of all machines."""
+    if database.embedded:
+        return partial(send, connection)
+    from grader.jobs.cluster.notices import Notices  # here, as in `_engine`
+
+    return Notices(database.engine.url).publish

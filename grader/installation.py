@@ -50,6 +50,11 @@ def opened(settings: Settings, patience: float = PATIENCE_SECONDS) -> Database:
     private.secure(settings.data, private.file_of(url), accept_open=settings.allow_open_data)
     database = Database(url, patience=patience)
     migrate.upgrade(database)
+    if not database.embedded:
+        from grader.jobs.cluster.library import install  # here: only Postgres needs its library
+
+        with database.engine.begin() as connection:
+            install(connection)
     return database
 
 

@@ -32,6 +32,7 @@ _WRONG_IMPORTS = {
     "libraries of the pages": ("service/names.py", "fastapi"),
     "libraries of the command line": ("judge/text.py", "typer"),
     "the library of the store": ("service/names.py", "sqlalchemy"),
+    "the library that delivers jobs, and the driver of its notices": ("jobs/table.py", "procrastinate"),
     "the library for migrations": ("jobs/claims.py", "alembic"),
     "libraries of the accounts": ("store/accounts.py", "argon2"),
     "the library for outside data": ("box/plan.py", "pydantic"),

@@ -1,9 +1,13 @@
-"""`python -m grader serve`, `doctor`, `class-code` and `user add`: what whoever runs the service needs."""
+"""`python -m grader serve`, `worker`, `doctor`, `class-code` and `user add`: what whoever runs the service needs."""
 
 from __future__ import annotations
 
 import platform
+import signal
 import sys
+import threading
+from dataclasses import replace
+from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated
@@ -15,12 +19,22 @@ from grader.local import WrongUse
 from grader.sandbox import doctor
 from grader.settings import PREFIX, Settings
 
+
+class Device(StrEnum):
+    """What can be graded on."""
+
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+_DEVICES = {Device.CPU: "cpu", Device.GPU: "cuda"}  # the queues
 _DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")  # NVIDIA's, AMD's, and what Windows lends to its Linux
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command("serve")(serve_pages)
+    app.command("worker")(work)
     app.command("doctor")(examine)
     app.command("class-code")(show_class_code)
     users = typer.Typer(help="The people of the class.")
@@ -36,6 +50,26 @@ def serve_pages() -> None:
     from grader.pages.server import serve
 
     serve(settings)
+
+
+def work(
+    queue: Annotated[list[Device] | None, typer.Option(help="What to grade on; all that is here if left out.")] = None,
+    slots: Annotated[int | None, typer.Option(min=1, help="How many submissions at once on each.")] = None,
+) -> None:
+    """Grade here, without pages, what is handed in at machines that share a Postgres with this one."""
+    settings = Settings.from_environment()
+    if slots is not None:
+        settings = replace(settings, slots=slots, gpu_slots=slots)
+    # Here and not above: the store brings SQLAlchemy, which other commands do without.
+    from grader.bootstrap import grade_until
+    from grader.log import set_up_log
+
+    set_up_log(settings.log_format)
+    stop = threading.Event()
+    for known in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(known, lambda *_: stop.set())
+    devices = [_DEVICES[one] for one in queue or Device]
+    grade_until(stop, settings, devices, lambda box: typer.echo(f"grading on {', '.join(devices)}, in {box}"))
 
 
 def examine() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, CursorResult, Delete, Update, delete, func, insert, select, tuple_, update
@@ -29,6 +30,14 @@ class QueuePosition:
     created: float
     ahead: int
     again: bool = False
+
+
+class LostTry(Enum):
+    """Why tries came to no end: what that adds to the counts of a job's tries and of its kills."""
+
+    HANDED_BACK = (-1, 0)  # by the worker itself, which was not killed by it
+    KILLED = (0, 1)  # with the process; which of its jobs was the reason shows when each is graded alone
+    VANISHED = (0, 0)  # the machine is not heard of any more; nobody knows why
 
 
 def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, ready: float) -> None:
@@ -61,7 +70,7 @@ def take(
     Args:
         killed: only one that was killed before, or only one that never was; None for either.
     """
-    row, job = SubmissionRow, JobRow
+    job = JobRow
     kind = () if killed is None else ((job.kills > 0) == killed,)
     first = (
         select(job.submission_id)
@@ -71,9 +80,24 @@ def take(
         .with_for_update(skip_locked=True)
         .scalar_subquery()
     )
+    return _claimed(session, job.submission_id == first, worker=worker, token=token, now=now)
+
+
+def take_one(session: Session, id: SubmissionId, *, worker: str, token: str, now: float) -> Claim | None:
+    """Take this job; None if it waits no longer."""
+    return _claimed(session, JobRow.submission_id == id, worker=worker, token=token, now=now)
+
+
+def was_killed(session: Session, id: SubmissionId) -> bool:
+    """Return whether a try of this job was killed; it is to be graded alone."""
+    return bool(session.scalar(select(JobRow.kills).where(JobRow.submission_id == id)))
+
+
+def _claimed(session: Session, which: ColumnElement[bool], *, worker: str, token: str, now: float) -> Claim | None:
+    row, job = SubmissionRow, JobRow
     taken = session.execute(
         update(job)
-        .where(job.submission_id == first, WAITING)
+        .where(which, WAITING)
         .values(worker=worker, claim=token, started=now, tries=job.tries + 1)
         .returning(job.submission_id, job.reason, job.tries, job.faults, job.kills)
         .execution_options(synchronize_session=False)
@@ -119,19 +143,17 @@ def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
     return True
 
 
-def release(session: Session, worker: str, *, keep: Collection[str] = (), forgive: bool = False) -> int:
-    """Queue again what a worker holds, but for the claims in `keep`.
-
-    With `forgive` these tries are not counted: whoever hands a job back by itself was not killed by it. Without it they
-    were killed, one and all; which of them was the reason shows when each is graded alone.
-    """
+def release(session: Session, worker: str, loss: LostTry, *, keep: Collection[str] = ()) -> list[SubmissionId]:
+    """Queue again what a worker holds, but for the claims in `keep`; return what that was."""
+    tries, kills = loss.value
     held = update(JobRow).where(JobRow.worker == worker, JobRow.claim.not_in(keep))
-    counts = {"tries": JobRow.tries - int(forgive), "kills": JobRow.kills + int(not forgive)}
-    return _count(session, held.values(worker=None, claim=None, **counts))
+    counts = {"tries": JobRow.tries + tries, "kills": JobRow.kills + kills}
+    freed = held.values(worker=None, claim=None, **counts).returning(JobRow.submission_id)
+    return [SubmissionId(id) for id in session.scalars(freed.execution_options(synchronize_session=False))]
 
 
-def adopt(session: Session) -> int:
-    """Put every open submission that has no job into its queue."""
+def adopt(session: Session) -> list[SubmissionId]:
+    """Put every open submission that has no job into its queue; return which those were."""
     row = SubmissionRow
     lost = session.execute(
         select(row.id, row.device, row.created)
@@ -140,7 +162,7 @@ def adopt(session: Session) -> int:
     ).all()
     for id, device, created in lost:
         enqueue(session, SubmissionId(id), queue=device, priority=round(created * 1000), ready=created)
-    return len(lost)
+    return [SubmissionId(id) for id, *_ in lost]
 
 
 def requeue_unserved(session: Session, served: Collection[str]) -> int:

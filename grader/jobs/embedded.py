@@ -9,199 +9,72 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.jobs.idle import Work, use_idle_time
-from grader.jobs.live import Live
-from grader.jobs.queue import Grade, VersionsOf
-from grader.jobs.run_lock import RunLock
-from grader.jobs.table import TableJobs, TableQueue
-from grader.jobs.wake_up import WakeUp
-from grader.jobs.worker import Retries, Worker
+from grader.jobs.claims import LostTry
+from grader.jobs.delivery import NoDelivery
+from grader.jobs.engine import GradingEngine
+from grader.jobs.queue import Grade
+from grader.jobs.worker import Worker
 from grader.jobs.worker_lock import WorkerLock
-from grader.store.engine import Database, StoreUnavailable
-from grader.store.gradings import Versions
-from grader.store.records import SubmissionId
+from grader.store.engine import Database
 
 LOG = logging.getLogger(__name__)
-KEEPER_SECONDS = 0.5
-DRAIN_LOOK_SECONDS = 0.05
-_IDLE_TIME = "idle time"
 
 
-def _unknown(_exercise: str) -> Versions:
-    return Versions(exercise="", grader="", torch="")
+class EmbeddedEngine(GradingEngine):
+    """Runs the jobs of one database file; the arguments are those of `GradingEngine`."""
 
-
-class EmbeddedEngine(TableQueue):
-    """Runs the jobs of one database file in this process, beside other processes; nothing runs before `run`.
-
-    Args:
-        database: where the submissions are.
-        grade: gives the report on one submission; whatever it raises is a fault of ours.
-        versions: what submissions are graded with here.
-        workers: the directory in which the processes show each other that they live.
-        live: where watchers hear of what happens.
-        retries: what to do after a fault of ours.
-        background: what can be done while nobody waits here; see `use_idle_time`.
-        clock: gives the seconds since the epoch.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        grade: Grade,
-        *,
-        workers: Path,
-        versions: VersionsOf = _unknown,
-        live: Live | None = None,
-        retries: Retries | None = None,
-        background: Work | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, database: Database, grade: Grade, *, workers: Path, **options: Any) -> None:
         """Prepare to grade."""
-        super().__init__(database, live or Live(), clock)
-        self._grade = grade
-        self._versions = versions
-        self._workers = workers
-        self._retries = retries or Retries()
-        self._background = background
-        self._wake_ups: dict[str, WakeUp] = {}
-        self._stop = threading.Event()
-        self._lock: WorkerLock | None = None
-        self._running: list[Worker] = []
-        self._threads: list[threading.Thread] = []
-
-    def run(self, slots: Mapping[str, int]) -> None:
-        """Start that many slots for each queue and return."""
-        self._stop = threading.Event()  # its own for each run: a worker that outlived a drain must not wake up again
-        self._lock = WorkerLock(self._workers)
-        self.live.slots = sum(slots.values())
-        try:
-            self.reconcile()
-        except StoreUnavailable as fault:  # the keeper looks again, twice a second
-            LOG.warning("what was left behind could not be handed over yet: %s", fault)
-        self._running = [self._worker(queue, self._lock) for queue, number in slots.items() for _ in range(number)]
-        self._threads = [
-            threading.Thread(target=worker.serve, daemon=True, name="grading worker") for worker in self._running
-        ]
-        self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
-        if self._background is not None:
-            others = (self._background, self._is_idle, self._stop)
-            self._threads.append(threading.Thread(target=use_idle_time, args=others, daemon=True, name=_IDLE_TIME))
-        for thread in self._threads:
-            thread.start()
+        super().__init__(database, grade, workers=workers, delivery=NoDelivery(), **options)
 
     def wake(self, queue: str) -> None:
         """Wake a worker: something has been put into the queue, here or by another process."""
         self._wake_up(queue).wake()
-
-    def interrupt(self, id: SubmissionId) -> None:
-        """End the try of a submission that was cancelled, if it is made here."""
-        self.live.interrupt(id)
 
     def reconcile(self) -> int:
         """Hand over again what is open and in nobody's hands; return how many those were."""
         with self._database.read() as session:
             lost = [worker for worker, tokens in claims.holders(session).items() if self._lost(worker, tokens)]
         with self._database.write() as session:
-            found = claims.adopt(session) + sum(self._release(session, worker) for worker in lost)
+            found = len(claims.adopt(session)) + sum(self._release(session, worker) for worker in lost)
         if found:
             LOG.warning("%d open submissions were in nobody's hands; they are graded again", found)
         return found
 
-    def drain(self, seconds: float) -> bool:
-        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
-        lock, self._lock = self._lock, None
-        if lock is None:
-            return True
-        self._stop.set()
-        for wake_up in self._wake_ups.values():
-            wake_up.wake_all()
-        try:
-            self._await_claims(lock, time.monotonic() + seconds)
-            with self._database.write() as session:
-                return claims.release(session, lock.id, forgive=True) == 0
-        except StoreUnavailable as fault:  # the next start finds what we held: whoever signs out counts as dead
-            LOG.warning("what is being graded could not be handed back: %s", fault)
-            return False
-        finally:
-            lock.close()
-
     def _release(self, session: Session, worker: str) -> int:
         own = self._lock is not None and worker == self._lock.id
-        return claims.release(session, worker, keep=self._held(worker), forgive=own)
+        loss = LostTry.HANDED_BACK if own else LostTry.KILLED
+        return len(claims.release(session, worker, loss, keep=self._tokens() if own else ()))
 
-    def _await_claims(self, lock: WorkerLock, end: float) -> None:
-        alive = self._threads
-        while alive and time.monotonic() < end:
-            alive[0].join(DRAIN_LOOK_SECONDS)
-            alive = [thread for thread in alive if thread.is_alive()]
-            if any(thread.name == _IDLE_TIME for thread in alive):
-                continue  # a process that ends while torch works in one of its threads is aborted
-            with self._database.read() as session:
-                # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
-                if lock.id not in claims.holders(session) and not any(worker.explaining for worker in self._running):
-                    return
+    def _serving(self, workers: list[Worker]) -> list[threading.Thread]:
+        return [threading.Thread(target=worker.serve, daemon=True, name="grading worker") for worker in workers]
 
-    def _worker(self, queue: str, lock: WorkerLock) -> Worker:
-        return Worker(
-            queue=queue,
-            jobs=TableJobs(self._database, lock.id, self._stop.is_set, self._clock),
-            grade=self._grade,
-            versions=self._versions,
-            live=self.live,
-            wake_up=self._wake_up(queue),
-            lock=RunLock(self._workers),
-            stop=self._stop,
-            retries=self._retries,
-            clock=self._clock,
-        )
+    def _stop_serving(self) -> None:
+        for wake_up in self._wake_ups.values():
+            wake_up.wake_all()
 
-    def _wake_up(self, queue: str) -> WakeUp:
-        return self._wake_ups.setdefault(queue, WakeUp())
-
-    def _keep(self, stop: threading.Event) -> None:
-        failing = False
-        while not stop.wait(KEEPER_SECONDS):
-            try:
-                self._look_after()
-                failing = False
-            except Exception:  # the keeper must outlive a full disk or a lost connection, and look again
-                if not failing:  # once: a log that grows by the second fills the disk as well
-                    LOG.exception("looking after the queue failed; it is tried again every %s s", KEEPER_SECONDS)
-                failing = True
+    def _hand_back(self, lock: WorkerLock) -> bool:
+        with self._database.write() as session:
+            return not claims.release(session, lock.id, LostTry.HANDED_BACK)
 
     def _look_after(self) -> None:
         with self._database.read() as session:
             held = claims.holders(session)
             ready = claims.depth(session, ready=self._clock())
-            newcomers = claims.newcomers(session)
+            self._let_newcomers_pass(session)
         if any(self._lost(worker, tokens) for worker, tokens in held.items()):
             self.reconcile()
         for queue, number in ready.items():
             self._wake_up(queue).wake(number)
-        for worker in self._running:
-            if worker.queue in newcomers:
-                worker.yield_turn()
-
-    def _is_idle(self) -> bool:
-        return not self._stop.is_set() and all(worker.held is None for worker in self._running)
 
     def _lost(self, worker: str, tokens: set[str]) -> bool:
         lock = self._lock
         if lock is None:
             return False
-        if worker == lock.id:
-            return not tokens <= self._held(worker)
-        return lock.dead(worker)
-
-    def _held(self, worker: str) -> set[str]:
-        if self._lock is None or worker != self._lock.id:
-            return set()
-        return {worker.token for worker in self._running}
+        return not tokens <= self._tokens() if worker == lock.id else lock.dead(worker)

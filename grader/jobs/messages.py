@@ -128,7 +128,7 @@ def send(connection: socket.socket, message: Message, *, hint: bool = False) -> 
 
     A `hint` may get lost: it is dropped where some hundred messages wait to be read already.
     """
-    line = json.dumps([type(message).__name__, asdict(message)]).encode()
+    line = encoded(message).encode()
     with suppress(OSError):
         return connection.send(line, socket.MSG_DONTWAIT if hint else 0) == len(line)
     return False
@@ -138,11 +138,17 @@ def received(connection: socket.socket) -> Iterator[Message]:
     """Yield the messages of the other side, up to its end."""
     with suppress(OSError):
         while line := connection.recv(MESSAGE_BYTES):
-            name, fields = json.loads(line)
-            yield _read(name, fields)
+            yield decoded(line)
 
 
-def _read(name: str, fields: dict[str, object]) -> Message:
+def encoded(message: Message) -> str:
+    """Return a message as JSON on one line."""
+    return json.dumps([type(message).__name__, asdict(message)])
+
+
+def decoded(line: str | bytes) -> Message:
+    """Return the message that `encoded` has written."""
+    name, fields = json.loads(line)
     if name == Advanced.__name__:
         steps = fields["steps"]
         assert isinstance(steps, dict)
@@ -151,4 +157,4 @@ def _read(name: str, fields: dict[str, object]) -> Message:
         request = fields["request"]
         assert isinstance(request, dict)
         fields = {**fields, "request": TryoutRequest(**request)}
-    return _TYPES[name](**fields)  # type: ignore[arg-type]  # both ends are of one version
+    return _TYPES[name](**fields)  # both ends are of one version

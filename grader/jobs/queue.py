@@ -128,6 +128,14 @@ class Jobs(Protocol):
         """Take the next job that was killed before (`alone`), or that never was; None if none is ready."""
         ...
 
+    def was_killed(self, id: SubmissionId) -> bool:
+        """Return whether a try of this job was killed; it is to be graded alone."""
+        ...
+
+    def take_one(self, id: SubmissionId, token: str) -> Claim | None:
+        """Take this job; None if it waits no longer."""
+        ...
+
     def submission(self, claim: Claim) -> Submission | None:
         """Return what is to be graded; None if it was deleted together with its owner."""
         ...

@@ -14,8 +14,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
+from sqlalchemy.orm import Session
+
 from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.jobs import claims
+from grader.jobs.delivery import Delivery, NoDelivery
 from grader.jobs.live import Live
 from grader.jobs.messages import (
     MESSAGE_BYTES,
@@ -103,19 +106,26 @@ class WorkerSupervisor(TableQueue):
         database: where the submissions are.
         start: starts a grading process.
         processes: how many there are; the others are started once the first one grades.
+        delivery: brings jobs to workers.
         clock: gives the seconds since the epoch.
     """
 
     def __init__(
-        self, database: Database, start: Start, processes: int, *, clock: Callable[[], float] = time.time
+        self,
+        database: Database,
+        start: Start,
+        processes: int,
+        *,
+        delivery: Delivery | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Start the first process."""
-        super().__init__(database, Live(), clock)
+        super().__init__(database, delivery or NoDelivery(), Live(), clock)
         self._start = start
         self._leaving = threading.Event()
         self._shares: list[dict[str, int]] = []
         self._places = range(processes)
-        self._processes = {0: WorkerProcess(start, 0)}
+        self._processes = {place: WorkerProcess(start, place) for place in self._places[:1]}
         self._threads: list[threading.Thread] = []
         self.tryouts = RemoteTryouts(self._offer, lambda: self._processes.keys())
 
@@ -164,10 +174,14 @@ class WorkerSupervisor(TableQueue):
             thread.join()
         try:
             with self._database.read() as session:
-                return not claims.holders(session)
+                return not self._held(session)
         except StoreUnavailable as fault:
             LOG.warning("nobody knows what had to be handed back: %s", fault)
             return False
+
+    def _held(self, session: Session) -> list[str]:
+        """Return who holds a claim of those that this supervisor answers for."""
+        return list(claims.holders(session))
 
     def _tell(self, message: Message, *, hint: bool = False) -> None:
         for process in list(self._processes.values()):
@@ -216,6 +230,6 @@ class WorkerSupervisor(TableQueue):
 def shared_out(slots: Mapping[str, int], processes: int) -> list[dict[str, int]]:
     """Return the slots of each process: those of the CPU in equal parts, those of a device all in the first."""
     cpu = slots.get("cpu", 0)
-    shares = [{"cpu": (cpu + place) // processes} for place in range(processes)]
+    shares: list[dict[str, int]] = [{"cpu": (cpu + place) // processes} for place in range(processes)]
     shares[0] |= {queue: number for queue, number in slots.items() if queue != "cpu"}
     return shares

@@ -11,6 +11,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
+from grader.jobs.delivery import Delivery
 from grader.jobs.live import Live
 from grader.jobs.queue import Claim, virtual_deadline
 from grader.jobs.watching import Watching
@@ -29,13 +30,15 @@ class TableQueue(ABC):
 
     Args:
         database: where the submissions are.
+        delivery: brings jobs to workers.
         live: where watchers hear of what happens.
         clock: gives the seconds since the epoch.
     """
 
-    def __init__(self, database: Database, live: Live, clock: Callable[[], float]) -> None:
+    def __init__(self, database: Database, delivery: Delivery, live: Live, clock: Callable[[], float]) -> None:
         """Hold what all of them need."""
         self.live = live
+        self._delivery = delivery
         self._database = database
         self._clock = clock
         self._watching = Watching(database, live, clock=clock)
@@ -64,6 +67,7 @@ class TableQueue(ABC):
     def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
         """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
         claims.enqueue(session, id, queue=queue, priority=priority, ready=self._clock())
+        self._delivery.put(session, [id])
 
         def announce(_session: Session) -> None:
             self.live.moved(id)
@@ -95,11 +99,13 @@ class TableJobs:
     """The `Jobs` of one process.
 
     Attributes:
+        delivery: brings jobs to workers.
         process: the process's id.
         closed: says that nothing may be taken any more.
     """
 
     database: Database
+    delivery: Delivery
     process: str
     closed: Callable[[], bool]
     clock: Callable[[], float]
@@ -120,6 +126,18 @@ class TableJobs:
                 return None
             return claims.take(session, queue, worker=self.process, token=token, now=self.clock(), killed=alone)
 
+    def was_killed(self, id: SubmissionId) -> bool:
+        """Return whether a try of this job was killed; it is to be graded alone."""
+        with self.database.read() as session:
+            return claims.was_killed(session, id)
+
+    def take_one(self, id: SubmissionId, token: str) -> Claim | None:
+        """Take this job; None if it waits no longer."""
+        with self.database.write() as session:
+            if self.closed():
+                return None
+            return claims.take_one(session, id, worker=self.process, token=token, now=self.clock())
+
     def submission(self, claim: Claim) -> Submission | None:
         """Return what is to be graded; None if it was deleted together with its owner."""
         with self.database.read() as session:
@@ -138,17 +156,22 @@ class TableJobs:
     def retry(self, claim: Claim, pause: float) -> bool:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
         with self.database.write() as session:
-            return claims.put_back(session, claim, ready=self.clock() + pause)
+            return self._delivered(session, claim, claims.put_back(session, claim, ready=self.clock() + pause))
 
     def retry_alone(self, claim: Claim) -> bool:
         """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
         with self.database.write() as session:
-            return claims.put_back_killed(session, claim, priority=self._later())
+            return self._delivered(session, claim, claims.put_back_killed(session, claim, priority=self._later()))
 
     def step_back(self, claim: Claim) -> bool:
         """Queue the job again behind those who wait now."""
         with self.database.write() as session:
-            return claims.step_back(session, claim, priority=self._later())
+            return self._delivered(session, claim, claims.step_back(session, claim, priority=self._later()))
+
+    def _delivered(self, session: Session, claim: Claim, queued: bool) -> bool:
+        if queued:
+            self.delivery.put(session, [claim.id])
+        return queued
 
     def _later(self) -> int:
         return virtual_deadline(self.clock(), TURNS_BACK)

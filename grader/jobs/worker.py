@@ -20,12 +20,13 @@ from typing import TypeVar
 from grader.errors import Killed, logged_for, record
 from grader.jobs.live import Live, LiveTracker
 from grader.jobs.queue import Cancelled, Claim, Grade, Jobs, Preempted, VersionsOf
+from grader.jobs.retries import Retries
 from grader.jobs.run_lock import RunLock
 from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import GradingId
+from grader.store.records import GradingId, SubmissionId
 
 LOG = logging.getLogger(__name__)
 Stored = TypeVar("Stored")
@@ -40,27 +41,6 @@ KILLED = (
     "of it could be graded. Look for tensors that are larger than they need to be, and for lists that keep them; if "
     "you think that your code is not the reason, tell your instructor."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Retries:
-    """What happens after a fault of ours, and to a try that takes long.
-
-    Attributes:
-        pauses: seconds to wait before each further try; after the last one the submission is broken.
-        tries: how often a job may be taken in all; more, and it is what kills its workers.
-        kills: how often what runs a job may be killed, its sandbox, its grading process or the whole service, before it
-            is told as out of memory.
-        rests: seconds that a worker pauses after its first, second, … failure in a row to reach the database; the
-            last for all that follow.
-        quick_seconds: what a first try has before others go first; each further try has twice as long.
-    """
-
-    pauses: tuple[float, ...] = (1.0, 5.0)
-    tries: int = 12
-    kills: int = 1
-    rests: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 15.0)
-    quick_seconds: float = 1.0
 
 
 @dataclass(slots=True)
@@ -111,6 +91,19 @@ class Worker:
                 self.token = ""
                 self.wake_up.wait(calls)
 
+    def serve_one(self, id: SubmissionId) -> None:
+        """Grade this job, which was delivered to this worker, alone if it was killed before.
+
+        Raises:
+            StoreUnavailable: the database does not answer; whoever looks after the queue has the job delivered again.
+        """
+        try:
+            with self.lock.alone() if self.jobs.was_killed(id) else self.lock.together():
+                self.token = secrets.token_hex(8)
+                self._work_on(self.jobs.take_one(id, self.token))
+        finally:
+            self.token = ""
+
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
         held = self.held
@@ -138,10 +131,13 @@ class Worker:
         with self.lock.alone() if alone else self.lock.together():
             self.token = secrets.token_hex(8)
             claim = self.jobs.take(self.queue, self.token, alone=alone)
-            if claim is not None:
-                with logged_for(claim.id):
-                    self._work(claim)
+            self._work_on(claim)
         return claim is not None or alone
+
+    def _work_on(self, claim: Claim | None) -> None:
+        if claim is not None:
+            with logged_for(claim.id):
+                self._work(claim)
 
     def _work(self, claim: Claim) -> None:
         if claim.kills > self.retries.kills:

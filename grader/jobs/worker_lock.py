@@ -28,6 +28,10 @@ class WorkerLock:
             if self.dead(file.stem):
                 file.unlink(missing_ok=True)
 
+    def holds(self, worker: str) -> bool:
+        """Tell whether claims under that name are of this process; a name may say more behind a `/`."""
+        return worker.partition("/")[0] == self.id
+
     def dead(self, worker: str) -> bool:
         """Tell whether that worker's process has ended."""
         if worker == self.id:

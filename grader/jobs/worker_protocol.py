@@ -10,18 +10,20 @@ import os
 import signal
 import socket
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from grader.errors import GraderFault, NotAllowed
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import GradingEngine
 from grader.jobs.live import Live
 from grader.jobs.messages import (
     Advanced,
     Drain,
     Interrupt,
+    Message,
     Moved,
     RunTryout,
     StartWorkers,
@@ -40,19 +42,19 @@ GROUP = Path("/proc/self/autogroup")  # where the kernel groups by session, nice
 
 
 class RemoteProgress(Live):
-    """The progress of a grading process, reported to the pages' process; steps only every tenth of a second."""
+    """The progress of a grading process, reported to whoever shows it; steps only every tenth of a second."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        """Report over `connection`."""
+    def __init__(self, report: Callable[[Message], bool]) -> None:
+        """Report by `report`."""
         super().__init__()
-        self._connection = connection
+        self._report = report
         self._telling = threading.Lock()
         self._news: set[SubmissionId] = set()
 
     def moved(self, id: SubmissionId) -> None:
         """Say that this submission entered, left or ended its wait."""
         with self._telling:
-            send(self._connection, Moved(id))
+            self._report(Moved(id))
 
     def changed(self, id: SubmissionId) -> None:
         """Keep in mind that there is news of this submission."""
@@ -60,7 +62,7 @@ class RemoteProgress(Live):
 
     def took(self, seconds: float) -> None:
         """Say how long a grading took."""
-        send(self._connection, Took(seconds))
+        self._report(Took(seconds))
 
     def tell(self) -> None:
         """Say how far those submissions are of which there is news."""
@@ -68,7 +70,7 @@ class RemoteProgress(Live):
             id = self._news.pop()
             with self._telling:  # a step that is told after the end would be kept for ever
                 if self.running(id):
-                    send(self._connection, Advanced(id, self.steps(id)))
+                    self._report(Advanced(id, self.steps(id)))
 
     def keep_telling(self) -> None:
         """Do so every tenth of a second; for a thread of its own."""
@@ -77,7 +79,7 @@ class RemoteProgress(Live):
             self.tell()
 
 
-def serve_commands(connection: socket.socket, engine: EmbeddedEngine, tryouts: Tryouts) -> None:
+def serve_commands(connection: socket.socket, engine: GradingEngine, tryouts: Tryouts) -> None:
     """Carry out the commands of the pages' process until it says drain; exit if it is gone."""
     for message in received(connection):
         match message:

@@ -24,6 +24,8 @@ from grader.errors import GraderFault
 from grader.store import private
 
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+# The tables of Procrastinate have a schema of their own. A machine that vanishes keeps no row locked for long.
+POSTGRES_OPTIONS = "-csearch_path=public,procrastinate -cidle_in_transaction_session_timeout=15000"
 PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
 
 
@@ -108,7 +110,10 @@ def _engine(url: str, patience: float) -> Engine:
     parsed = make_url(url)
     # Parameters hold sources and hashes of passwords, which do not belong into a log.
     if parsed.get_backend_name() != "sqlite":
-        return create_engine(parsed, pool_pre_ping=True, pool_size=16, max_overflow=48, hide_parameters=True)
+        options = {"options": POSTGRES_OPTIONS}
+        return create_engine(
+            parsed, connect_args=options, pool_pre_ping=True, pool_size=16, max_overflow=48, hide_parameters=True
+        )
     engine = create_engine(parsed, pool_size=16, max_overflow=48, hide_parameters=True)
     if (file := private.file_of(url)) is not None:
         private.make_folder(file.parent)

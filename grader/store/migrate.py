@@ -36,6 +36,8 @@ def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIP
             _upgrade_embedded(connection, config, revision=revision, present=present)
             return
         with connection.begin():
+            # Several machines may start at once; whoever comes second finds nothing left to do.
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('grader: migrations'))")
             _run(connection, config, revision)
 
 

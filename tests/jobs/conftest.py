@@ -9,7 +9,7 @@ import pytest
 
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Grade
-from grader.jobs.worker import Retries
+from grader.jobs.retries import Retries
 from grader.store.engine import Database
 from tests.jobs.classroom import full_marks, open_database
 

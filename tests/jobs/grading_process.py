@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from grader.box.observations import CallSeen
@@ -43,7 +44,7 @@ def work(folder: Path, connection: socket.socket) -> None:
             raise Rejected("no such example")
         return f"{request.exercise} {request.seed} {request.typed}"
 
-    progress = RemoteProgress(connection)
+    progress = RemoteProgress(partial(send, connection))
     engine = EmbeddedEngine(open_database(folder), grade, workers=folder / "workers", live=progress)
     send(connection, Ready("a box"))
     serve_commands(connection, engine, TryoutThread(run))

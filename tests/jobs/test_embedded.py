@@ -175,7 +175,7 @@ def test_what_kills_every_worker_is_told_as_memory(database: Database, engine: M
     for n in range(2):
         with database.write() as session:
             assert claims.take(session, "cpu", worker="dead", token=f"t{n}", now=2e9) is not None
-            claims.release(session, "dead")
+            claims.release(session, "dead", claims.LostTry.KILLED)
     one.run({"cpu": 1})
     until(finished(database), "told")
 
@@ -310,7 +310,7 @@ def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None
     stored = hand_in(database, one, "s1")
     with database.write() as session:
         old = claims.take(session, "cpu", worker="a", token="old", now=2e9)
-        claims.release(session, "a")
+        claims.release(session, "a", claims.LostTry.KILLED)
         new = claims.take(session, "cpu", worker="b", token="new", now=2e9)
     assert old is not None
     assert new is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Tracker
-from grader.jobs.worker import Retries
+from grader.jobs.retries import Retries
 from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs.classroom import full_marks, open_database

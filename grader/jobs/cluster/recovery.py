@@ -1,0 +1,128 @@
+"""Finds what was in the hands of workers that are gone, and what nobody is going to deliver.
+
+A worker shows that it lives by the library's heartbeat; one on this machine, whose process has ended, is known at once
+by its lock. All of it is one transaction, and one process at a time does it. This is the only module that reads the
+library's tables.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from grader.jobs import claims
+from grader.jobs.claims import WAITING, LostTry
+from grader.jobs.delivery import Delivery
+from grader.jobs.worker_lock import WorkerLock
+from grader.store.engine import Database
+from grader.store.records import SubmissionId
+from grader.store.tables import JobRow
+
+LOG = logging.getLogger(__name__)
+BEAT_SECONDS = 1.0
+SILENCE_SECONDS = 4.0  # without a heartbeat, and a worker counts as gone
+FULL_LOOK_SECONDS = 5.0  # between two looks for jobs that nobody is going to deliver
+_TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
+_BEATING = text("SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :silence)")
+_STRAY = text(
+    "DELETE FROM procrastinate_jobs WHERE status = 'doing' AND (worker_id IS NULL OR worker_id <> ALL(:beating))"
+)
+_UNDELIVERED = text(
+    "NOT EXISTS (SELECT 1 FROM procrastinate_jobs AS it"
+    " WHERE it.queueing_lock = jobs.submission_id AND it.status IN ('todo', 'doing'))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a claim, as the table has it: its process's lock, its machine, its number in the library."""
+
+    lock: str
+    machine: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.lock}/{self.machine}/{self.number}"
+
+    @classmethod
+    def read(cls, name: str) -> Holder:
+        """Return what a name says."""
+        lock, machine, number = name.split("/")
+        return cls(lock, machine, int(number))
+
+
+@dataclass(slots=True)
+class Recovery:
+    """Looks after the claims of all machines, for one process.
+
+    Attributes:
+        database: where the jobs are.
+        delivery: brings them to workers.
+        lock: of this process.
+        tokens: gives the claims that this process is working on.
+        machine: the id of this machine.
+    """
+
+    database: Database
+    delivery: Delivery
+    lock: WorkerLock
+    tokens: Callable[[], set[str]]
+    machine: str
+    _next: float = field(default=0.0, init=False)
+
+    def look(self, *, full: bool = False) -> int:
+        """Have everything delivered again that is in nobody's hands; return how many jobs that were.
+
+        Args:
+            full: look now for jobs that nobody is going to deliver, and not only every few seconds.
+        """
+        with self.database.write() as session:
+            if not session.scalar(_TURN):
+                return 0
+            beating = set(session.scalars(_BEATING, {"silence": SILENCE_SECONDS}))
+            freed = [id for held in claims.holders(session).items() for id in self._freed(session, held, beating)]
+            if not freed and not full and time.monotonic() < self._next:
+                return 0
+            self._next = time.monotonic() + FULL_LOOK_SECONDS
+            session.execute(_STRAY, {"beating": sorted(beating)})
+            claims.adopt(session)
+            lost = [
+                SubmissionId(id) for id in session.scalars(select(JobRow.submission_id).where(WAITING, _UNDELIVERED))
+            ]
+            self.delivery.put(session, lost)
+        if lost:
+            LOG.warning("%d open submissions were in nobody's hands; they are graded again", len(lost))
+        return len(lost)
+
+    def _freed(self, session: Session, held: tuple[str, set[str]], beating: set[int]) -> list[SubmissionId]:
+        name, tokens = held
+        holder = Holder.read(name)
+        if self.lock.holds(name):
+            own = self.tokens()
+            return [] if tokens <= own else claims.release(session, name, LostTry.HANDED_BACK, keep=own)
+        if holder.machine == self.machine and self.lock.dead(holder.lock):
+            return claims.release(session, name, LostTry.KILLED)
+        if holder.number not in beating:
+            return claims.release(session, name, LostTry.VANISHED)
+        return []
+
+
+def machine_in(workers: Path) -> str:
+    """Return the id of the machine that has this directory, drawn at the first time."""
+    file = workers / "machine"
+    if not file.exists():
+        draft = workers / f"machine.{secrets.token_hex(4)}"
+        draft.write_text(secrets.token_hex(4))
+        with suppress(FileExistsError):
+            os.link(draft, file)  # whole at once, and the first one stays
+        draft.unlink()
+    return file.read_text()

@@ -1,0 +1,193 @@
+"""What both engines share: the workers of one process, and who looks after them.
+
+The engine on one machine (`grader.jobs.embedded`) lets its workers look into the table; the one on several machines
+(`grader.jobs.cluster`) has jobs delivered to them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from grader.jobs import claims
+from grader.jobs.delivery import Delivery
+from grader.jobs.idle import Work, use_idle_time
+from grader.jobs.live import Live
+from grader.jobs.queue import Grade, VersionsOf
+from grader.jobs.retries import Retries
+from grader.jobs.run_lock import RunLock
+from grader.jobs.table import TableJobs, TableQueue
+from grader.jobs.wake_up import WakeUp
+from grader.jobs.worker import Worker
+from grader.jobs.worker_lock import WorkerLock
+from grader.store.engine import Database, StoreUnavailable
+from grader.store.gradings import Versions
+from grader.store.records import SubmissionId
+
+LOG = logging.getLogger(__name__)
+KEEPER_SECONDS = 0.5
+DRAIN_LOOK_SECONDS = 0.05
+_IDLE_TIME = "idle time"
+
+
+def _unknown(_exercise: str) -> Versions:
+    return Versions(exercise="", grader="", torch="")
+
+
+class GradingEngine(TableQueue):
+    """Runs the jobs of a database in this process, beside other processes; nothing runs before `run`.
+
+    Args:
+        database: where the submissions are.
+        grade: gives the report on one submission; whatever it raises is a fault of ours.
+        workers: the directory in which the processes of this machine show each other that they live.
+        delivery: brings jobs to workers.
+        versions: what submissions are graded with here.
+        live: where watchers hear of what happens.
+        retries: what to do after a fault of ours.
+        background: what can be done while nobody waits here; see `use_idle_time`.
+        clock: gives the seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        grade: Grade,
+        *,
+        workers: Path,
+        delivery: Delivery,
+        versions: VersionsOf = _unknown,
+        live: Live | None = None,
+        retries: Retries | None = None,
+        background: Work | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Prepare to grade."""
+        super().__init__(database, delivery, live or Live(), clock)
+        self._grade = grade
+        self._versions = versions
+        self._workers = workers
+        self._retries = retries or Retries()
+        self._background = background
+        self._wake_ups: dict[str, WakeUp] = {}
+        self._stop = threading.Event()
+        self._lock: WorkerLock | None = None
+        self._running: list[Worker] = []
+        self._threads: list[threading.Thread] = []
+
+    @abstractmethod
+    def reconcile(self) -> int:
+        """Hand over again what is open and in nobody's hands; return how many those were."""
+
+    @abstractmethod
+    def _serving(self, workers: list[Worker]) -> list[threading.Thread]:
+        """Return the threads in which these workers work."""
+
+    @abstractmethod
+    def _stop_serving(self) -> None:
+        """Wake whatever waits for jobs in those threads: `_stop` is set."""
+
+    @abstractmethod
+    def _hand_back(self, lock: WorkerLock) -> bool:
+        """Queue again what this process holds; True if it held nothing."""
+
+    @abstractmethod
+    def _look_after(self) -> None:
+        """Do what has to be done now and then, twice a second."""
+
+    def run(self, slots: Mapping[str, int]) -> None:
+        """Start that many slots for each queue and return."""
+        self._stop = threading.Event()  # its own for each run: a worker that outlived a drain must not wake up again
+        self._lock = WorkerLock(self._workers)
+        self.live.slots = sum(slots.values())
+        try:
+            self.reconcile()
+        except StoreUnavailable as fault:  # the keeper looks again, twice a second
+            LOG.warning("what was left behind could not be handed over yet: %s", fault)
+        self._running = [self._worker(queue, self._lock) for queue, number in slots.items() for _ in range(number)]
+        self._threads = self._serving(self._running)
+        self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
+        if self._background is not None:
+            others = (self._background, self._is_idle, self._stop)
+            self._threads.append(threading.Thread(target=use_idle_time, args=others, daemon=True, name=_IDLE_TIME))
+        for thread in self._threads:
+            thread.start()
+
+    def interrupt(self, id: SubmissionId) -> None:
+        """End the try of a submission that was cancelled, if it is made here."""
+        self.live.interrupt(id)
+
+    def drain(self, seconds: float) -> bool:
+        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
+        lock, self._lock = self._lock, None
+        if lock is None:
+            return True
+        self._stop.set()
+        self._stop_serving()
+        try:
+            self._await_claims(lock, time.monotonic() + seconds)
+            return self._hand_back(lock)
+        except StoreUnavailable as fault:  # the next start finds what we held: whoever signs out counts as dead
+            LOG.warning("what is being graded could not be handed back: %s", fault)
+            return False
+        finally:
+            lock.close()
+
+    def _await_claims(self, lock: WorkerLock, end: float) -> None:
+        alive = self._threads
+        while alive and time.monotonic() < end:
+            alive[0].join(DRAIN_LOOK_SECONDS)
+            alive = [thread for thread in alive if thread.is_alive()]
+            if any(thread.name == _IDLE_TIME for thread in alive):
+                continue  # a process that ends while torch works in one of its threads is aborted
+            with self._database.read() as session:
+                # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
+                held = any(lock.holds(worker) for worker in claims.holders(session))
+                if not held and not any(worker.explaining for worker in self._running):
+                    return
+
+    def _worker(self, queue: str, lock: WorkerLock) -> Worker:
+        return Worker(
+            queue=queue,
+            jobs=TableJobs(self._database, self._delivery, lock.id, self._stop.is_set, self._clock),
+            grade=self._grade,
+            versions=self._versions,
+            live=self.live,
+            wake_up=self._wake_up(queue),
+            lock=RunLock(self._workers),
+            stop=self._stop,
+            retries=self._retries,
+            clock=self._clock,
+        )
+
+    def _wake_up(self, queue: str) -> WakeUp:
+        return self._wake_ups.setdefault(queue, WakeUp())
+
+    def _keep(self, stop: threading.Event) -> None:
+        failing = False
+        while not stop.wait(KEEPER_SECONDS):
+            try:
+                self._look_after()
+                failing = False
+            except Exception:  # the keeper must outlive a full disk or a lost connection, and look again
+                if not failing:  # once: a log that grows by the second fills the disk as well
+                    LOG.exception("looking after the queue failed; it is tried again every %s s", KEEPER_SECONDS)
+                failing = True
+
+    def _let_newcomers_pass(self, session: Session) -> None:
+        newcomers = claims.newcomers(session)
+        for worker in self._running:
+            if worker.queue in newcomers:
+                worker.yield_turn()
+
+    def _is_idle(self) -> bool:
+        return not self._stop.is_set() and all(worker.held is None for worker in self._running)
+
+    def _tokens(self) -> set[str]:
+        return {worker.token for worker in self._running}
