@@ -71,7 +71,7 @@ def enrol(settings: Settings, students: int) -> list[str]:
 
     Written straight into the store: five hundred sign-ins are a minute of argon2, and no part of the storm.
     """
-    database, now = Database(settings.file_url), time.time()
+    database, now = Database(settings.store_url), time.time()
     migrate.upgrade(database)
     tokens = [secrets.token_urlsafe(32) for _ in range(students)]
     with database.write() as session:
@@ -86,7 +86,7 @@ def enrol(settings: Settings, students: int) -> list[str]:
 
 def read_stored(data: Path) -> list[Stored]:
     """Return every submission, in the order of the students."""
-    database = Database(Settings(data=data).file_url)
+    database = Database(Settings(data=data).store_url)
     query = """
         SELECT u.name, s.state, MAX(g.score), s.seed, COALESCE(MAX(g.try_number), 0), COUNT(g.id) FROM submissions s
         JOIN users u ON u.id = s.user_id LEFT JOIN gradings g ON g.submission_id = s.id GROUP BY s.id ORDER BY u.name

@@ -24,7 +24,7 @@ from grader.sandbox import cgroup
 from grader.sandbox.choice import BoxToCome
 from grader.sandbox.lockdown import oom
 from grader.service import Service
-from grader.settings import PREFIX, Settings
+from grader.settings import Settings
 from grader.store.engine import Database
 
 ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
@@ -99,9 +99,7 @@ def grade_until(
         AuthorError: an exercise is written wrongly.
     """
     if not settings.database_url.startswith("postgres"):
-        raise SettingsError(
-            f"{PREFIX}DATABASE_URL is not set to a Postgres, which the machines share; expected: postgresql://…"
-        )
+        raise SettingsError("DATABASE_URL is not set to a Postgres, which the machines share; expected: postgresql://…")
     starting = start(settings)
     try:
         hello = starting.supervisor.wait()

@@ -78,6 +78,10 @@ class SettingsError(GraderFault):
     """A setting has a value that cannot be used; the text names the variable, the value and the expected form."""
 
 
+class DatabaseUnusable(GraderFault):
+    """The database of the settings cannot be used as it is; the text says which one, why, and what to do."""
+
+
 def record(log: logging.Logger, what: str, fault: Exception | None = None) -> str:
     """Write a fault of ours to `log` under a fresh id; return the id, which is all that a student is shown of it."""
     incident = secrets.token_hex(4)

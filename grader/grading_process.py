@@ -59,7 +59,7 @@ def serve(
         send(connection, Unavailable(str(reason)))
         return
     gpu = choose_gpu(settings) if first else None
-    database = Database(settings.database_url or settings.file_url)
+    database = Database(settings.store_url)
     relay = RemoteProgress(_reporting(database, connection))
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     stock = Stock(settings.data / "stock", catalog, settings.stock_mib << 20)

@@ -44,11 +44,13 @@ def opened(settings: Settings, patience: float = PATIENCE_SECONDS) -> Database:
     """Return the database, up to date; a write waits for others for `patience` seconds.
 
     Raises:
-        SettingsError: other users of this machine may read it.
+        SettingsError: other users of this machine may read it, or its URL cannot be read.
+        DatabaseUnusable: it does not answer, or was made by a newer version.
     """
-    url = settings.database_url or settings.file_url
+    url = settings.store_url
     private.secure(settings.data, private.file_of(url), accept_open=settings.allow_open_data)
     database = Database(url, patience=patience)
+    database.reach()
     migrate.upgrade(database)
     if not database.embedded:
         from grader.jobs.cluster.library import install  # here: only Postgres needs its library

@@ -16,7 +16,8 @@ PREFIX = "ATTENTION_GYM_"
 SPACE_MARK = "SPACE_ID"  # set on a hosting Space
 SPACE_DATA = Path("/data")  # the disk of a Space that outlives a restart
 DATABASE = "attention_gym.sqlite3"
-URL = r"^(sqlite:///|postgresql://|postgresql\+psycopg://)"
+URL = r"^(sqlite:///|postgres(ql)?(\+psycopg)?://)"
+COMMON = {"DATABASE_URL": "database_url"}  # names that platforms give to these settings; ours comes first
 HOST_NAME = r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
 
 
@@ -80,13 +81,13 @@ class Settings:
     log_format: Literal["text", "json"] = "text"
 
     @property
-    def file_url(self) -> str:
-        """The URL of the database file in `data`."""
-        return f"sqlite:///{self.data.absolute() / DATABASE}"
+    def store_url(self) -> str:
+        """The URL of the database: the one that was set, or that of the file in `data`."""
+        return self.database_url or f"sqlite:///{self.data.absolute() / DATABASE}"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
-        """Read the settings from variables that begin with ATTENTION_GYM_; touches nothing.
+        """Read the settings from variables that begin with ATTENTION_GYM_, and from DATABASE_URL; touches nothing.
 
         Args:
             environment: the variables; those of this process if left out.
@@ -96,12 +97,17 @@ class Settings:
         """
         environment = os.environ if environment is None else environment
         names = {PREFIX + one.name.upper(): one.name for one in fields(cls)}
-        given = {name: text for variable, name in names.items() if (text := environment.get(variable, "").strip())}
+        chosen = {
+            name: (variable, text)
+            for variable, name in (COMMON | names).items()
+            if (text := environment.get(variable, "").strip())
+        }
+        given = {name: text for name, (_, text) in chosen.items()}
         try:
             settings = TypeAdapter(cls).validate_python(given)
         except ValidationError as fault:
             name = str(fault.errors()[0]["loc"][0])
-            raise SettingsError(_wrong(name, given[name])) from None  # pydantic's words would show a secret
+            raise SettingsError(_wrong(name, *chosen[name])) from None  # pydantic's words would show a secret
         for variable in environment:
             if variable.startswith(PREFIX) and variable not in names:
                 raise SettingsError(f"{variable} is no setting; expected: one of {', '.join(sorted(names))}")
@@ -110,7 +116,7 @@ class Settings:
         return replace(settings, **{name: value for name, value in found.items() if name not in given})
 
 
-def _wrong(name: str, text: str) -> str:
+def _wrong(name: str, variable: str, text: str) -> str:
     """Return what is to be said of the value of a variable; the expected form is read off the field."""
     shown = "(not shown)" if name in {"secret", "class_code", "database_url"} else repr(text)
     match TypeAdapter(Settings).json_schema()["properties"][name]:
@@ -124,7 +130,7 @@ def _wrong(name: str, text: str) -> str:
             form = f"{'an integer' if kind == 'integer' else 'a number'} from {low} to {high}"
         case {"anyOf": [{"minLength": length}, _]}:
             form = f"{length} characters or more"
-    return f"{PREFIX}{name.upper()} is {shown}; expected: {form}"
+    return f"{variable} is {shown}; expected: {form}"
 
 
 def default_data(disk: Path = SPACE_DATA) -> Path:

@@ -92,5 +92,5 @@ def test_a_worker_needs_a_database_that_machines_share(tmp_path):
     done = subprocess.run(COMMAND, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 2
-    assert f"{PREFIX}DATABASE_URL" in done.stderr
+    assert "DATABASE_URL is not set to a Postgres" in done.stderr
     assert "Traceback" not in done.stderr

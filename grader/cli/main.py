@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import typer
 
 from grader.cli import exercises, grading, operations, results
-from grader.errors import GraderFault, NotAllowed, SandboxUnavailable, SettingsError
+from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnavailable, SettingsError
 from grader.local import WrongUse
 
 WRONG, MISUSED, INTERRUPTED = 1, 2, 130
@@ -45,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"{misuse.format_message().rstrip('.')}; see `python -m grader --help`", MISUSED)
     except SandboxUnavailable as missing:
         return _say(f"{missing}. `python -m grader doctor` shows every wall.", WRONG)
+    except DatabaseUnusable as reason:
+        return _say(str(reason), WRONG)
     except GraderFault as fault:
         return _say(f"Sorry, this is our fault and not your code's: {fault}", WRONG)
     except typer.Abort:

@@ -83,7 +83,7 @@ def _opened(settings: Settings) -> Database:
     from grader.installation import opened  # here: the store brings SQLAlchemy
     from grader.store import private
 
-    file = private.file_of(settings.database_url or settings.file_url)
+    file = private.file_of(settings.store_url)
     if file is not None and not file.exists():
         raise WrongUse(f"there is no database {str(file)!r}; {PREFIX}DATA names the folder of the service's data")
     return opened(settings)

@@ -1,12 +1,14 @@
-"""The way to the database: the only place that knows which database it is.
+"""The way to the database: transactions that mean the same on SQLite and on Postgres.
 
 On SQLite every commit is on the disk before it is acknowledged (WAL with synchronous=FULL), a write transaction takes
-the write lock at its first statement, and the writers of one process queue at a lock of ours. Whatever keeps the
-database from doing its work, a full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
+the write lock at its first statement, and the writers of one process queue at a lock of ours. On Postgres many write at
+once, and unique keys and guarded statements decide who was first. Whatever keeps the database from doing its work, a
+full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -15,18 +17,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.orm import Session
 
-from grader.errors import GraderFault
-from grader.store import private
+from grader.errors import DatabaseUnusable, GraderFault, SettingsError
+from grader.store import postgres, private
 
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
-# The tables of Procrastinate have a schema of their own. A machine that vanishes keeps no row locked for long.
-POSTGRES_OPTIONS = "-csearch_path=public,procrastinate -cidle_in_transaction_session_timeout=15000"
 PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
+WRONG_URL = (
+    "the URL of the database cannot be read; expected: postgresql://user:password@host:5432/name, with signs such as "
+    "@ : / # in the password written as %40 %3A %2F %23"
+)
 
 
 class StoreUnavailable(GraderFault):
@@ -43,11 +47,12 @@ class Database:
         """Prepare the engine for `url`; nothing is opened before the first transaction."""
         self.engine = _engine(url, patience)
         self._patience = patience
-        self._reader = self.engine.execution_options(write=False)
-        self._writer = self.engine.execution_options(write=True)
+        reads, writes = ({}, {}) if self.embedded else (postgres.READS, postgres.WRITES)
+        self._reader = self.engine.execution_options(write=False, **reads)
+        self._writer = self.engine.execution_options(write=True, **writes)
         # SQLite's own waiting for the write lock is unfair: a writer may starve for seconds beside busy ones.
         self._turn = threading.Lock()
-        self._writer_thread = 0
+        self._own = threading.local()
 
     @property
     def embedded(self) -> bool:
@@ -62,7 +67,7 @@ class Database:
             GraderFault: this thread is inside a write transaction already, and would wait for itself.
             StoreUnavailable: the database does not take it now.
         """
-        if self._writer_thread == threading.get_ident():
+        if getattr(self._own, "writing", False):
             raise GraderFault("a write transaction was opened inside another one of the same thread")
         with _told(), self._in_turn(), Session(self._writer) as session, session.begin():
             yield session
@@ -79,21 +84,51 @@ class Database:
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
-        if not self.embedded:
-            yield
-            return
-        if not self._turn.acquire(timeout=self._patience):
+        if self.embedded and not self._turn.acquire(timeout=self._patience):
             raise StoreUnavailable(f"other writers held the database for {self._patience:g} s")
-        self._writer_thread = threading.get_ident()
+        self._own.writing = True
         try:
             yield
         finally:
-            self._writer_thread = 0
-            self._turn.release()
+            self._own.writing = False
+            if self.embedded:
+                self._turn.release()
+
+    def reach(self) -> None:
+        """Open a connection, so that a database that cannot be used is told at the start.
+
+        Raises:
+            DatabaseUnusable: it does not answer, or refuses.
+        """
+        try:
+            self.engine.connect().close()
+        except (DBAPIError, sqlite3.Error) as error:
+            why = " ".join(str(getattr(error, "orig", None) or error).split())
+            raise DatabaseUnusable(
+                f"{self.place} cannot be used: {why}{'' if self.embedded else postgres.remedy(why)}"
+            ) from None
+
+    @property
+    def place(self) -> str:
+        """Which database it is, in words that hold no password."""
+        url = self.engine.url
+        return f"the database file {url.database}" if self.embedded else postgres.place(url)
 
     def close(self) -> None:
         """Close the pooled connections."""
         self.engine.dispose()
+
+
+def parse(url: str) -> URL:
+    """Return the URL of a database in its parts.
+
+    Raises:
+        SettingsError: it cannot be read.
+    """
+    try:
+        return make_url(re.sub("^postgres(ql)?://", "postgresql+psycopg://", url))
+    except (ArgumentError, ValueError):
+        raise SettingsError(WRONG_URL) from None  # the words of both would show the password
 
 
 @contextmanager
@@ -107,13 +142,10 @@ def _told() -> Iterator[None]:
 
 
 def _engine(url: str, patience: float) -> Engine:
-    parsed = make_url(url)
-    # Parameters hold sources and hashes of passwords, which do not belong into a log.
+    parsed = parse(url)
     if parsed.get_backend_name() != "sqlite":
-        options = {"options": POSTGRES_OPTIONS}
-        return create_engine(
-            parsed, connect_args=options, pool_pre_ping=True, pool_size=16, max_overflow=48, hide_parameters=True
-        )
+        return postgres.engine(parsed, patience)
+    # Parameters hold sources and hashes of passwords, which do not belong into a log.
     engine = create_engine(parsed, pool_size=16, max_overflow=48, hide_parameters=True)
     if (file := private.file_of(url)) is not None:
         private.make_folder(file.parent)

@@ -11,7 +11,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
-from grader.errors import GraderFault
+from grader.errors import DatabaseUnusable, GraderFault
 from grader.store import private
 from grader.store.engine import Database
 
@@ -24,13 +24,19 @@ def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIP
     A SQLite file that holds data is copied beside itself first (`<file>.before-<its revision>`).
 
     Raises:
+        DatabaseUnusable: a newer version has migrated it.
         GraderFault: a row points at nothing afterwards; the database is left as it was.
     """
     config = _config(scripts)
-    target = ScriptDirectory.from_config(config).get_revision(revision)
+    directory = ScriptDirectory.from_config(config)
     present = current(database)
-    if present == target.revision:
+    if present == directory.get_revision(revision).revision:
         return
+    if present is not None and present not in {script.revision for script in directory.walk_revisions()}:
+        raise DatabaseUnusable(
+            f"{database.place} was brought to revision {present} by a newer version of the grader, which this one does "
+            "not know; install that version, or restore the backup that was made before"
+        )
     with database.engine.connect() as connection:
         if database.embedded:
             _upgrade_embedded(connection, config, revision=revision, present=present)

@@ -211,7 +211,7 @@ def test_the_command_compares_and_exits_by_the_result(
     assert main(["regrade", "\udcff"]) == 2
     assert capsys.readouterr().err.startswith("'\\udcff' is no submission's id: ")
 
-    database = Database(Settings.from_environment().file_url)
+    database = Database(Settings.from_environment().store_url)
     with database.write() as session:
         body = session.execute(text("SELECT report FROM gradings")).scalar_one()
         changed = replace(Report.from_json(body), score=97.0).to_json()

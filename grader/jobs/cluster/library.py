@@ -17,7 +17,8 @@ from procrastinate.schema import SchemaManager
 from sqlalchemy import URL, Connection, select, text
 from sqlalchemy.orm import Session
 
-from grader.store.engine import POSTGRES_OPTIONS, StoreUnavailable
+from grader.store.engine import StoreUnavailable
+from grader.store.postgres import OPTIONS
 from grader.store.records import SubmissionId
 from grader.store.tables import JobRow, SubmissionRow
 
@@ -52,7 +53,7 @@ def conninfo(url: URL) -> str:
 
 def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None]) -> App:
     """Return an app whose workers call `grade` with the queue, their number in the library, and the submission."""
-    options = {"options": POSTGRES_OPTIONS}
+    options = {"options": OPTIONS}
     app = App(connector=PsycopgConnector(conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS, kwargs=options))
 
     @app.task(name=TASK, pass_context=True)

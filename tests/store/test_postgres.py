@@ -1,0 +1,107 @@
+"""A Postgres in place of SQLite: the same tables, and one clear line where it cannot be used."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import text
+
+from grader.errors import DatabaseUnusable, SettingsError
+from grader.exercise.catalog import ROOT
+from grader.store import accounts, migrate
+from grader.store.engine import Database
+from grader.store.records import Role
+from grader.store.tables import Base
+from tests.jobs import postgres
+from tests.jobs.postgres import make_database
+
+SECRET = "open-sesame"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Give the URL of a Postgres."""
+    with postgres.served() as url:
+        yield url
+
+
+@pytest.fixture
+def database(server: str, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """Give an up-to-date database on it."""
+    database = Database(make_database(server, request.node.name[:60]))
+    migrate.upgrade(database)
+    yield database
+    database.close()
+
+
+def test_its_tables_are_those_of_the_models(database):
+    """Migrations lead to the same tables as on SQLite."""
+    with database.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+
+
+def test_a_zero_in_a_text_is_stored_as_another_character(database):
+    """Postgres' texts cannot hold it; what is printed by a submission may have one."""
+    with database.write() as session:
+        accounts.add(session, "a\0b", Role.STUDENT, key="a", password="hash", now=1.0)
+
+    with database.read() as session:
+        assert session.scalar(text("SELECT name FROM users")) == "a\N{REPLACEMENT CHARACTER}b"
+
+
+UNUSABLE = {
+    "nobody listens": (f"postgresql://tests:{SECRET}@127.0.0.1:1/gym", "is the server running"),
+    "no such host": (f"postgresql://tests:{SECRET}@nowhere.invalid/gym", "is the server running"),
+    "no such database": ("{server}/nothing", "create it on the server"),
+    "no such user": ("{server}/postgres?user=nobody-known", "create it on the server"),
+}
+
+
+@pytest.mark.parametrize(("url", "remedy"), UNUSABLE.values(), ids=UNUSABLE)
+def test_a_database_that_cannot_be_used_says_why_and_what_to_do(server, url, remedy):
+    """The password is not told."""
+    database = Database(url.format(server=server))
+
+    with pytest.raises(DatabaseUnusable) as told:
+        database.reach()
+
+    assert remedy in str(told.value)
+    assert SECRET not in str(told.value)
+    database.close()
+
+
+@pytest.mark.parametrize("url", [f"postgresql://tests:{SECRET}/@:x/gym", f"postgresql://a:{SECRET}@host:port/gym"])
+def test_an_unreadable_url_is_told_without_its_password(url):
+    """It is said how a URL looks."""
+    with pytest.raises(SettingsError, match="expected: postgresql://user:password@host") as told:
+        Database(url)
+
+    assert SECRET not in str(told.value)
+
+
+def test_a_database_of_a_newer_version_is_left_alone(database):
+    """An older program says so, and changes nothing."""
+    with database.write() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    with pytest.raises(DatabaseUnusable, match="revision 9999 by a newer version"):
+        migrate.upgrade(database)
+
+
+@pytest.mark.parametrize("command", [["serve"], ["worker"], ["class-code"]], ids=lambda words: words[0])
+def test_a_command_says_in_one_line_that_the_database_is_away(tmp_path, command):
+    """There is no traceback, and no password."""
+    ours = {"ATTENTION_GYM_DATA": str(tmp_path), "DATABASE_URL": UNUSABLE["nobody listens"][0]}
+    words = [sys.executable, "-m", "grader", *command]
+    done = subprocess.run(words, cwd=ROOT, env=os.environ | ours, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert "cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert SECRET not in done.stderr
