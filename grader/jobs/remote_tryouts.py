@@ -45,8 +45,8 @@ class RemoteTryouts:
         """Hand on the answer to a tryout."""
         with self._lock:
             _, future = self._open.pop(done.number, (0, None))
-        if future is None:
-            return
+        if future is None or not future.set_running_or_notify_cancel():
+            return  # nobody waits for it any more
         if done.refusal:
             future.set_exception(NotAllowed(done.refusal))
         elif done.fault:

@@ -9,11 +9,10 @@ from grader.service.accounts import Accounts
 from grader.service.authorize import Action, OwnName, Roster, authorize
 from grader.store import keys, memberships
 from grader.store.engine import Database
-from grader.store.memberships import Member
+from grader.store.memberships import LAST, Member
 from grader.store.records import Role, User, UserId
 
 NOBODY = "There is no such member of the class."
-LAST = "This is the only instructor. Make somebody else an instructor first."
 
 
 class Members:

@@ -18,7 +18,7 @@ from grader.service.authorize import Action, OwnName, Roster, authorize
 from grader.service.limits import Buckets
 from grader.service.rate_limits import refuse
 from grader.service.signing import Signer
-from grader.store import accounts, roster, submissions
+from grader.store import accounts, memberships, roster, submissions
 from grader.store.accounts import Credentials
 from grader.store.engine import Database
 from grader.store.records import User, UserId
@@ -80,14 +80,16 @@ class OwnAccount:
         """Delete a person with everything that they have handed in.
 
         Raises:
-            NotAllowed: the password is wrong, or there were too many tries.
+            NotAllowed: the password is wrong, or there were too many tries, or a class would have no instructor left.
         """
         self._people.prove(user.name, password, address)
         with self._database.read() as session:
+            memberships.check_leaving(session, user.id)
             under_way = submissions.open_ones(session, user.id)
         for id in under_way:
             self._queue.cancel(id)
         with self._database.write() as session:
+            memberships.check_leaving(session, user.id)
             accounts.delete_person(session, user.id)
         self._people.forget_sessions()
 

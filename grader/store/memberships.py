@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from sqlalchemy import Row, Select, func, select
 from sqlalchemy.orm import Session
 
+from grader.errors import NotAllowed
 from grader.store.records import Role, UserId
 from grader.store.tables import FIRST_CLASS, ClassRow, MembershipRow, UserRow
 
+LAST = "This is the only instructor. Make somebody else an instructor first."
 _Line = tuple[int, str, str, float, float | None]  # user, name, role, joined, ended
 
 
@@ -74,6 +76,18 @@ def instructors(session: Session) -> int:
     row = MembershipRow
     present = (row.class_id == FIRST_CLASS, row.role == Role.INSTRUCTOR.value, row.ended.is_(None))
     return session.scalar(select(func.count()).select_from(row).where(*present)) or 0
+
+
+def check_leaving(session: Session, id: UserId) -> None:
+    """Make sure that the class keeps an instructor when this person goes, as long as there is anybody else in it.
+
+    Raises:
+        NotAllowed: it would not.
+    """
+    present = {one.id: one.role for one in members(session) if one.ended is None}
+    leaving = present.pop(id, None)
+    if leaving is Role.INSTRUCTOR and present and Role.INSTRUCTOR not in present.values():
+        raise NotAllowed(LAST)
 
 
 def _query() -> Select[*_Line]:

@@ -7,6 +7,8 @@ import threading
 import pytest
 
 from grader.errors import GraderFault, NotAllowed, Rejected
+from grader.jobs.messages import TryoutDone
+from grader.jobs.remote_tryouts import RemoteTryouts
 from grader.jobs.tryouts import LONGEST_ANSWER, MOST_WAITING, TryoutRequest, TryoutThread
 from tests.jobs.classroom import PATIENCE_SECONDS
 
@@ -72,3 +74,16 @@ def test_a_tryout_that_nobody_waits_for_is_not_run() -> None:
     last.result(PATIENCE_SECONDS)
 
     assert ran == ["first", "last"]
+
+
+def test_an_answer_that_nobody_waits_for_any_more_is_dropped() -> None:
+    """A page that was left, or lost its patience, stops nobody who follows a grading process; others get theirs."""
+    tryouts = RemoteTryouts(lambda place, message: True, lambda: [0])
+    left, lost, kept = (tryouts.try_out(TryoutRequest("softmax", "")) for _ in range(3))
+    assert left.cancel()
+    assert lost.cancel()
+    tryouts.settle(TryoutDone(1, body="late"))
+    tryouts.settle(TryoutDone(3, body="in time"))
+    tryouts.lose(0)
+
+    assert kept.result(0.0) == "in time"

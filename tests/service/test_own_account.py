@@ -64,6 +64,19 @@ def test_a_deleted_account_leaves_nothing(service: Service, person: Person, data
     assert person("Ada").id != ada.id
 
 
+def test_the_last_instructor_stays_as_long_as_there_is_a_class(service: Service, person: Person) -> None:
+    """With another instructor, or with nobody left in the class, the account can be deleted."""
+    ida, ada = person("Ida", Role.INSTRUCTOR), person("Ada")
+    service.submit(ida, "softmax", "x = 1")
+    with pytest.raises(NotAllowed, match="only instructor"):
+        service.own_account.delete(ida, OLD, HERE)
+    assert service.unfinished(ida, "softmax") is not None
+
+    service.own_account.delete(ada, OLD, HERE)
+    service.own_account.delete(ida, OLD, HERE)
+    assert service.accounts.credentials("Ida") is None
+
+
 def test_an_account_is_deleted_while_its_code_waits(service: Service, person: Person) -> None:
     """The job is cancelled first, and the worker goes on with those of others."""
     ada, bob = person("Ada"), person("Bob")
