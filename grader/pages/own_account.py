@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import quote
 
@@ -14,11 +14,12 @@ from grader.errors import GraderFault, NotAllowed, record
 from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, network_of, template
 from grader.pages.identity import Identity, shown_name
 from grader.pages.passwords import EACH_PERSON, Busy, Gone, Guest, Passwords
-from grader.store.records import User, UserId
+from grader.store.records import Role, User, UserId
 
 TO_SIGN_IN = "/sign-in?next=/account"
 CHANGED = "Your password is changed. You are signed out everywhere else."
 CHOSEN = "Your choice is saved. The leaderboards follow it at once."
+LEFT = "You have left the class. What you have handed in is still yours."
 RENAMED = "Your name is changed. Sign in with the new one from now on."
 NOBODY = "There is no such student."
 
@@ -58,7 +59,7 @@ class OwnAccountForms:
         name: Field = "",
         board: Field = "",
     ) -> Response:
-        """Change name, password or the place on boards, end all sessions, delete the account, or say why not."""
+        """Change name, password or the place on boards, leave the class, sign out, delete oneself, or say why not."""
         user = self._member(request)
         if user is None:
             return RedirectResponse(TO_SIGN_IN, status_code=303)
@@ -66,6 +67,7 @@ class OwnAccountForms:
             "name": lambda: self._rename(request, user, name, password),
             "password": lambda: self._change_password(request, user, password, new),
             "board": lambda: self._choose_board(user, board),
+            "leave": lambda: self._leave(user),
             "everywhere": lambda: self._sign_out_everywhere(user),
             "delete": lambda: self._delete(request, user, password),
         }
@@ -127,6 +129,10 @@ class OwnAccountForms:
         self.identity.service.boards.choose(user, choice)
         return self._page(user, done=CHOSEN)
 
+    def _leave(self, user: User) -> Response:
+        self.identity.service.own_account.leave(user)
+        return self._page(replace(user, role=Role.LEARNER), done=LEFT)
+
     def _sign_out_everywhere(self, user: User) -> Response:
         self.identity.service.own_account.sign_out_everywhere(user)
         return self._gone()
@@ -162,5 +168,9 @@ class OwnAccountForms:
             return show(503, BUSY)
 
     def _page(self, user: User, status: int = 200, error: str = "", *, act: str = "", done: str = "") -> Response:
-        shown = {"name": shown_name(user), "board": self.identity.service.boards.of(user)}
+        shown = {
+            "name": shown_name(user),
+            "board": self.identity.service.boards.of(user),
+            "member": user.role is not Role.LEARNER,
+        }
         return HTMLResponse(template("own_account.html").render(**shown, error=error, act=act, done=done), status)

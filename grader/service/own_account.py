@@ -25,6 +25,7 @@ from grader.store.records import User, UserId
 
 LINK_SECONDS = 48 * 3600
 LONGEST_ID = 18  # digits
+NO_CLASS = "You are in no class."
 WORTHLESS = "This link was used already, or is older than 48 hours. Ask your instructor for a new one."
 
 
@@ -74,6 +75,20 @@ class OwnAccount:
         """End all of a person's sessions."""
         with self._database.write() as session:
             accounts.close_sessions(session, user.id)
+        self._people.forget_sessions()
+
+    def leave(self, user: User) -> None:
+        """End a person's membership of the class; the account stays, with all that was handed in.
+
+        Raises:
+            NotAllowed: they are in no class, or it would have no instructor left.
+        """
+        with self._database.write() as session:
+            found = memberships.member(session, user.id)
+            if found is None or found.ended is not None:
+                raise NotAllowed(NO_CLASS)
+            memberships.check_leaving(session, user.id)
+            memberships.end(session, user.id, self._clock())
         self._people.forget_sessions()
 
     def delete(self, user: User, password: str, address: str) -> None:

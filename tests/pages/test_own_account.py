@@ -114,6 +114,24 @@ def test_a_student_chooses_how_to_stand_on_leaderboards(open_page, person, site,
     expect(board.locator(".gym-you")).to_have_count(0)
 
 
+def test_a_student_leaves_the_class(open_page, person, visitor):
+    """After a tick, so not by mistake; the form is gone then."""
+    who = person()
+    page = open_page("/account", who)
+    leave = page.get_by_role("button", name="Leave the class")
+    leave.click()
+    expect(leave).to_be_visible()
+    page.get_by_label("I want to leave the class").check()
+    leave.click()
+    expect(page.get_by_role("status")).to_contain_text("You have left the class.")
+
+    expect(leave).to_have_count(0)
+    page.goto("/account")
+    expect(leave).to_have_count(0)
+    with visitor(who) as client:
+        assert "You are in no class." in client.post("/account", data={"act": "leave"}).text
+
+
 def test_a_name_is_changed_in_the_form(open_page, visitor, person, site):
     """What is refused is told beside the form; the header, the board and the export have the new name at once."""
     who, other, teacher = person("Grace Murray"), person(), person(role=Role.INSTRUCTOR)

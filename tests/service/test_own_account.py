@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from grader.errors import NotAllowed
 from grader.service import Service
-from grader.service.own_account import WORTHLESS
+from grader.service.own_account import NO_CLASS, WORTHLESS
 from grader.store import accounts
 from grader.store.engine import Database
 from grader.store.records import Role, User, UserId, Wanted
@@ -75,6 +75,26 @@ def test_the_last_instructor_stays_as_long_as_there_is_a_class(service: Service,
     service.own_account.delete(ada, OLD, HERE)
     service.own_account.delete(ida, OLD, HERE)
     assert service.accounts.credentials("Ida") is None
+
+
+def test_whoever_leaves_the_class_keeps_what_they_have_done(service: Service, person: Person) -> None:
+    """They are on no board any more, and back on it with the class code; the last instructor stays."""
+    ada, ida = person("Ada"), person("Ida", Role.INSTRUCTOR)
+    service.start()
+    graded(service, ada)
+    token = service.sign_in("Ada", OLD, HERE)
+    with pytest.raises(NotAllowed, match="only instructor"):
+        service.own_account.leave(ida)
+    service.own_account.leave(ada)
+    outside = service.user_of(token)
+
+    assert outside == replace(ada, role=Role.LEARNER)
+    assert service.leaderboard() == []
+    assert service.best(ada) == {"softmax": 100.0}
+    with pytest.raises(NotAllowed, match=NO_CLASS):
+        service.own_account.leave(ada)
+    service.accounts.join(outside, service.class_code, HERE)
+    assert [line.user for line in service.leaderboard()] == [ada.id]
 
 
 def test_an_account_is_deleted_while_its_code_waits(service: Service, person: Person) -> None:
