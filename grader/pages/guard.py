@@ -80,7 +80,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        incoming = Incoming(receive)
+        incoming = Incoming(Headers(scope=scope), receive)
         try:
             with self._crowd.inside(client_of(scope)[0]):
                 passed_on, remade, turn = await self._checked(scope, incoming)
@@ -144,10 +144,10 @@ class Guard:
 class Incoming:
     """The body of a request as it arrives; callable as ASGI's `receive`."""
 
-    def __init__(self, receive: Receive) -> None:
+    def __init__(self, headers: Headers, receive: Receive) -> None:
         """Read from `receive`."""
         self._receive = receive
-        self._ended = False
+        self._ended = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
 
     async def __call__(self) -> Message:
         """Return the next piece."""

@@ -8,7 +8,6 @@ full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -125,8 +124,9 @@ def parse(url: str) -> URL:
     Raises:
         SettingsError: it cannot be read.
     """
+    scheme, _, rest = url.partition("://")
     try:
-        return make_url(re.sub("^postgres(ql)?://", "postgresql+psycopg://", url))
+        return make_url(f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else url)
     except (ArgumentError, ValueError):
         raise SettingsError(WRONG_URL) from None  # the words of both would show the password
 
