@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from grader.exercise import kept
 from grader.exercise.catalog import Catalog, Exercise
+from grader.store import turns
 from grader.store.engine import Database
 from grader.store.tables import GradingFilesRow
 
@@ -33,6 +34,7 @@ def keep(database: Database, catalog: Catalog) -> int:
 
 def add(session: Session, exercise: str, version: str, content: bytes) -> None:
     """Store the grading files of one version, unless they are there."""
+    turns.of_class(session)  # whose exercises they are: several machines may start at once
     if session.get(GradingFilesRow, (exercise, version)) is None:
         session.add(GradingFilesRow(exercise=exercise, version=version, created=time.time(), content=content))
 

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, CursorResult, Delete, Update, delete, func
 from sqlalchemy.orm import Session
 
 from grader.jobs.queue import Claim
-from grader.store import gradings
+from grader.store import gradings, turns
 from grader.store.gradings import Grading
 from grader.store.records import GradingId, Reason, State, SubmissionId
 from grader.store.tables import OPEN, JobRow, SubmissionRow
@@ -114,7 +114,7 @@ def _claimed(session: Session, which: ColumnElement[bool], *, worker: str, token
 
 def finish(session: Session, claim: Claim, grading: Grading) -> GradingId | None:
     """Store the verdict of a try; None, and nothing stored, if the job is no longer in its hands."""
-    if _count(session, delete(JobRow).where(*_held(claim))) != 1:
+    if turns.of_owner(session, claim.id) is None or _count(session, delete(JobRow).where(*_held(claim))) != 1:
         return None
     return gradings.store(session, claim.id, grading)
 
@@ -136,6 +136,7 @@ def step_back(session: Session, claim: Claim, *, priority: int) -> bool:
 
 def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
     """Cancel an open submission; a try under way keeps running but finds its claim gone."""
+    turns.of_owner(session, id)  # as `finish` does, so that neither waits for the other in the middle
     still_open = update(SubmissionRow).where(SubmissionRow.id == id, SubmissionRow.state == OPEN)
     if _count(session, still_open.values(state=State.CANCELLED.value, finished=now)) != 1:
         return False

@@ -16,7 +16,7 @@ from grader.jobs.live import Live
 from grader.jobs.queue import Claim, virtual_deadline
 from grader.jobs.watching import Watching
 from grader.judge.report import Report
-from grader.store import gradings, submissions
+from grader.store import clock, gradings, submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading
 from grader.store.records import GradingId, Submission, SubmissionId, Watch
@@ -66,7 +66,7 @@ class TableQueue(ABC):
 
     def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
         """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
-        claims.enqueue(session, id, queue=queue, priority=priority, ready=self._clock())
+        claims.enqueue(session, id, queue=queue, priority=priority, ready=clock.now(session, self._clock))
         self._delivery.put(session, [id])
 
         def announce(_session: Session) -> None:
@@ -78,7 +78,7 @@ class TableQueue(ABC):
     def cancel(self, id: SubmissionId) -> bool:
         """Take an unfinished submission back; False if it is finished already."""
         with self._database.write() as session:
-            cancelled = claims.cancel(session, id, now=self._clock())
+            cancelled = claims.cancel(session, id, now=clock.now(session, self._clock))
         if cancelled:
             self.interrupt(id)
             self.live.moved(id)
@@ -113,7 +113,7 @@ class TableJobs:
     def next_was_killed(self, queue: str) -> bool:
         """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
         with self.database.read() as session:
-            return claims.next_was_killed(session, queue, now=self.clock())
+            return claims.next_was_killed(session, queue, now=clock.now(session, self.clock))
 
     def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
         """Take the next job that was killed before (`alone`), or that never was; None if none is ready."""
@@ -122,9 +122,10 @@ class TableJobs:
             if self.closed():
                 return None
             # The wait to be alone may have been long, and others may be first by now.
-            if alone and not claims.next_was_killed(session, queue, now=self.clock()):
+            now = clock.now(session, self.clock)
+            if alone and not claims.next_was_killed(session, queue, now=now):
                 return None
-            return claims.take(session, queue, worker=self.process, token=token, now=self.clock(), killed=alone)
+            return claims.take(session, queue, worker=self.process, token=token, now=now, killed=alone)
 
     def was_killed(self, id: SubmissionId) -> bool:
         """Return whether a try of this job was killed; it is to be graded alone."""
@@ -136,7 +137,7 @@ class TableJobs:
         with self.database.write() as session:
             if self.closed():
                 return None
-            return claims.take_one(session, id, worker=self.process, token=token, now=self.clock())
+            return claims.take_one(session, id, worker=self.process, token=token, now=clock.now(session, self.clock))
 
     def submission(self, claim: Claim) -> Submission | None:
         """Return what is to be graded; None if it was deleted together with its owner."""
@@ -156,22 +157,25 @@ class TableJobs:
     def retry(self, claim: Claim, pause: float) -> bool:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
         with self.database.write() as session:
-            return self._delivered(session, claim, claims.put_back(session, claim, ready=self.clock() + pause))
+            ready = clock.now(session, self.clock) + pause
+            return self._delivered(session, claim, claims.put_back(session, claim, ready=ready))
 
     def retry_alone(self, claim: Claim) -> bool:
         """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
         with self.database.write() as session:
-            return self._delivered(session, claim, claims.put_back_killed(session, claim, priority=self._later()))
+            return self._delivered(
+                session, claim, claims.put_back_killed(session, claim, priority=self._later(session))
+            )
 
     def step_back(self, claim: Claim) -> bool:
         """Queue the job again behind those who wait now."""
         with self.database.write() as session:
-            return self._delivered(session, claim, claims.step_back(session, claim, priority=self._later()))
+            return self._delivered(session, claim, claims.step_back(session, claim, priority=self._later(session)))
 
     def _delivered(self, session: Session, claim: Claim, queued: bool) -> bool:
         if queued:
             self.delivery.put(session, [claim.id])
         return queued
 
-    def _later(self) -> int:
-        return virtual_deadline(self.clock(), TURNS_BACK)
+    def _later(self, session: Session) -> int:
+        return virtual_deadline(clock.now(session, self.clock), TURNS_BACK)

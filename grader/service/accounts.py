@@ -16,7 +16,7 @@ from grader.service.names import fold, tidy
 from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
 from grader.service.taken import TakenNames
 from grader.service.typed import check_length, digest, key_of, plain
-from grader.store import accounts, memberships
+from grader.store import accounts, memberships, turns
 from grader.store.accounts import Credentials, Visit
 from grader.store.engine import Database
 from grader.store.records import Role, User, UserId
@@ -118,6 +118,7 @@ class Accounts:
             raise NotAllowed("Register first: a class has members with a name.")
         self.check_code(class_code, address)
         with self._database.write() as session:
+            turns.of_class(session)
             known = accounts.user(session, user.id)
             if known is not None and known.role is Role.LEARNER:
                 memberships.enter(session, user.id, Role.STUDENT, self._clock())
@@ -168,6 +169,7 @@ class Accounts:
             self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
         hashed = self._hash(password)
         with self._database.write() as session:
+            turns.of_class(session)  # else two names that look alike could come at once
             self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
             return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
 
@@ -179,6 +181,7 @@ class Accounts:
         """
         tidied = tidy(name)
         with self._database.write() as session:
+            turns.of_class(session)
             self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session), of=id)
             accounts.rename(session, id, tidied, key=fold(tidied))
         self.forget_sessions()
@@ -281,7 +284,7 @@ class Accounts:
         if self._hasher.check_needs_rehash(found.password):
             hashed = self._hash(password)
             with self._database.write() as session:
-                accounts.replace_password(session, found.user.id, hashed)
+                accounts.replace_password(session, found.user.id, hashed, former=found.password)
         return found.user
 
     def _fits(self, hashed: str, password: str) -> bool:

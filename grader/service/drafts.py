@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from grader.errors import NotAllowed
-from grader.store import accounts
+from grader.store import accounts, clock, turns
 from grader.store.engine import Database
 from grader.store.records import Draft, User
 
@@ -37,17 +37,19 @@ class Drafts:
                 another device, has stored a different text since, that text stays.
 
         Raises:
-            NotAllowed: there is no such exercise, or the text is too long.
+            NotAllowed: there is no such exercise, the text is too long, or the account was deleted.
         """
         if exercise not in self._exercises:
             raise NotAllowed(f"There is no exercise called {exercise[:64]!r}.")
         if len(source) > self._longest:
             raise NotAllowed(f"The draft is too long: {len(source)} characters, where {self._longest} are allowed.")
-        draft = Draft(source.encode(errors="replace").decode(), self._clock())
+        text = source.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
         with self._database.write() as session:
+            turns.of_person(session, user.id)  # who may type on two devices
             stored = accounts.draft(session, user.id, exercise)
-            if stored is not None and stored.saved != base and stored.source != draft.source:
+            if stored is not None and stored.saved != base and stored.source != text:
                 return stored
+            draft = Draft(text, clock.now(session, self._clock))
             accounts.keep_draft(session, user.id, exercise, draft)
         return draft
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
 
 from grader.errors import NotAllowed
@@ -65,20 +66,52 @@ def household(address: str) -> str:
     return address if parsed.version == 4 else str(ip_network((parsed, 64), strict=False))
 
 
-class SubmitLimit:
-    """Keeps one person from filling the disk and the queue; nobody notices who reads what the grader says."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Keeps one person from filling the disk and the queue; nobody notices who reads what the grader says.
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        """Start with nobody slowed down."""
-        self._number = Buckets(120, 3.0, clock=clock)  # every exercise three times over, then 20 a minute
-        self._kib = Buckets(8192, 0.5, clock=clock)
+    It is worked out from what is stored, so that it is the same whichever process takes the next submission.
 
-    def submit(self, user: int, length: int) -> None:
-        """Count a submission of `length` bytes.
+    Attributes:
+        number: how many submissions may come at once.
+        refill: seconds for one more.
+        kib: how long they may be together, in KiB.
+        kib_refill: seconds for one KiB more.
+    """
+
+    number: int = 120  # every exercise three times over, then 20 a minute
+    refill: float = 3.0
+    kib: int = 8192
+    kib_refill: float = 0.5
+
+    @property
+    def memory(self) -> float:
+        """For how many seconds a submission counts."""
+        return max(self.number * self.refill, self.kib * self.kib_refill)
+
+    def check(self, before: Iterable[tuple[float, int]], length: int, now: float) -> None:
+        """Let a submission of `length` bytes pass.
+
+        Args:
+            before: when each of the person's submissions within `memory` was stored, in order, and its bytes.
+            length: bytes.
+            now: seconds since the epoch.
 
         Raises:
             NotAllowed: there were too many, or too long ones.
         """
-        wait = self._number.take(str(user)) or self._kib.take(str(user), length / 1024)
+        known = list(before)
+        number = _wait([(at, 1.0) for at, _ in known], 1.0, now, burst=self.number, refill=self.refill)
+        kib = [(at, size / 1024) for at, size in known]
+        wait = max(number, _wait(kib, length / 1024, now, burst=self.kib, refill=self.kib_refill))
         if wait > 0:
             raise NotAllowed(f"That was a lot in a short time. Please wait {math.ceil(wait)} seconds and try again.")
+
+
+def _wait(taken: Iterable[tuple[float, float]], amount: float, now: float, *, burst: int, refill: float) -> float:
+    """Return the seconds until a bucket that these were taken from holds `amount` again."""
+    missing, since = 0.0, now
+    for at, one in taken:
+        missing, since = max(0.0, missing - max(0.0, at - since) / refill) + one, at
+    missing = max(0.0, missing - max(0.0, now - since) / refill)
+    return max(0.0, missing - max(burst - amount, 0.0)) * refill

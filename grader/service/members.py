@@ -7,7 +7,7 @@ from collections.abc import Callable
 from grader.errors import NotAllowed
 from grader.service.accounts import Accounts
 from grader.service.authorize import Action, OwnName, Roster, authorize
-from grader.store import keys, memberships
+from grader.store import clock, keys, memberships, turns
 from grader.store.engine import Database
 from grader.store.memberships import LAST, Member
 from grader.store.records import Role, User, UserId
@@ -102,12 +102,13 @@ class Members:
     def _change(self, asking: User, id: UserId, role: Role | None) -> None:
         authorize(asking, Action.MANAGE, Roster())
         with self._database.write() as session:
+            turns.of_class(session)  # else the last two instructors could remove each other
             if memberships.member(session, id) is None:
                 raise NotAllowed(NOBODY)
             if role is None:
-                memberships.end(session, id, self._clock())
+                memberships.end(session, id, clock.now(session, self._clock))
             else:
-                memberships.enter(session, id, role, self._clock())
+                memberships.enter(session, id, role, clock.now(session, self._clock))
             if not memberships.instructors(session):
                 raise NotAllowed(LAST)
         self._people.forget_sessions()

@@ -22,6 +22,7 @@ from grader.store import accounts, memberships, roster, submissions
 from grader.store.accounts import Credentials
 from grader.store.engine import Database
 from grader.store.records import User, UserId
+from grader.store.turns import GONE
 
 LINK_SECONDS = 48 * 3600
 LONGEST_ID = 18  # digits
@@ -139,9 +140,9 @@ class OwnAccount:
         Raises:
             NotAllowed: the link is worth nothing any more, or the password is too short.
         """
-        user = self.owner_of(token)
-        self._set(user, password)
-        return self._people.begin_session(user)
+        found = self._found(token)
+        self._set(found.user, password, former=found.password)
+        return self._people.begin_session(found.user)
 
     def owner_of(self, token: str) -> User:
         """Return whose password a link replaces.
@@ -149,6 +150,9 @@ class OwnAccount:
         Raises:
             NotAllowed: it is worth nothing any more.
         """
+        return self._found(token).user
+
+    def _found(self, token: str) -> Credentials:
         number = token.partition(".")[0]
         if not (number.isascii() and number.isdigit() and len(number) <= LONGEST_ID):
             raise NotAllowed(WORTHLESS)
@@ -160,12 +164,13 @@ class OwnAccount:
             self._signer(found).unsign(token.encode(errors="replace"), max_age=LINK_SECONDS)
         except BadSignature:
             raise NotAllowed(WORTHLESS) from None
-        return found.user
+        return found
 
-    def _set(self, user: User, password: str) -> None:
+    def _set(self, user: User, password: str, *, former: str | None = None) -> None:
         hashed = self._people.hashed(password)
         with self._database.write() as session:
-            accounts.replace_password(session, user.id, hashed)
+            if not accounts.replace_password(session, user.id, hashed, former=former):
+                raise NotAllowed(WORTHLESS if former else GONE)  # a link is good once
             accounts.close_sessions(session, user.id)
         self._people.forget_sessions()
 

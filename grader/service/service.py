@@ -10,7 +10,7 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from argon2 import PasswordHasher
 
@@ -23,12 +23,12 @@ from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
 from grader.service.board_names import BoardNames
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
-from grader.service.limits import SubmitLimit
+from grader.service.limits import Pace
 from grader.service.members import Members
 from grader.service.own_account import OwnAccount
 from grader.service.trail import Trail
 from grader.service.tryouts import TryoutLimits, TryoutService
-from grader.store import boards, keys, submissions
+from grader.store import boards, clock, keys, submissions, turns
 from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
 
@@ -46,6 +46,7 @@ class Rules:
         source_bytes: the longest source that is taken.
         session_seconds: how long a session lasts.
         drain_seconds: how long a stop waits for what is being graded.
+        pace: how fast one person may hand in.
     """
 
     class_code: str
@@ -54,6 +55,7 @@ class Rules:
     source_bytes: int = 256 << 10
     session_seconds: float = 12 * 3600.0
     drain_seconds: float = 20.0
+    pace: Pace = field(default_factory=Pace)
 
     def __repr__(self) -> str:
         return f"Rules(slots={dict(self.slots)})"
@@ -94,7 +96,7 @@ class Service:
         self.trail = Trail(database, self.submission, clock=clock)
         self._database, self._queue, self._closing = database, queue, closing
         self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))
-        self._rules, self._clock, self._pace = rules, clock, SubmitLimit(clock)
+        self._rules, self._clock = rules, clock
         self.accounts = Accounts(
             database,
             class_code=rules.class_code,
@@ -186,20 +188,22 @@ class Service:
                 comes back.
             GraderFault: it could not be stored; nothing of it is.
         """
-        raw = self._checked(exercise, source, device)
-        self._pace.submit(user.id, len(raw))
-        id, now = SubmissionId(secrets.token_hex(12)), self._clock()
-        submission = Submission(
-            id=id,
-            user=user.id,
-            exercise=exercise,
-            exercise_version=self.catalog[exercise].version,
-            raw=raw,
-            seed=keys.seed_of(self._rules.secret, id),
-            device=device,
-            created=now,
-        )
+        raw, version = self._checked(exercise, source, device), self.catalog[exercise].version
+        id = SubmissionId(secrets.token_hex(12))
         with self._database.write() as session:
+            turns.of_person(session, user.id)
+            now = clock.now(session, self._clock)
+            self._rules.pace.check(submissions.recent(session, user.id, now - self._rules.pace.memory), len(raw), now)
+            submission = Submission(
+                id=id,
+                user=user.id,
+                exercise=exercise,
+                exercise_version=version,
+                raw=raw,
+                seed=keys.seed_of(self._rules.secret, id),
+                device=device,
+                created=now,
+            )
             # Whoever is in no class shares one turn with all others outside: visitors cost nothing to make.
             outside = user.role is Role.LEARNER
             others = submissions.waiting_outside(session) if outside else submissions.waiting(session, user.id)

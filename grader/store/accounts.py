@@ -11,6 +11,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from grader.errors import NotAllowed
+from grader.store import turns
 from grader.store.records import Draft, Role, User, UserId
 from grader.store.tables import (
     FIRST_CLASS,
@@ -74,6 +75,7 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
 
 def take_over(session: Session, visitor: UserId, owner: UserId) -> None:
     """Make all that a visitor has done somebody's who has done nothing yet; the visitor and their sessions are gone."""
+    turns.of_people(session, visitor, owner)
     for row in (SubmissionRow, DraftRow, BestRow, TotalRow, MistakeRow):
         session.execute(update(row).where(row.user_id == visitor).values(user_id=owner))
     session.execute(delete(UserRow).where(UserRow.id == visitor, UserRow.name == ""))
@@ -87,7 +89,9 @@ def forget_visitors(session: Session, most: int) -> None:
     left = ~exists().where(SessionRow.user_id == UserRow.id)
     done = ~exists().where(SubmissionRow.user_id == UserRow.id, SubmissionRow.state == OPEN)
     gone = select(UserRow.id).where(UserRow.name == "", left, done).order_by(UserRow.id).limit(most)
-    session.execute(delete(UserRow).where(UserRow.id.in_(session.scalars(gone).all())))
+    # Who is just handing something in is passed over; who has done so meanwhile is seen by the second statement.
+    found = session.scalars(gone.with_for_update(skip_locked=True)).all()
+    session.execute(delete(UserRow).where(UserRow.id.in_(found), left, done))
 
 
 def is_member(user: InstrumentedAttribute[int], role: Role) -> ColumnElement[bool]:
@@ -120,8 +124,9 @@ def rename(session: Session, user: UserId, name: str, *, key: str) -> None:
     """Give a person another name, folded in `key`.
 
     Raises:
-        NotAllowed: it is taken.
+        NotAllowed: it is taken, or the person was deleted.
     """
+    turns.of_person(session, user)
     row = session.get_one(UserRow, user)
     row.name, row.key, row.renames = name, key, row.renames + 1
     try:
@@ -142,15 +147,22 @@ def credentials_of(session: Session, user: UserId) -> Credentials | None:
     return None if found is None else Credentials(_user(found), found.password)
 
 
-def replace_password(session: Session, user: UserId, password: str) -> None:
-    """Store another hash for a person."""
-    row = session.get_one(UserRow, user)
-    row.password = password
+def replace_password(session: Session, user: UserId, password: str, *, former: str | None = None) -> bool:
+    """Store another hash for a person, only in place of `former` if that is given; return whether it was stored."""
+    same = (UserRow.id == user,) if former is None else (UserRow.id == user, UserRow.password == former)
+    changed = update(UserRow).where(*same).values(password=password).returning(UserRow.id)
+    return session.execute(changed).one_or_none() is not None
 
 
 def open_session(session: Session, user: UserId, *, digest: str, now: float, expires: float) -> None:
-    """Store a session under the hash of its token; sweep those that have ended, and the person's oldest ones."""
-    session.execute(delete(SessionRow).where(SessionRow.expires <= now))
+    """Store a session under the hash of its token; sweep those that have ended, and the person's oldest ones.
+
+    Raises:
+        NotAllowed: the person was deleted.
+    """
+    turns.of_person(session, user)
+    ended = select(SessionRow.digest).where(SessionRow.expires <= now).with_for_update(skip_locked=True)
+    session.execute(delete(SessionRow).where(SessionRow.digest.in_(session.scalars(ended).all())))
     kept = select(SessionRow.digest).where(SessionRow.user_id == user).order_by(SessionRow.created.desc())
     older = session.scalars(kept.offset(MOST_SESSIONS - 1)).all()
     session.execute(delete(SessionRow).where(SessionRow.digest.in_(older)))

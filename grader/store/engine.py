@@ -2,8 +2,8 @@
 
 On SQLite every commit is on the disk before it is acknowledged (WAL with synchronous=FULL), a write transaction takes
 the write lock at its first statement, and the writers of one process queue at a lock of ours. On Postgres many write at
-once, and unique keys and guarded statements decide who was first. Whatever keeps the database from doing its work, a
-full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
+once, and each takes the turn of those whom it concerns (`grader.store.turns`). Whatever keeps the database from doing
+its work, a full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
 """
 
 from __future__ import annotations

@@ -5,14 +5,14 @@ The verdict is written once and never changed. What is found after it, its cause
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
-from grader.store import standings
+from grader.store import clock, standings, turns
 from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
 from grader.store.tables import DiagnosisRow, GradingRow, LocationRow, SubmissionRow
 
@@ -38,7 +38,7 @@ class Grading:
 
     Attributes:
         body: the report as JSON, made before the transaction, which others wait for.
-        created: seconds since the epoch.
+        created: seconds since the epoch; a database with a clock of its own stores its own time.
         try_number: which try of its job gave it.
     """
 
@@ -57,6 +57,8 @@ class Grading:
 
 def store(session: Session, id: SubmissionId, grading: Grading) -> GradingId:
     """Store a result as the current one of a submission, and bring the caches up to date; return its id."""
+    turns.of_owner(session, id)
+    grading = replace(grading, created=clock.now(session, lambda: grading.created))
     row = _row(id, grading)
     state = State.BROKEN if grading.report.incident else State.DONE
     session.add(row)
@@ -84,6 +86,9 @@ def complete(session: Session, id: GradingId, report: Report, body: str) -> None
         body: the report as JSON.
     """
     row = GradingRow
+    graded = session.scalar(select(row.submission_id).where(row.id == id))
+    if graded is None or turns.of_owner(session, SubmissionId(graded)) is None:
+        return
     submission = session.scalar(
         update(row)
         .where(row.id == id, row.score == report.score, row.status == report.status.value)

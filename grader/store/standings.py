@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, text
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Status
 from grader.store.records import State, UserId
-from grader.store.tables import BestRow, DiagnosisRow, GradingRow, MistakeRow, SubmissionRow, TotalRow, UserRow
+from grader.store.tables import BestRow, DiagnosisRow, GradingRow, MistakeRow, SubmissionRow, TotalRow
 
 FULL = 100.0
 FREE = frozenset({Status.REJECTED, Status.UNGRADABLE})  # these use up no attempt
@@ -21,9 +21,10 @@ Filter = tuple[ColumnElement[bool], ...]
 
 
 def refresh(session: Session, user: UserId, exercise: str) -> None:
-    """Bring what is cached of a person on an exercise up to date, in the transaction that changed the gradings."""
-    # Two of the person's results may arrive at once; the statements below must see both.
-    session.scalar(select(UserRow.id).where(UserRow.id == user).with_for_update(key_share=True))
+    """Bring what is cached of a person on an exercise up to date, in the transaction that changed the gradings.
+
+    That transaction has the person's turn: two of their results may arrive at once, and the second must see the first.
+    """
     mine = (SubmissionRow.user_id == user, SubmissionRow.exercise == exercise)
     session.execute(delete(BestRow).where(BestRow.user_id == user, BestRow.exercise == exercise))
     session.execute(delete(MistakeRow).where(MistakeRow.user_id == user, MistakeRow.exercise == exercise))
@@ -33,8 +34,9 @@ def refresh(session: Session, user: UserId, exercise: str) -> None:
 
 def rebuild(session: Session) -> None:
     """Make every cache anew from the gradings."""
-    # Whoever refreshes meanwhile waits, instead of storing a line that is stored below as well.
-    session.execute(select(UserRow.id).order_by(UserRow.id).with_for_update(key_share=True))
+    if session.get_bind().dialect.name == "postgresql":
+        # Whoever refreshes meanwhile waits, instead of storing a line that is stored below as well.
+        session.execute(text("LOCK TABLE bests, mistakes, totals IN SHARE ROW EXCLUSIVE MODE"))
     for table in (BestRow, MistakeRow, TotalRow):
         session.execute(delete(table))
     _fill(session, (), ())

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
+from grader.store import turns
 from grader.store.accounts import in_class, is_member
 from grader.store.records import (
     Attempt,
@@ -61,8 +62,9 @@ def add(session: Session, submission: Submission) -> Submission:
     It is in no queue before `Queue.submit` has put it there, in the same transaction.
 
     Raises:
-        NotAllowed: the person has an unfinished one on this exercise.
+        NotAllowed: the person has an unfinished one on this exercise, or their account was deleted.
     """
+    turns.of_person(session, submission.user)
     mine = (SubmissionRow.user_id == submission.user, SubmissionRow.exercise == submission.exercise)
     number = (session.scalar(select(func.max(SubmissionRow.number)).where(*mine)) or 0) + 1
     session.add(_row(submission, number))
@@ -117,6 +119,13 @@ def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | 
         )
     )
     return None if found is None else SubmissionId(found)
+
+
+def recent(session: Session, user: UserId, since: float) -> list[tuple[float, int]]:
+    """Return when each of the person's submissions after `since` was stored, in order, and how many bytes it has."""
+    row = SubmissionRow
+    query = select(row.created, func.length(row.source)).where(row.user_id == user, row.created > since)
+    return [(created, size) for created, size in session.execute(query.order_by(row.created))]
 
 
 def waiting(session: Session, user: UserId) -> int:

@@ -204,7 +204,6 @@ SIEGES = [
     siege(sessions, "SignupLimits._sessions", visit=lambda place: place.enter()),
     siege(
         submissions,
-        "SubmitLimit._number",
         visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None,
     ),
     siege(renames, "OwnAccount._renames", visit=rename_ada),
@@ -312,8 +311,7 @@ def test_every_limiter_is_attacked(place: Place) -> None:
     found = {name for start in (place.service, place.crowd) for name, _ in limiters(start, set())}
     attacked = {name for one in (*SIEGES, *KNOWN) for name in one.limiters}
 
-    assert found - {"SubmitLimit._kib"} == attacked  # of one person's own, like `_number`, and emptied with it
-    assert "SubmitLimit._kib" in found
+    assert found == attacked
 
 
 def test_a_large_class_registers_from_one_room_beside_a_guesser(place: Place, clock: Clock) -> None:
