@@ -18,11 +18,10 @@ from grader.service.authorize import Action, OwnName, Roster, authorize
 from grader.service.limits import Buckets
 from grader.service.rate_limits import refuse
 from grader.service.signing import Signer
-from grader.store import accounts, memberships, roster, submissions
+from grader.store import accounts, clock, memberships, roster, submissions, turns
 from grader.store.accounts import Credentials
 from grader.store.engine import Database
 from grader.store.records import User, UserId
-from grader.store.turns import GONE
 
 LINK_SECONDS = 48 * 3600
 LONGEST_ID = 18  # digits
@@ -85,11 +84,12 @@ class OwnAccount:
             NotAllowed: they are in no class, or it would have no instructor left.
         """
         with self._database.write() as session:
+            turns.of_class(session)  # else the last two instructors could leave at once
             found = memberships.member(session, user.id)
             if found is None or found.ended is not None:
                 raise NotAllowed(NO_CLASS)
             memberships.check_leaving(session, user.id)
-            memberships.end(session, user.id, self._clock())
+            memberships.end(session, user.id, clock.now(session, self._clock))
         self._people.forget_sessions()
 
     def delete(self, user: User, password: str, address: str) -> None:
@@ -105,6 +105,7 @@ class OwnAccount:
         for id in under_way:
             self._queue.cancel(id)
         with self._database.write() as session:
+            turns.of_class(session)
             memberships.check_leaving(session, user.id)
             accounts.delete_person(session, user.id)
         self._people.forget_sessions()
@@ -170,7 +171,7 @@ class OwnAccount:
         hashed = self._people.hashed(password)
         with self._database.write() as session:
             if not accounts.replace_password(session, user.id, hashed, former=former):
-                raise NotAllowed(WORTHLESS if former else GONE)  # a link is good once
+                raise NotAllowed(WORTHLESS if former else turns.GONE)  # a link is good once
             accounts.close_sessions(session, user.id)
         self._people.forget_sessions()
 

@@ -25,7 +25,6 @@ from grader.service import Service
 from grader.service.accounts import Accounts
 from grader.service.drafts import Drafts
 from grader.service.limits import Pace
-from grader.service.members import LAST, Members
 from grader.service.service import Rules
 from grader.store import accounts, boards, memberships, migrate, submissions
 from grader.store.engine import Database
@@ -35,6 +34,7 @@ from grader.store.tables import GradingFilesRow, JobRow, SubmissionRow
 from tests.jobs import postgres
 
 ROUNDS = range(10)
+PASSWORD = "correct horse"
 CHOSEN = ("softmax", "padding_mask", "causal_attention")
 FULL = Report(exercise="softmax", status=Status.GRADED, score=100.0, seed=1, device="cpu", seconds=0.0)
 VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
@@ -83,6 +83,7 @@ class Site:
             tryouts=TryoutThread(lambda request: request.example),
             rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}, **rules),
             box_name="nothing at all",
+            hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1),
             clock=clock,
         )
 
@@ -166,26 +167,35 @@ def test_of_two_names_that_look_alike_one_is_taken(site: Site) -> None:
     """Both come at once, in two processes; the second is refused as if it had come later."""
     for turn in ROUNDS:
         found = together(
-            lambda turn=turn: site.people(0).add(f"Bill{turn}", "correct horse", Role.STUDENT),
-            lambda turn=turn: site.people(1).add(f"BilI{turn}", "correct horse", Role.STUDENT),
+            lambda turn=turn: site.people(0).add(f"Bill{turn}", PASSWORD, Role.STUDENT),
+            lambda turn=turn: site.people(1).add(f"BilI{turn}", PASSWORD, Role.STUDENT),
         )
 
         assert {type(one) for one in found} == {User, NotAllowed}
 
 
-def test_the_last_instructor_stays(site: Site) -> None:
-    """Two instructors remove each other at once: one of them is left each time, and told why."""
+WAYS: dict[str, Callable[[Service, User, User], None]] = {
+    "removes the other": lambda service, one, other: service.members.remove(other, one.id),
+    "leaves": lambda service, one, _: service.own_account.leave(one),
+    "deletes the account": lambda service, one, _: service.own_account.delete(one, PASSWORD, ""),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_the_last_instructor_stays(site: Site, way: Callable[[Service, User, User], None]) -> None:
+    """Two instructors go at once: one of them is left each time, and told why."""
+    site.person()
+    first, second = (site.service(process) for process in (0, 1))
     for _ in ROUNDS:
-        ada, eve = site.person(Role.INSTRUCTOR), site.person(Role.INSTRUCTOR)
-        first, second = (Members(site.people(place), site.databases[place], clock=time.time) for place in (0, 1))
-        found = together(lambda: first.remove(ada, eve.id), lambda: second.remove(eve, ada.id))  # noqa: B023 - made at once
+        ada, eve = (site.people(0).add(f"person {next(site.ids)}", PASSWORD, Role.INSTRUCTOR) for _ in "ae")
+        found = together(lambda: way(first, ada, eve), lambda: way(second, eve, ada))  # noqa: B023 - made at once
         with site.databases[0].read() as session:
             left = memberships.instructors(session)
         with site.databases[0].write() as session:
             for one in (ada, eve):
                 accounts.delete_person(session, one.id)
 
-        assert [str(one) for one in found if one] == [LAST]
+        assert [str(one) for one in found if one] == [memberships.LAST]
         assert left == 1
 
 
