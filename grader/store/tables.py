@@ -52,6 +52,7 @@ class UserRow(Base):
     """A person; `key` is the name folded so that two names that look alike collide."""
 
     __tablename__ = "users"
+    __table_args__ = ({"sqlite_autoincrement": True},)  # no id is given again
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(String(80))

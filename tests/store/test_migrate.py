@@ -188,3 +188,32 @@ def test_a_migration_that_orphans_rows_is_undone(
     with database.read() as session:
         assert session.execute(text("SELECT count(*) FROM users")).scalar() == 1
         assert session.execute(text("SELECT count(*) FROM sqlite_master WHERE name = 'later'")).scalar() == 0
+
+
+def test_the_id_of_a_deleted_person_is_given_to_nobody_else(database: Database, person: Callable[..., User]) -> None:
+    """Whoever still holds it, in a list or a link, must not reach another person by it."""
+    ids = []
+    for name in ("Ada", "Bea", "Cleo"):
+        ids.append(person(name).id)
+        with database.write() as session:
+            accounts.delete_person(session, ids[-1])
+
+    assert ids == [1, 2, 3]
+
+
+def test_ids_go_on_after_those_that_were_given_before_the_migration(tmp_path: Path) -> None:
+    """The people who are there keep theirs, and the next one gets another."""
+    older = Database(f"sqlite:///{tmp_path / 'older.sqlite3'}")
+    migrate.upgrade(older, "0010")
+    with older.write() as session:
+        session.execute(text("INSERT INTO users (id, name, key, password, created) VALUES (7, 'a', 'a', 'h', 1)"))
+        session.execute(text("INSERT INTO memberships (user_id, class_id, role, joined) VALUES (7, 1, 'student', 1)"))
+    migrate.upgrade(older)
+    with older.write() as session:
+        kept = accounts.user(session, UserId(7))
+        accounts.delete_person(session, UserId(7))
+        fresh = accounts.add(session, "Eve", Role.STUDENT, key="eve", password="hash", now=1.0)
+    older.close()
+
+    assert kept == User(UserId(7), "a", Role.STUDENT)
+    assert fresh.id == 8
