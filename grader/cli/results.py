@@ -43,7 +43,7 @@ def rebuild_standings() -> None:
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.store import standings
 
-    with closing(_opened(Settings.from_environment())) as database, database.write() as session:
+    with closing(opened_service(Settings.from_environment())) as database, database.write() as session:
         standings.rebuild(session)
     typer.echo("best scores, leaderboards and counts of mistakes are made anew")
 
@@ -62,7 +62,7 @@ def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
     torch.set_num_threads(1)  # as in the service: the tensors are small
     settings = Settings.from_environment()
     with ExitStack() as stack:
-        database = stack.enter_context(closing(_opened(settings)))
+        database = stack.enter_context(closing(opened_service(settings)))
         box = choose(settings)
         stack.callback(close, box)
         try:
@@ -74,7 +74,7 @@ def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
             raise WrongUse(str(refusal)) from refusal
 
 
-def _opened(settings: Settings) -> Database:
+def opened_service(settings: Settings) -> Database:
     """Return the database of the service, up to date.
 
     Raises:

@@ -49,6 +49,10 @@ class WorkerLock:
         finally:
             os.close(handle)
 
+    def others(self) -> bool:
+        """Tell whether another process is alive."""
+        return any(not self.dead(file.stem) for file in self._directory.glob("*.lock") if file.stem != self.id)
+
     def close(self) -> None:
         """Release the lock."""
         self._file(self.id).unlink(missing_ok=True)
