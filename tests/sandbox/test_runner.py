@@ -192,16 +192,17 @@ def test_the_child_is_dead_when_the_run_is_over(sandbox: Sandbox) -> None:
 
 
 def test_four_hundred_runs_leave_the_zygote_as_it_was(sandbox: Sandbox) -> None:
-    """Its open descriptors are as many as before, and its memory has not grown by as much as a thousandth."""
+    """It keeps no descriptor for a run that is over, and its memory has not grown by as much as a thousandth."""
     zygote = _innermost(sandbox)
     _wait_until_idle(zygote)
-    before = _weight(zygote)
+    descriptors, pages = _weight(zygote)
     for _ in range(400):
         assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
     _wait_until_idle(zygote)  # the last child's descriptor is closed a moment after its end was told
-    after = _weight(zygote)
-    assert (_innermost(sandbox), after[0]) == (zygote, before[0])
-    assert after[1] - before[1] <= before[1] // 1000
+    assert _innermost(sandbox) == zygote
+    # How many children are ready at one moment changes by a few; what a run leaves behind would be there 400 times.
+    assert _weight(zygote)[0] < descriptors + 20
+    assert _weight(zygote)[1] - pages <= pages // 1000
 
 
 def test_no_child_outlives_its_zygote(quickly: None) -> None:
