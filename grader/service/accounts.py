@@ -14,6 +14,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from grader.errors import GraderError, NotAllowed
 from grader.service.names import fold, tidy
 from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
+from grader.service.shared_limits import limiters
 from grader.service.taken import TakenNames
 from grader.service.typed import check_length, digest, key_of, plain
 from grader.store import accounts, memberships, turns
@@ -61,8 +62,8 @@ class Accounts:
         self._clock = clock
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
         self._marks = BrowserTokens(secret, clock)
-        self._sign_ins = SignIns(self._marks, clock)
-        self._arrivals = SignupLimits(clock)
+        self._sign_ins = SignIns(self._marks, limiters(database, clock))
+        self._arrivals = SignupLimits(limiters(database, clock))
         self._taken = TakenNames()
         self._cache: dict[str, tuple[Visit | None, float]] = {}
         self._decoy = self._hash(secrets.token_hex(16))

@@ -1,4 +1,4 @@
-"""Slows down whoever guesses: a token bucket per key, in memory."""
+"""Slows down whoever guesses: a token bucket per key."""
 
 from __future__ import annotations
 
@@ -7,22 +7,58 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_network
+from typing import Protocol
 
 from grader.errors import NotAllowed
+from grader.store.tokens import FULL, Spent
 
 CROWD = 10_000  # keys; more, and the full buckets are thrown away
 
 
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """What a bucket holds, and how many seconds one token more takes."""
+
+    burst: int
+    refill: float
+
+    def missing(self, spent: Spent, now: float) -> float:
+        """Return how many tokens are missing now; a clock that is set back must not add to them."""
+        return max(0.0, spent.missing - max(0.0, now - spent.since) / self.refill)
+
+    def wait(self, spent: Spent, now: float, amount: float = 1.0) -> float:
+        """Return the seconds until so many tokens can be taken; more than a bucket holds are taken from a full one."""
+        return max(0.0, self.missing(spent, now) - max(self.burst - amount, 0.0)) * self.refill
+
+
+class Limiter(Protocol):
+    """Lets each key do something so many times at once, and once more every so many seconds."""
+
+    def take(self, key: str) -> float:
+        """Take a token; return 0, or, if there is none, the seconds until there is one."""
+        ...
+
+    def wait(self, key: str) -> float:
+        """Return the seconds until a token could be taken; takes none."""
+        ...
+
+    def give(self, key: str) -> None:
+        """Give a token back."""
+        ...
+
+
+MakeLimiter = Callable[[str, int, float], Limiter]  # by the name of what is counted, the burst and the refill
+
+
 class Buckets:
-    """Lets each key do something `burst` times at once, and once more every `refill` seconds."""
+    """Lets each key do something `burst` times at once, and once more every `refill` seconds, in this process."""
 
     def __init__(self, burst: int, refill: float, *, clock: Callable[[], float]) -> None:
         """Start with every bucket full."""
-        self._burst = burst
-        self._refill = refill
+        self._rate = Rate(burst, refill)
         self._clock = clock
         self._lock = threading.Lock()
-        self._spent: dict[str, tuple[float, float]] = {}  # tokens missing, and when that was so
+        self._spent: dict[str, Spent] = {}
 
     def take(self, key: str, amount: float = 1.0) -> float:
         """Take tokens; return 0, or, if there are too few, the seconds until there are enough.
@@ -30,31 +66,31 @@ class Buckets:
         More than a bucket holds may be taken from a full one, which then stays empty for as much longer.
         """
         with self._lock:
-            missing = self._missing(key)
-            if missing > max(self._burst - amount, 0.0):
-                return (missing - max(self._burst - amount, 0.0)) * self._refill
-            self._forget_full()
-            self._spent[key] = (missing + amount, self._clock())
-            return 0.0
+            before, now = self._spent.get(key, FULL), self._clock()
+            if (wait := self._rate.wait(before, now, amount)) == 0:
+                self._forget_full(now)
+                self._spent[key] = Spent(self._rate.missing(before, now) + amount, now)
+            return wait
 
     def wait(self, key: str) -> float:
         """Return the seconds until a token could be taken; takes none."""
         with self._lock:
-            return max(0.0, self._missing(key) - (self._burst - 1)) * self._refill
+            return self._rate.wait(self._spent.get(key, FULL), self._clock())
 
     def give(self, key: str) -> None:
         """Give a token back."""
         with self._lock:
-            self._spent[key] = (max(0.0, self._missing(key) - 1), self._clock())
+            before, now = self._spent.get(key, FULL), self._clock()
+            self._spent[key] = Spent(max(0.0, self._rate.missing(before, now) - 1), now)
 
-    def _missing(self, key: str) -> float:
-        missing, since = self._spent.get(key, (0.0, 0.0))
-        elapsed = max(0.0, self._clock() - since)  # a clock that is set back must not add to what is missing
-        return max(0.0, missing - elapsed / self._refill)
-
-    def _forget_full(self) -> None:
+    def _forget_full(self, now: float) -> None:
         if len(self._spent) > CROWD:
-            self._spent = {key: spent for key, spent in self._spent.items() if self._missing(key) > 0}
+            self._spent = {key: one for key, one in self._spent.items() if self._rate.missing(one, now) > 0}
+
+
+def in_memory(clock: Callable[[], float]) -> MakeLimiter:
+    """Return how limits are made that this process keeps for itself."""
+    return lambda _name, burst, refill: Buckets(burst, refill, clock=clock)
 
 
 def household(address: str) -> str:
@@ -101,17 +137,16 @@ class Pace:
             NotAllowed: there were too many, or too long ones.
         """
         known = list(before)
-        number = _wait([(at, 1.0) for at, _ in known], 1.0, now, burst=self.number, refill=self.refill)
+        number = _wait([(at, 1.0) for at, _ in known], 1.0, now, Rate(self.number, self.refill))
         kib = [(at, size / 1024) for at, size in known]
-        wait = max(number, _wait(kib, length / 1024, now, burst=self.kib, refill=self.kib_refill))
+        wait = max(number, _wait(kib, length / 1024, now, Rate(self.kib, self.kib_refill)))
         if wait > 0:
             raise NotAllowed(f"That was a lot in a short time. Please wait {math.ceil(wait)} seconds and try again.")
 
 
-def _wait(taken: Iterable[tuple[float, float]], amount: float, now: float, *, burst: int, refill: float) -> float:
+def _wait(taken: Iterable[tuple[float, float]], amount: float, now: float, rate: Rate) -> float:
     """Return the seconds until a bucket that these were taken from holds `amount` again."""
-    missing, since = 0.0, now
+    spent = FULL
     for at, one in taken:
-        missing, since = max(0.0, missing - max(0.0, at - since) / refill) + one, at
-    missing = max(0.0, missing - max(0.0, now - since) / refill)
-    return max(0.0, missing - max(burst - amount, 0.0)) * refill
+        spent = Spent(rate.missing(spent, at) + one, at)
+    return rate.wait(spent, now, amount)

@@ -15,8 +15,8 @@ from grader.errors import NotAllowed
 from grader.jobs.queue import Queue
 from grader.service.accounts import Accounts
 from grader.service.authorize import Action, OwnName, Roster, authorize
-from grader.service.limits import Buckets
 from grader.service.rate_limits import refuse
+from grader.service.shared_limits import limiters
 from grader.service.signing import Signer
 from grader.store import accounts, clock, memberships, roster, submissions, turns
 from grader.store.accounts import Credentials
@@ -46,7 +46,7 @@ class OwnAccount:
         """Wire the parts."""
         self._people, self._database, self._queue = people, database, queue
         self._secret, self._clock = secret, clock
-        self._renames = Buckets(5, 3600.0, clock=clock)
+        self._renames = limiters(database, clock)("renames", 5, 3600.0)
 
     def change_password(self, user: User, old: str, new: str, address: str) -> str:
         """Replace the password, end all sessions, and return the token of a new one.

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from itsdangerous import BadSignature
 
 from grader.errors import NotAllowed
-from grader.service.limits import Buckets, household
+from grader.service.limits import Limiter, MakeLimiter, household
 from grader.service.signing import Signer
 
 LOG = logging.getLogger(__name__)
@@ -63,14 +63,14 @@ class BrowserTokens:
 class SignIns:
     """Counts the tries to sign in."""
 
-    def __init__(self, marks: BrowserTokens, clock: Callable[[], float]) -> None:
+    def __init__(self, marks: BrowserTokens, limiter: MakeLimiter) -> None:
         """Start with nobody slowed down."""
         self._marks = marks
-        self._by_mark = Buckets(8, 30.0, clock=clock)
-        self._by_pair = Buckets(8, 30.0, clock=clock)
-        self._by_name = Buckets(60, 5.0, clock=clock)
-        self._by_address = Buckets(200, 1.0, clock=clock)  # a whole class may sit behind one address
-        self._first_tries = Buckets(2, 600.0, clock=clock)  # by name and address, where the address is used up
+        self._by_mark = limiter("sign-ins by mark", 8, 30.0)
+        self._by_pair = limiter("sign-ins by name and address", 8, 30.0)
+        self._by_name = limiter("sign-ins by name", 60, 5.0)
+        self._by_address = limiter("sign-ins by address", 200, 1.0)  # a whole class may sit behind one address
+        self._first_tries = limiter("first sign-ins", 2, 600.0)  # by name and address, where the address is used up
 
     def take(self, name: str, address: str, mark: str | None) -> Try:
         """Count a try under a folded name.
@@ -97,7 +97,7 @@ class SignIns:
 class Try:
     """One try: the buckets that it was taken from, with the key in each."""
 
-    buckets: tuple[tuple[Buckets, str], ...]
+    buckets: tuple[tuple[Limiter, str], ...]
 
     def give_back(self) -> None:
         """Count it no longer."""
@@ -105,9 +105,9 @@ class Try:
             bucket.give(key)
 
 
-def _taken(*buckets: tuple[Buckets, str, str]) -> Try:
+def _taken(*buckets: tuple[Limiter, str, str]) -> Try:
     """Take a try from all buckets, or from none; each comes with a key and, in words, what there was too much of."""
-    taken: list[tuple[Buckets, str]] = []
+    taken: list[tuple[Limiter, str]] = []
     for bucket, key, what in buckets:
         wait = bucket.take(key)
         if wait > 0:
@@ -120,15 +120,15 @@ def _taken(*buckets: tuple[Buckets, str, str]) -> Try:
 class SignupLimits:
     """Counts what makes accounts and sessions, which cost disk and processor even when all is right."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, limiter: MakeLimiter) -> None:
         """Start with nobody slowed down."""
-        self._wrong_codes = Buckets(30, 10.0, clock=clock)
-        self._warnings = Buckets(1, 3600.0, clock=clock)
-        self._accounts = Buckets(600, 5.0, clock=clock)  # a large class registers in its first hour
-        self._sessions = Buckets(100, 10.0, clock=clock)
-        self._outside = Buckets(100, 30.0, clock=clock)
-        self._visitors = Buckets(400, 10.0, clock=clock)  # a lecture hall that begins without accounts
-        self._all_visitors = Buckets(2000, 2.0, clock=clock)
+        self._wrong_codes = limiter("wrong class codes", 30, 10.0)
+        self._warnings = limiter("warnings of guessed codes", 1, 3600.0)
+        self._accounts = limiter("accounts", 600, 5.0)  # a large class registers in its first hour
+        self._sessions = limiter("sessions", 100, 10.0)
+        self._outside = limiter("accounts outside of a class", 100, 30.0)
+        self._visitors = limiter("visitors", 400, 10.0)  # a lecture hall that begins without accounts
+        self._all_visitors = limiter("all visitors", 2000, 2.0)
 
     def code_was_wrong(self, address: str) -> None:
         """Count a wrong class code; after many from one address the log says so, once an hour at most."""

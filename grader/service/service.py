@@ -26,6 +26,7 @@ from grader.service.instructor import InstructorService
 from grader.service.limits import Pace
 from grader.service.members import Members
 from grader.service.own_account import OwnAccount
+from grader.service.shared_limits import limiters
 from grader.service.trail import Trail
 from grader.service.tryouts import TryoutLimits, TryoutService
 from grader.store import boards, clock, keys, submissions, turns
@@ -56,6 +57,11 @@ class Rules:
     session_seconds: float = 12 * 3600.0
     drain_seconds: float = 20.0
     pace: Pace = field(default_factory=Pace)
+
+    @property
+    def all_slots(self) -> int:
+        """How many submissions are graded at once on all devices together."""
+        return sum(self.slots.values())
 
     def __repr__(self) -> str:
         return f"Rules(slots={dict(self.slots)})"
@@ -95,7 +101,7 @@ class Service:
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
         self.trail = Trail(database, self.submission, clock=clock)
         self._database, self._queue, self._closing = database, queue, closing
-        self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))
+        self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(rules.all_slots, limiters(database, clock)))
         self._rules, self._clock = rules, clock
         self.accounts = Accounts(
             database,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 from grader.errors import NotAllowed
 from grader.jobs.tryouts import BUSY, LONGEST_SOURCE, MOST_WAITING, TryoutRequest, Tryouts
-from grader.service.limits import Buckets, household
+from grader.service.limits import MakeLimiter, household
 from grader.service.rate_limits import refuse
 from grader.store.records import Role, User
 
@@ -28,13 +28,13 @@ class TryoutLimits:
 
     Args:
         slots: how many submissions are graded at once.
-        clock: gives the seconds since the epoch.
+        limiter: makes the limits on how often somebody may try.
     """
 
-    def __init__(self, slots: int, clock: Callable[[], float]) -> None:
+    def __init__(self, slots: int, limiter: MakeLimiter) -> None:
         """Start with none under way."""
-        self._persons = Buckets(30, 2.0, clock=clock)
-        self._addresses = Buckets(300, 0.5, clock=clock)  # a whole lecture hall may sit behind one
+        self._persons = limiter("tries", 30, 2.0)
+        self._addresses = limiter("tries of guests", 300, 0.5)  # a whole lecture hall may sit behind one
         self._most = max(slots, 1) * MOST_WAITING
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()

@@ -257,3 +257,14 @@ class MistakeRow(Base):
     mistake: Mapped[str] = mapped_column(String(100), primary_key=True)
     title: Mapped[str] = mapped_column(String(200))
     times: Mapped[int]
+
+
+class BucketRow(Base):
+    """What is missing in a token bucket of one key; a full bucket needs no row."""
+
+    __tablename__ = "buckets"
+
+    id: Mapped[str] = mapped_column(String(64), primary_key=True)  # digest of what is counted and of whom
+    missing: Mapped[float]
+    since: Mapped[float]
+    full: Mapped[float] = mapped_column(index=True)  # when it is full again

@@ -9,6 +9,7 @@ import pytest
 from grader.errors import NotAllowed
 from grader.jobs.tryouts import LONGEST_SOURCE, MOST_WAITING, TryoutRequest
 from grader.service import Service
+from grader.service.limits import in_memory
 from grader.service.tryouts import TryoutLimits
 from grader.store.records import User
 from tests.service.conftest import Clock
@@ -36,7 +37,7 @@ def test_what_is_no_tryout_is_refused(service: Service) -> None:
 
 def test_one_person_tries_one_thing_at_a_time(person: Callable[..., User], clock: Clock) -> None:
     """The next one may begin once the last one is over, however it ended."""
-    limits, ada = TryoutLimits(2, clock), person("Ada")
+    limits, ada = TryoutLimits(2, in_memory(clock)), person("Ada")
     running = limits.take(ada, HOME)
     with pytest.raises(NotAllowed, match="still running"):
         limits.take(ada, HOME)
@@ -46,7 +47,7 @@ def test_one_person_tries_one_thing_at_a_time(person: Callable[..., User], clock
 
 def test_those_outside_of_a_class_leave_half_of_the_room(person: Callable[..., User], clock: Clock) -> None:
     """Guests and visitors cost nothing to make; a member gets in beside however many of them."""
-    limits = TryoutLimits(1, clock)
+    limits = TryoutLimits(1, in_memory(clock))
     running = [limits.take(None, f"198.51.100.{n}") for n in range(MOST_WAITING // 2)]
     with pytest.raises(NotAllowed, match="Many people are trying"):
         limits.take(None, "203.0.113.9")
@@ -57,7 +58,7 @@ def test_those_outside_of_a_class_leave_half_of_the_room(person: Callable[..., U
 
 def test_all_together_leave_the_grading_its_time(person: Callable[..., User], clock: Clock) -> None:
     """Members are counted, too."""
-    limits = TryoutLimits(1, clock)
+    limits = TryoutLimits(1, in_memory(clock))
     for n in range(MOST_WAITING):
         limits.take(person(f"Member {n}"), HOME)
     with pytest.raises(NotAllowed, match="Many people are trying"):
@@ -66,7 +67,7 @@ def test_all_together_leave_the_grading_its_time(person: Callable[..., User], cl
 
 def test_too_many_in_a_while_have_to_wait(person: Callable[..., User], clock: Clock) -> None:
     """By person, and by address for those who are not signed in; a while later it goes on."""
-    limits, ada = TryoutLimits(1, clock), person("Ada")
+    limits, ada = TryoutLimits(1, in_memory(clock)), person("Ada")
     for _ in range(30):
         limits.take(ada, HOME).close()
     with pytest.raises(NotAllowed, match="Too many tries"):

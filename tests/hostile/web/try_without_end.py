@@ -11,6 +11,7 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.jobs.tryouts import MOST_WAITING
+from grader.service.limits import in_memory
 from grader.service.tryouts import TryoutLimits
 from tests.service.conftest import Clock
 
@@ -29,7 +30,7 @@ def control(world):
 
 
 def attack(world):
-    limits = TryoutLimits(1, Clock())
+    limits = TryoutLimits(1, in_memory(Clock()))
     for n in range(MOST_WAITING // 2):
         limits.take(None, f"198.51.100.{n}")
     with pytest.raises(NotAllowed, match="Many people"):
