@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.errors import SettingsError
 from grader.exercise.catalog import ROOT, Catalog
@@ -26,6 +28,10 @@ from grader.sandbox.lockdown import oom
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.engine import Database
+from grader.store.processes import KnownProcess
+
+if TYPE_CHECKING:  # only Postgres needs its libraries
+    from grader.jobs.cluster.pages import RemoteQueue
 
 ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
 
@@ -37,7 +43,7 @@ class Starting:
     settings: Settings
     catalog: Catalog
     database: Database
-    supervisor: WorkerSupervisor
+    supervisor: WorkerSupervisor | RemoteQueue
 
     def wait(self) -> Service:
         """Return the service, with its grading processes warm; it grades once it is started.
@@ -45,21 +51,44 @@ class Starting:
         Raises:
             SandboxUnavailable: this machine has no sandbox for strangers' code.
             AuthorError: an exercise is written wrongly.
+            SettingsError: another machine serves these pages with another secret.
         """
         hello = self.supervisor.wait()
         rules = rules_of(self.settings, with_gpu=hello.gpu)
         engine, tryouts = self.supervisor, self.supervisor.tryouts
-        return Service(self.database, self.catalog, engine, tryouts=tryouts, rules=rules, box_name=hello.box)
+        closing = self._present(rules.secret)
+        return Service(
+            self.database, self.catalog, engine, tryouts=tryouts, rules=rules, box_name=hello.box, closing=closing
+        )
+
+    def _present(self, secret: bytes) -> Callable[[], None]:
+        """Show other machines that this one serves pages; return what ends that."""
+        if self.database.embedded:
+            return lambda: None
+        from grader.jobs.cluster.presence import Presence, digest_of  # here: only Postgres needs this
+        from grader.jobs.cluster.recovery import machine_in
+
+        machine = machine_in(self.settings.data / "workers")
+        presence = Presence(self.database, KnownProcess(secrets.token_hex(8), machine, secret=digest_of(secret)))
+        presence.enter()
+        presence.keep_showing()
+        return presence.leave
 
 
-def start(settings: Settings) -> Starting:
+def start(settings: Settings, *, grading: bool = True) -> Starting:
     """Bring the database up to date and start the grading processes, which take seconds to warm up.
+
+    Args:
+        settings: of this machine.
+        grading: whether to grade here; else it is left to other machines that share a Postgres with this one.
 
     Raises:
         SandboxUnavailable: there is too little memory.
         AuthorError: an exercise is written wrongly.
-        SettingsError: other users of this machine may read the database.
+        SettingsError: other users of this machine may read the database, or nobody is there to grade.
     """
+    if not grading:
+        return _start_pages(settings)
     catalog = Catalog.load()
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
@@ -68,6 +97,26 @@ def start(settings: Settings) -> Starting:
     supervisor = _supervisor(settings, database, processes)
     archive.keep(database, catalog)
     return Starting(settings, catalog, database, supervisor)
+
+
+def _start_pages(settings: Settings) -> Starting:
+    check_shared(settings)
+    catalog, database = Catalog.load(), opened(settings)
+    archive.keep(database, catalog)
+    from grader.jobs.cluster.notices import Notices  # here and not above: only Postgres needs these libraries
+    from grader.jobs.cluster.pages import RemoteQueue
+
+    return Starting(settings, catalog, database, RemoteQueue(database, Notices(database.engine.url)))
+
+
+def check_shared(settings: Settings) -> None:
+    """Look whether other machines may have the same database.
+
+    Raises:
+        SettingsError: it is a file, which no other machine has.
+    """
+    if not settings.database_url.startswith("postgres"):
+        raise SettingsError("DATABASE_URL is not set to a Postgres, which the machines share; expected: postgresql://…")
 
 
 def _supervisor(settings: Settings, database: Database, processes: int) -> WorkerSupervisor:
@@ -98,8 +147,7 @@ def grade_until(
         SandboxUnavailable: this machine has no sandbox for strangers' code, or too little memory.
         AuthorError: an exercise is written wrongly.
     """
-    if not settings.database_url.startswith("postgres"):
-        raise SettingsError("DATABASE_URL is not set to a Postgres, which the machines share; expected: postgresql://…")
+    check_shared(settings)
     starting = start(settings)
     try:
         hello = starting.supervisor.wait()

@@ -15,6 +15,7 @@ from grader.box.run import Box
 from grader.checks.registry import given_options
 from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.exercise.catalog import Catalog
+from grader.exercise.versions import grader_version
 from grader.installation import close, opened, rules_of
 from grader.jobs import archive
 from grader.jobs.embedded import EmbeddedEngine
@@ -24,7 +25,7 @@ from grader.jobs.live import Live
 from grader.jobs.messages import Message, Ready, Unavailable, WronglyWritten, send
 from grader.jobs.retries import Retries
 from grader.jobs.stock import Stock
-from grader.jobs.tryouts import TryoutThread
+from grader.jobs.tryouts import Tryouts, TryoutThread
 from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.sandbox.gpu.box import DeviceBox
@@ -63,12 +64,13 @@ def serve(
     relay = RemoteProgress(_reporting(database, connection))
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
     stock = Stock(settings.data / "stock", catalog, settings.stock_mib << 20)
-    engine = _engine(settings, catalog, database, (box, gpu), live=relay, stock=stock)
+    tryouts = TryoutThread(tryouts_with(catalog, box))
+    engine = _engine(settings, catalog, database, (box, gpu), tryouts=tryouts, live=relay, stock=stock)
     gc.collect()
     gc.freeze()  # no need to look at torch's objects again and again
     send(connection, Ready(_name(box, gpu), gpu is not None))
     try:
-        serve_commands(connection, engine, TryoutThread(tryouts_with(catalog, box)))
+        serve_commands(connection, engine, tryouts)
     finally:
         close(box, gpu)
 
@@ -112,12 +114,13 @@ def assemble(
     """Return a service that grades in this process and these boxes; the rest is for whoever cannot wait long."""
     database = opened(settings, patience)
     archive.keep(database, catalog)
-    engine = _engine(settings, catalog, database, (box, gpu), retries=retries)
+    tryouts = TryoutThread(tryouts_with(catalog, box))
+    engine = _engine(settings, catalog, database, (box, gpu), tryouts=tryouts, retries=retries)
     return Service(
         database,
         catalog,
         engine,
-        tryouts=TryoutThread(tryouts_with(catalog, box)),
+        tryouts=tryouts,
         rules=rules_of(settings, with_gpu=gpu is not None),
         box_name=_name(box, gpu),
         closing=lambda: close(box, gpu),
@@ -134,6 +137,7 @@ def _engine(
     database: Database,
     boxes: tuple[Box, DeviceBox | None],
     *,
+    tryouts: Tryouts,
     live: Live | None = None,
     retries: Retries | None = None,
     stock: Stock | None = None,
@@ -144,7 +148,7 @@ def _engine(
     if not database.embedded:
         from grader.jobs.cluster.engine import ClusterEngine  # here: only Postgres needs its libraries
 
-        engine = ClusterEngine
+        engine = partial(ClusterEngine, tryouts=tryouts, version=grader_version())
     return engine(
         database,
         grade_with(catalog, box, place, stock),

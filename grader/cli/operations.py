@@ -43,13 +43,17 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(users, name="user")
 
 
-def serve_pages() -> None:
+def serve_pages(
+    pages_only: Annotated[
+        bool, typer.Option("--pages-only", help="Leave the grading to machines that share a Postgres with this one.")
+    ] = False,
+) -> None:
     """Serve the pages, on http://127.0.0.1:7860 unless the settings say otherwise."""
     settings = Settings.from_environment()  # first: a wrong one is told at once
     # Here and not above: the pages bring Gradio, which takes seconds and which no other command needs.
     from grader.pages.server import serve
 
-    serve(settings)
+    serve(settings, grading=not pages_only)
 
 
 def work(

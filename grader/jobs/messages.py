@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import get_args
 
-from grader.jobs.live import GradingSteps
+from grader.jobs.live import GradingSteps, Live
 from grader.jobs.tryouts import TryoutRequest
 from grader.store.records import SubmissionId
 
@@ -63,6 +63,13 @@ class TryoutDone:
 
 
 @dataclass(frozen=True, slots=True)
+class TryoutAnswered:
+    """From a grading process of another machine: what came of this tryout is stored."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """From a grading process: it can grade, in a box of this name."""
 
@@ -113,6 +120,7 @@ Message = (
     | Drain
     | RunTryout
     | TryoutDone
+    | TryoutAnswered
     | Ready
     | Unavailable
     | WronglyWritten
@@ -121,6 +129,17 @@ Message = (
     | Advanced
 )
 _TYPES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(Message)}
+
+
+def heed_progress(live: Live, message: Message) -> None:
+    """Pass on what a grading process says of its gradings to those who watch them here."""
+    match message:
+        case Moved(id):
+            live.moved(id)
+        case Took(seconds):
+            live.took(seconds)
+        case Advanced(id, steps):
+            live.advance(id, steps)
 
 
 def send(connection: socket.socket, message: Message, *, hint: bool = False) -> bool:

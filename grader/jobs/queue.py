@@ -90,6 +90,10 @@ class Queue(Protocol):
         """Begin to grade, so many submissions at once on each device, and return."""
         ...
 
+    def elsewhere(self) -> dict[str, int]:
+        """Return how many submissions are graded at once on each device of other processes, as far as that is known."""
+        ...
+
     def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
         """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
         ...

@@ -7,9 +7,8 @@ import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
 
-from grader.errors import GraderFault, NotAllowed
 from grader.jobs.messages import Message, RunTryout, TryoutDone
-from grader.jobs.tryouts import BUSY, TryoutRequest
+from grader.jobs.tryouts import BUSY, TryoutOutcome, TryoutRequest
 
 Offer = Callable[[int, Message], bool]  # a message for the process of that number; whether it was taken
 
@@ -45,14 +44,8 @@ class RemoteTryouts:
         """Hand on the answer to a tryout."""
         with self._lock:
             _, future = self._open.pop(done.number, (0, None))
-        if future is None or not future.set_running_or_notify_cancel():
-            return  # nobody waits for it any more
-        if done.refusal:
-            future.set_exception(NotAllowed(done.refusal))
-        elif done.fault:
-            future.set_exception(GraderFault(done.fault))
-        else:
-            future.set_result(done.body)
+        if future is not None:
+            TryoutOutcome(done.body, done.refusal, done.fault).settle(future)
 
     def lose(self, place: int) -> None:
         """Give up what runs in a process that has ended."""

@@ -22,18 +22,16 @@ from grader.jobs.delivery import Delivery, NoDelivery
 from grader.jobs.live import Live
 from grader.jobs.messages import (
     MESSAGE_BYTES,
-    Advanced,
     Drain,
     Interrupt,
     Message,
-    Moved,
     Ready,
     StartWorkers,
-    Took,
     TryoutDone,
     Unavailable,
     Wake,
     WronglyWritten,
+    heed_progress,
     received,
     send,
 )
@@ -216,15 +214,10 @@ class WorkerSupervisor(TableQueue):
             LOG.error("a grading process did not start: %s", fault)
 
     def _heed(self, message: Message) -> None:
-        match message:
-            case Moved(id):
-                self.live.moved(id)
-            case Took(seconds):
-                self.live.took(seconds)
-            case Advanced(id, steps):
-                self.live.advance(id, steps)
-            case TryoutDone():
-                self.tryouts.settle(message)
+        if isinstance(message, TryoutDone):
+            self.tryouts.settle(message)
+        else:
+            heed_progress(self.live, message)
 
 
 def shared_out(slots: Mapping[str, int], processes: int) -> list[dict[str, int]]:

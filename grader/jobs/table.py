@@ -55,6 +55,10 @@ class TableQueue(ABC):
     def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, where there is one."""
 
+    def elsewhere(self) -> dict[str, int]:
+        """Return how many submissions are graded at once on each device of other processes, as far as that is known."""
+        return {}
+
     def start(self, slots: Mapping[str, int]) -> None:
         """Begin to grade, first of all what a former run has left behind, and return."""
         try:

@@ -38,6 +38,34 @@ class TryoutRequest:
     typed: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class TryoutOutcome:
+    """What came of a tryout: the answer as JSON; or, without one, why it was refused or what broke."""
+
+    body: str = ""
+    refusal: str = ""
+    fault: str = ""
+
+    @classmethod
+    def of(cls, future: Future[str]) -> TryoutOutcome:
+        """Return what comes of a tryout; waits for it."""
+        fault = future.exception()
+        if fault is None:
+            return cls(body=future.result())
+        return cls(refusal=str(fault)) if isinstance(fault, NotAllowed) else cls(fault=str(fault))
+
+    def settle(self, future: Future[str]) -> None:
+        """Give it to whoever waits, if somebody still does."""
+        if not future.set_running_or_notify_cancel():
+            return
+        if self.refusal:
+            future.set_exception(NotAllowed(self.refusal))
+        elif self.fault:
+            future.set_exception(GraderFault(self.fault))
+        else:
+            future.set_result(self.body)
+
+
 class Tryouts(Protocol):
     """Whoever runs tryouts."""
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from grader.errors import GraderFault, NotAllowed
+from grader.errors import GraderFault
 from grader.jobs.engine import GradingEngine
 from grader.jobs.live import Live
 from grader.jobs.messages import (
@@ -33,7 +33,7 @@ from grader.jobs.messages import (
     received,
     send,
 )
-from grader.jobs.tryouts import Tryouts
+from grader.jobs.tryouts import TryoutOutcome, Tryouts
 from grader.store.records import SubmissionId
 
 TELL_SECONDS = 0.1  # between two words on the same grading
@@ -100,13 +100,8 @@ def serve_commands(connection: socket.socket, engine: GradingEngine, tryouts: Tr
 
 
 def _tell_tryout(connection: socket.socket, number: int, done: Future[str]) -> None:
-    fault = done.exception()
-    if fault is None:
-        send(connection, TryoutDone(number, body=done.result()))
-    elif isinstance(fault, NotAllowed):
-        send(connection, TryoutDone(number, refusal=str(fault)))
-    else:
-        send(connection, TryoutDone(number, fault=str(fault)))
+    outcome = TryoutOutcome.of(done)
+    send(connection, TryoutDone(number, outcome.body, outcome.refusal, outcome.fault))
 
 
 def lower_priority() -> None:

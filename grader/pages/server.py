@@ -32,11 +32,11 @@ LOG = logging.getLogger(__name__)
 NOT_STARTED = 3  # the exit status that uvicorn's own command has
 
 
-def serve(settings: Settings) -> None:
-    """Serve the pages until the process is told to stop."""
+def serve(settings: Settings, *, grading: bool = True) -> None:
+    """Serve the pages until the process is told to stop; grade as well, or leave that to other machines."""
     os.umask(0o077)  # whatever any library writes is for us alone
     set_up_log(settings.log_format)
-    starting = start(settings)
+    starting = start(settings, grading=grading)
     gc.disable()  # nothing that is imported is garbage, and looking for some takes a third of the time
     import_gradio()  # here: the grading processes warm up meanwhile
     from grader.pages.application import create_app

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 
 from argon2 import PasswordHasher
@@ -52,7 +52,7 @@ class Rules:
 
     class_code: str
     secret: bytes
-    slots: Mapping[str, int]
+    slots: dict[str, int]
     source_bytes: int = 256 << 10
     session_seconds: float = 12 * 3600.0
     drain_seconds: float = 20.0
@@ -121,12 +121,13 @@ class Service:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        """The devices on which this installation grades."""
-        return tuple(self._rules.slots)
+        """The devices on which this installation grades, on whatever machine."""
+        return tuple(self._rules.slots | self._queue.elsewhere())
 
     def devices_for(self, exercise: str) -> tuple[str, ...]:
         """Return the devices that a submission to `exercise` may choose from here; of one, there is no choice."""
-        return tuple(device for device in self.catalog[exercise].spec.devices if device in self._rules.slots)
+        here = self.devices
+        return tuple(device for device in self.catalog[exercise].spec.devices if device in here)
 
     def start(self) -> None:
         """Begin to grade, first of all what a former run has left behind."""
@@ -273,7 +274,7 @@ class Service:
         raw = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")
         if exercise not in self.catalog:
             raise NotAllowed(f"There is no exercise called {exercise[:64]!r}.")
-        if device not in self._rules.slots:
+        if device not in self.devices:
             raise NotAllowed(f"Nothing is graded on {device!r} here; choose one of: {', '.join(self.devices)}.")
         if device not in self.devices_for(exercise):
             raise NotAllowed(f"This exercise is not meant for {device!r}; leave the device at cpu.")

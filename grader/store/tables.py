@@ -268,3 +268,27 @@ class BucketRow(Base):
     missing: Mapped[float]
     since: Mapped[float]
     full: Mapped[float] = mapped_column(index=True)  # when it is full again
+
+
+class ProcessRow(Base):
+    """A process of an installation on several machines, as it was last heard of."""
+
+    __tablename__ = "processes"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    machine: Mapped[str] = mapped_column(String(16))
+    slots: Mapped[str] = mapped_column(Text)  # how many submissions it grades at once on each device, as JSON
+    version: Mapped[str] = mapped_column(String(64))  # of the code that grades
+    secret: Mapped[str] = mapped_column(String(64))  # digest of the secret that it serves pages with; "" without pages
+    heard: Mapped[float]
+
+
+class TryoutRow(Base):
+    """What somebody tries on a machine without sandbox; gone once the answer was fetched."""
+
+    __tablename__ = "tryouts"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    asked: Mapped[str] = mapped_column(Text)  # as JSON
+    created: Mapped[float]
+    outcome: Mapped[str | None] = mapped_column(Text)  # as JSON

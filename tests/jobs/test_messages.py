@@ -17,6 +17,7 @@ from grader.jobs.messages import (
     RunTryout,
     StartWorkers,
     Took,
+    TryoutAnswered,
     TryoutDone,
     Unavailable,
     Wake,
@@ -33,6 +34,7 @@ ALL: tuple[Message, ...] = (
     Unavailable("no"), WronglyWritten("no case"), Moved(ID), Took(0.25),
     Advanced(ID, GradingSteps("a case", 1, 2, (4.0, 2.0))),
     RunTryout(1, TryoutRequest("softmax", "x = 1", "small", 2, {"x": "[1]"})), TryoutDone(1, body="{}", refusal="no"),
+    TryoutAnswered("t1"),
 )  # fmt: skip
 
 

@@ -21,16 +21,20 @@ from procrastinate import App
 
 from grader.jobs import claims
 from grader.jobs.claims import LostTry
-from grader.jobs.cluster.library import Deferred, worker_app
+from grader.jobs.cluster import tryouts as shared
+from grader.jobs.cluster.library import TRYOUTS, Deferred, worker_app
 from grader.jobs.cluster.notices import Notices
+from grader.jobs.cluster.presence import Presence
 from grader.jobs.cluster.recovery import BEAT_SECONDS, SILENCE_SECONDS, Holder, Recovery, machine_in
 from grader.jobs.engine import GradingEngine
-from grader.jobs.messages import Interrupt, Message
+from grader.jobs.messages import Interrupt, Message, TryoutAnswered
 from grader.jobs.queue import Grade
 from grader.jobs.table import TableJobs
+from grader.jobs.tryouts import Tryouts
 from grader.jobs.worker import Worker
 from grader.jobs.worker_lock import WorkerLock
 from grader.store.engine import Database
+from grader.store.processes import KnownProcess
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
@@ -46,13 +50,26 @@ class ClusterEngine(GradingEngine):
         database: a Postgres, where the submissions are.
         grade: gives the report on one submission; whatever it raises is a fault of ours.
         workers: the directory in which the processes of this machine show each other that they live.
+        tryouts: runs what is only tried; None if nothing is tried here.
+        version: of the code that grades.
         options: those of `GradingEngine`.
     """
 
-    def __init__(self, database: Database, grade: Grade, *, workers: Path, **options: Any) -> None:
+    def __init__(
+        self,
+        database: Database,
+        grade: Grade,
+        *,
+        workers: Path,
+        tryouts: Tryouts | None = None,
+        version: str = "",
+        **options: Any,
+    ) -> None:
         """Prepare to grade."""
         super().__init__(database, grade, workers=workers, delivery=Deferred(), **options)
         self._notices = Notices(database.engine.url)
+        self._tryouts, self._version = tryouts, version
+        self._presence: Presence | None = None
         self._recovery: Recovery | None = None
         self._next_look = 0.0
         self._free: dict[str, SimpleQueue[Worker]] = {}
@@ -75,6 +92,11 @@ class ClusterEngine(GradingEngine):
             self._free[worker.queue].put(worker)
         slots = Counter(worker.queue for worker in workers)
         self._notices.listen(self._heed)
+        assert self._lock is not None
+        known = KnownProcess(self._lock.id, machine_in(self._workers), dict(slots), self._version)
+        self._presence = Presence(self._database, known)
+        if self._tryouts is not None:
+            slots[TRYOUTS] = 1
         return [threading.Thread(target=self._deliver, args=(slots,), daemon=True, name="deliveries")]
 
     def _stop_serving(self) -> None:
@@ -83,6 +105,8 @@ class ClusterEngine(GradingEngine):
 
     def _hand_back(self, lock: WorkerLock) -> bool:
         self._notices.close()
+        if self._presence is not None:
+            self._presence.leave()
         with self._database.write() as session:
             names = [name for name in claims.holders(session) if lock.holds(name)]
             freed = [id for name in names for id in claims.release(session, name, LostTry.HANDED_BACK)]
@@ -95,6 +119,8 @@ class ClusterEngine(GradingEngine):
         if any(worker.held is not None for worker in self._running):
             with self._database.read() as session:
                 self._let_newcomers_pass(session)
+        if self._presence is not None and self._lock is not None:
+            self._presence.show()
         if self._recovery is not None and self._lock is not None and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + BEAT_SECONDS
             self._recovery.look()
@@ -114,7 +140,7 @@ class ClusterEngine(GradingEngine):
         self._loop.set_default_executor(ThreadPoolExecutor(slots.total() + _MORE_THREADS, "delivered"))
         while not self._stop.is_set():
             try:
-                await _work(worker_app(self._database.engine.url, self._grade_delivered), slots)
+                await _work(worker_app(self._database.engine.url, self._grade_delivered, self._try_delivered), slots)
             except Exception as fault:  # noqa: BLE001 - whatever ends the library's worker, it is begun again
                 LOG.warning("jobs are not delivered to this process, next in %s s: %r", REST_SECONDS, fault)
                 await asyncio.sleep(REST_SECONDS)
@@ -131,6 +157,11 @@ class ClusterEngine(GradingEngine):
             worker.serve_one(id)
         finally:
             free.put(worker)
+
+    def _try_delivered(self, id: str) -> None:
+        if self._tryouts is not None:
+            shared.answer(self._database, self._tryouts, id)
+            self._notices.publish(TryoutAnswered(id))
 
 
 async def _work(app: App, slots: Counter[str]) -> None:

@@ -24,10 +24,13 @@ from grader.store.tables import JobRow, SubmissionRow
 
 SCHEMA = "procrastinate"
 TASK = "grade"
+TRY = "try"
+TRYOUTS = "tryouts"  # the queue of what is only tried
 _QUARTERS = 250  # milliseconds: a priority of the library has 32 bits, which last for 17 years of quarter seconds
 _FIRST = 1_767_225_600_000 // _QUARTERS  # 2026-01-01
 _MOST = 2**31 - 1
 _CONNECTIONS = 3
+_DEFERRING = App(connector=SyncPsycopgConnector())  # opens nothing: each job goes through the caller's connection
 
 
 def install(connection: Connection) -> None:
@@ -51,8 +54,14 @@ def conninfo(url: URL) -> str:
     return url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
-def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None]) -> App:
-    """Return an app whose workers call `grade` with the queue, their number in the library, and the submission."""
+def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer: Callable[[str], None]) -> App:
+    """Return an app whose workers do what they are brought.
+
+    Args:
+        url: of the database.
+        grade: called with the queue, the worker's number in the library, and the submission.
+        answer: called with a tryout.
+    """
     options = {"options": OPTIONS}
     app = App(connector=PsycopgConnector(conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS, kwargs=options))
 
@@ -60,6 +69,10 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None]) -> App
     def deliver(context: JobContext, submission: str) -> None:
         assert context.job.worker_id is not None
         grade(context.job.queue, context.job.worker_id, SubmissionId(submission))
+
+    @app.task(name=TRY)
+    def deliver_tryout(tryout: str) -> None:
+        answer(tryout)
 
     return app
 
@@ -69,10 +82,6 @@ class Deferred:
 
     One person's jobs share a lock of the library, so that one of them runs at a time.
     """
-
-    def __init__(self) -> None:
-        """Open nothing: each job goes through the caller's connection."""
-        self._app = App(connector=SyncPsycopgConnector())
 
     def put(self, session: Session, ids: Collection[SubmissionId]) -> None:
         """Have these jobs, which wait in the table, brought to workers, as a part of the caller's transaction.
@@ -86,7 +95,7 @@ class Deferred:
         found = session.execute(query.join(row, row.id == job.submission_id).where(job.submission_id.in_(ids))).all()
         driver = session.connection().connection.driver_connection
         for id, queue, priority, ready, person in found:
-            deferrer = self._app.configure_task(
+            deferrer = _DEFERRING.configure_task(
                 TASK,
                 queue=queue,
                 priority=_priority(priority),
@@ -99,6 +108,20 @@ class Deferred:
                 deferrer.defer(submission=id)
             except ConnectorException as fault:
                 raise StoreUnavailable(f"the job could not be put into the queue: {fault.__cause__}") from fault
+
+
+def defer_tryout(session: Session, id: str) -> None:
+    """Have a tryout, which is stored in the same transaction, brought to a machine that grades.
+
+    Raises:
+        StoreUnavailable: the database does not take it.
+    """
+    session.flush()
+    driver = session.connection().connection.driver_connection
+    try:
+        _DEFERRING.configure_task(TRY, queue=TRYOUTS, connection=driver).defer(tryout=id)
+    except ConnectorException as fault:
+        raise StoreUnavailable(f"the tryout could not be put into the queue: {fault.__cause__}") from fault
 
 
 def _priority(deadline: int) -> int:

@@ -66,7 +66,8 @@ class Notices:
         heard.execute(f"LISTEN {CHANNEL}")
         while not self._stop.is_set():
             for notice in heard.notifies(timeout=LISTEN_SECONDS):
-                heed(decoded(notice.payload))
+                if (message := _read(notice.payload)) is not None:
+                    heed(message)
 
     def _sent(self, line: str) -> bool:
         try:
@@ -86,6 +87,15 @@ class Notices:
         if out is not None:
             with suppress(psycopg.Error):
                 out.close()
+
+
+def _read(line: str) -> Message | None:
+    """Return the message of a notice; None for one that only another version knows, as while machines are upgraded."""
+    try:
+        return decoded(line)
+    except (LookupError, TypeError, ValueError) as fault:
+        LOG.debug("a notice was not understood: %r", fault)
+        return None
 
 
 def _short(message: Message) -> str:

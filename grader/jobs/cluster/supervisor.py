@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from grader.jobs.cluster.library import Deferred
 from grader.jobs.cluster.notices import Notices
+from grader.jobs.cluster.presence import slots_of_all
 from grader.jobs.cluster.recovery import Holder, machine_in
 from grader.jobs.messages import Interrupt
 from grader.jobs.supervisor import Start, WorkerSupervisor
@@ -45,6 +46,12 @@ class ClusterSupervisor(WorkerSupervisor):
         """Start that many slots for each queue and return."""
         self._notices.listen(self._heed)
         super().run(slots)
+
+    def elsewhere(self) -> dict[str, int]:
+        """Return how many submissions are graded at once on each device, on whatever machine."""
+        slots = slots_of_all(self._database)
+        self.live.slots = max(1, slots.total())
+        return slots
 
     def wake(self, queue: str) -> None:
         """Do nothing: with the transaction that deferred the job, Postgres wakes a worker."""

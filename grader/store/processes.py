@@ -1,0 +1,85 @@
+"""Which processes of an installation are alive, on whatever machine, and what is tried on those with a sandbox."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.orm import Session
+
+from grader.store import clock
+from grader.store.tables import ProcessRow, TryoutRow
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProcess:
+    """A process, as the others know it.
+
+    Attributes:
+        id: its own; no other process ever had it.
+        machine: the id of its machine.
+        slots: how many submissions it grades at once on each device.
+        version: of the code that grades.
+        secret: a digest of the secret with which it serves pages; empty if it serves none.
+    """
+
+    id: str
+    machine: str
+    slots: dict[str, int] = field(default_factory=dict)
+    version: str = ""
+    secret: str = ""
+
+
+def hear(session: Session, process: KnownProcess, forget: float) -> None:
+    """Note that a process is alive, and forget those that were not heard of for `forget` seconds."""
+    now = clock.now(session, time.time)
+    values = {"slots": json.dumps(process.slots), "heard": now}
+    known = update(ProcessRow).where(ProcessRow.id == process.id).values(**values).returning(ProcessRow.id)
+    if session.scalar(known) is not None:
+        return
+    session.execute(delete(ProcessRow).where(ProcessRow.heard < now - forget))
+    fixed = {"id": process.id, "machine": process.machine, "version": process.version, "secret": process.secret}
+    session.execute(insert(ProcessRow).values(**fixed, **values))
+
+
+def leave(session: Session, id: str) -> None:
+    """Note that a process has ended."""
+    session.execute(delete(ProcessRow).where(ProcessRow.id == id))
+
+
+def living(session: Session, silence: float) -> list[KnownProcess]:
+    """Return the processes that were heard of within `silence` seconds."""
+    heard = ProcessRow.heard >= clock.now(session, time.time) - silence
+    found = session.scalars(select(ProcessRow).where(heard).order_by(ProcessRow.id))
+    return [KnownProcess(row.id, row.machine, json.loads(row.slots), row.version, row.secret) for row in found]
+
+
+def ask(session: Session, id: str, asked: str) -> None:
+    """Store what is to be tried, as JSON."""
+    session.execute(insert(TryoutRow).values(id=id, asked=asked, created=clock.now(session, time.time)))
+
+
+def asked(session: Session, id: str) -> str | None:
+    """Return what is to be tried; None if nobody waits for it any more."""
+    return session.scalar(select(TryoutRow.asked).where(TryoutRow.id == id, TryoutRow.outcome.is_(None)))
+
+
+def answer(session: Session, id: str, outcome: str) -> None:
+    """Store what came of a try, as JSON, if somebody still waits for it."""
+    session.execute(update(TryoutRow).where(TryoutRow.id == id).values(outcome=outcome))
+
+
+def fetch(session: Session, ids: Collection[str]) -> dict[str, str]:
+    """Return what came of these tries, as far as they are done; they are gone then."""
+    done = TryoutRow.id.in_(ids), TryoutRow.outcome.is_not(None)
+    found = session.execute(delete(TryoutRow).where(*done).returning(TryoutRow.id, TryoutRow.outcome))
+    return {id: outcome for id, outcome in found if outcome is not None}
+
+
+def forget_tries(session: Session, ids: Collection[str], seconds: float) -> None:
+    """Delete these tries, and those that were begun more than `seconds` ago, by a process that is gone by now."""
+    old = TryoutRow.created < clock.now(session, time.time) - seconds
+    session.execute(delete(TryoutRow).where(TryoutRow.id.in_(ids) | old))
