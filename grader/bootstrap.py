@@ -65,14 +65,14 @@ class Starting:
         """Show other machines that this one serves pages; return what ends that."""
         if self.database.embedded:
             return lambda: None
-        from grader.jobs.cluster.presence import Presence, digest_of  # here: only Postgres needs this
+        from grader.jobs.cluster.heartbeat import Heartbeat, digest_of  # here: only Postgres needs this
         from grader.jobs.cluster.recovery import machine_in
 
         machine = machine_in(self.settings.data / "workers")
-        presence = Presence(self.database, KnownProcess(secrets.token_hex(8), machine, secret=digest_of(secret)))
-        presence.enter()
-        presence.keep_showing()
-        return presence.leave
+        heartbeat = Heartbeat(self.database, KnownProcess(secrets.token_hex(8), machine, secret=digest_of(secret)))
+        heartbeat.enter()
+        heartbeat.keep_showing()
+        return heartbeat.leave
 
 
 def start(settings: Settings, *, grading: bool = True) -> Starting:

@@ -22,7 +22,7 @@ from grader.store.accounts import Credentials, Visit
 from grader.store.engine import Database
 from grader.store.records import Role, User, UserId
 
-CACHE_SECONDS = 5.0  # how long another process's sign-out may go unnoticed
+CACHE_SECONDS = 5.0  # on SQLite; where several processes serve pages, the next request of a click may reach another one
 CACHE_SIZE = 4096
 VISITOR_SECONDS = 30 * 24 * 3600.0
 FORGOTTEN_AT_ONCE = 20  # visitors; a new one waits for it
@@ -272,7 +272,6 @@ class Accounts:
             visit = accounts.visit(session, known, now)
         if len(self._cache) >= CACHE_SIZE:
             self._cache = {}
-        # Where several processes serve pages, each asks every time: the next request of a click may reach another one.
         self._cache[known] = (visit, now + (CACHE_SECONDS if self._database.embedded else 0.0))
         return visit
 

@@ -22,9 +22,9 @@ from procrastinate import App
 from grader.jobs import claims
 from grader.jobs.claims import LostTry
 from grader.jobs.cluster import tryouts as shared
+from grader.jobs.cluster.heartbeat import Heartbeat
 from grader.jobs.cluster.library import TRYOUTS, Deferred, worker_app
 from grader.jobs.cluster.notices import Notices
-from grader.jobs.cluster.presence import Presence
 from grader.jobs.cluster.recovery import BEAT_SECONDS, SILENCE_SECONDS, Holder, Recovery, machine_in
 from grader.jobs.engine import GradingEngine
 from grader.jobs.messages import Interrupt, Message, TryoutAnswered
@@ -69,7 +69,7 @@ class ClusterEngine(GradingEngine):
         super().__init__(database, grade, workers=workers, delivery=Deferred(), **options)
         self._notices = Notices(database.engine.url)
         self._tryouts, self._version = tryouts, version
-        self._presence: Presence | None = None
+        self._heartbeat: Heartbeat | None = None
         self._recovery: Recovery | None = None
         self._next_look = 0.0
         self._free: dict[str, SimpleQueue[Worker]] = {}
@@ -94,7 +94,7 @@ class ClusterEngine(GradingEngine):
         self._notices.listen(self._heed)
         assert self._lock is not None
         known = KnownProcess(self._lock.id, machine_in(self._workers), dict(slots), self._version)
-        self._presence = Presence(self._database, known)
+        self._heartbeat = Heartbeat(self._database, known)
         if self._tryouts is not None:
             slots[TRYOUTS] = 1
         return [threading.Thread(target=self._deliver, args=(slots,), daemon=True, name="deliveries")]
@@ -105,8 +105,8 @@ class ClusterEngine(GradingEngine):
 
     def _hand_back(self, lock: WorkerLock) -> bool:
         self._notices.close()
-        if self._presence is not None:
-            self._presence.leave()
+        if self._heartbeat is not None:
+            self._heartbeat.leave()
         with self._database.write() as session:
             names = [name for name in claims.holders(session) if lock.holds(name)]
             freed = [id for name in names for id in claims.release(session, name, LostTry.HANDED_BACK)]
@@ -119,8 +119,8 @@ class ClusterEngine(GradingEngine):
         if any(worker.held is not None for worker in self._running):
             with self._database.read() as session:
                 self._let_newcomers_pass(session)
-        if self._presence is not None and self._lock is not None:
-            self._presence.show()
+        if self._heartbeat is not None and self._lock is not None:
+            self._heartbeat.show()
         if self._recovery is not None and self._lock is not None and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + BEAT_SECONDS
             self._recovery.look()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
+from grader.jobs.cluster.heartbeat import slots_of_all
 from grader.jobs.cluster.library import Deferred
 from grader.jobs.cluster.notices import Notices
-from grader.jobs.cluster.presence import slots_of_all
 from grader.jobs.cluster.tryouts import SharedTryouts
 from grader.jobs.live import Live
 from grader.jobs.messages import Interrupt, Message, Ready, TryoutAnswered, heed_progress
@@ -33,7 +33,7 @@ class RemoteQueue(TableQueue):
 
     def wait(self) -> Ready:
         """Return where submissions are graded, in words."""
-        return Ready("sandboxes on other machines")
+        return Ready("sandbox on another machine")
 
     def start(self, slots: Mapping[str, int]) -> None:
         """Begin to listen; what waits for a device is graded where there is one."""

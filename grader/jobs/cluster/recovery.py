@@ -120,6 +120,7 @@ def machine_in(workers: Path) -> str:
     """Return the id of the machine that has this directory, drawn at the first time."""
     file = workers / "machine"
     if not file.exists():
+        workers.mkdir(0o700, parents=True, exist_ok=True)
         draft = workers / f"machine.{secrets.token_hex(4)}"
         draft.write_text(secrets.token_hex(4))
         with suppress(FileExistsError):

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from grader.jobs.cluster.heartbeat import slots_of_all
 from grader.jobs.cluster.library import Deferred
 from grader.jobs.cluster.notices import Notices
-from grader.jobs.cluster.presence import slots_of_all
 from grader.jobs.cluster.recovery import Holder, machine_in
 from grader.jobs.messages import Interrupt
 from grader.jobs.supervisor import Start, WorkerSupervisor

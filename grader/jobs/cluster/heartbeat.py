@@ -28,7 +28,7 @@ def digest_of(secret: bytes) -> str:
     return hashlib.sha256(b"which secret: " + secret).hexdigest()
 
 
-class Presence:
+class Heartbeat:
     """One process among those of all machines.
 
     Args:
@@ -75,7 +75,7 @@ class Presence:
 
     def keep_showing(self) -> None:
         """Do so up to the end of this process, in a thread of its own."""
-        threading.Thread(target=self._keep_showing, daemon=True, name="presence").start()
+        threading.Thread(target=self._keep_showing, daemon=True, name="heartbeat").start()
 
     def _keep_showing(self) -> None:
         while not self._left.wait(SHOW_SECONDS):
