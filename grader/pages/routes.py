@@ -82,6 +82,7 @@ OWN = {
     "/visit": Route(("POST",), body=Body.FORM),
     "/sign-out": Route(("POST",), body=Body.FORM),
     "/health": PLAIN,
+    "/ready": PLAIN,
     "/favicon.ico": FILE,
     "/robots.txt": PLAIN,
     "/teach": Route(query=TEACH),

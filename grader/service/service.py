@@ -21,6 +21,7 @@ from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
 from grader.service.board_names import BoardNames
+from grader.service.condition import Condition
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import Pace
@@ -94,6 +95,7 @@ class Service:
         self.instructor, self.boards = InstructorService(database), BoardNames(database, rules.secret)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
         self.trail = Trail(database, self.submission, clock=clock)
+        self.condition = Condition(database, queue)
         self._database, self._queue, self._closing = database, queue, closing
         self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))
         self._rules, self._clock = rules, clock

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.orm import Session
@@ -103,6 +103,15 @@ class Database:
             raise DatabaseUnusable(
                 f"{self.place} cannot be used: {why}{'' if self.embedded else postgres.remedy(why)}"
             ) from None
+
+    def answers(self) -> bool:
+        """Return whether it can be read now."""
+        try:
+            with self.read() as session:
+                session.execute(text("SELECT version_num FROM alembic_version"))  # SQLite opens no file for less
+        except (StoreUnavailable, DBAPIError, sqlite3.Error):
+            return False
+        return True
 
     @property
     def place(self) -> str:
