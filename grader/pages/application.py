@@ -20,6 +20,7 @@ from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.first_paint import FirstPaint
 from grader.pages.guard import Guard
 from grader.pages.identity import CallerCache, Identity
+from grader.pages.metrics import build_metrics
 from grader.pages.mounts import Who, mount
 from grader.pages.own_account import build_own_account
 from grader.pages.passwords import Passwords
@@ -41,7 +42,8 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
     identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
-    for router in (*_routers(handlers, int(settings.session_hours * 3600)), bundles.router()):
+    metrics = build_metrics(service.condition, settings.metrics_token, settings.data / "workers")
+    for router in (*_routers(handlers, int(settings.session_hours * 3600)), bundles.router(), metrics):
         app.include_router(router)
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),

@@ -94,8 +94,7 @@ class Service:
         self.catalog, self.box_name = catalog, box_name
         self.instructor, self.boards = InstructorService(database), BoardNames(database, rules.secret)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
-        self.trail = Trail(database, self.submission, clock=clock)
-        self.condition = Condition(database, queue)
+        self.trail, self.condition = Trail(database, self.submission, clock=clock), Condition(database, queue)
         self._database, self._queue, self._closing = database, queue, closing
         self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(sum(rules.slots.values()), clock))
         self._rules, self._clock = rules, clock
