@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from argon2 import PasswordHasher
 
-from grader.errors import NotAllowed
+from grader.errors import NotAllowed, logged_for
 from grader.exercise.catalog import Catalog
 from grader.jobs.queue import Queue, virtual_deadline
 from grader.jobs.tryouts import Tryouts
@@ -191,7 +191,7 @@ class Service:
         """
         raw, version = self._checked(exercise, source, device), self.catalog[exercise].version
         id = SubmissionId(secrets.token_hex(12))
-        with self._database.write() as session:
+        with logged_for(id), self._database.write() as session:
             turns.of_person(session, user.id)
             now = clock.now(session, self._clock)
             self._rules.pace.check(submissions.recent(session, user.id, now - self._rules.pace.memory), len(raw), now)
