@@ -58,6 +58,11 @@ def check(database: Database) -> str:
     raise DatabaseUnusable(f"{database.place} {state}; start the service, which brings it up to date")
 
 
+def knows(revision: str) -> bool:
+    """Return whether this version can bring tables of that revision up to date."""
+    return revision in {script.revision for script in ScriptDirectory.from_config(_config(SCRIPTS)).walk_revisions()}
+
+
 def current(database: Database) -> str | None:
     """Return the revision that the database is at; None for an empty one."""
     with database.engine.execution_options(write=False).connect() as connection:

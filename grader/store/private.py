@@ -26,7 +26,7 @@ FOLDER_MODE, FILE_MODE = 0o700, 0o600
 OTHERS, WRITABLE = 0o077, 0o022
 OURS = (
     *("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*"),
-    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock"),
+    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock", "restore.*"),
 )
 NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite writes at the end of a database's name
