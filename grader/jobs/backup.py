@@ -20,14 +20,14 @@ from grader.jobs import claims
 from grader.jobs.claims import LostTry
 from grader.jobs.moving import empty_target
 from grader.store import backup_file, copying, keys, migrate, private
-from grader.store.backup_file import CONTENT, KEPT, BackupRefused, Manifest
+from grader.store.backup_file import CONTENT, KEPT, BackupManifest, BackupRefused
 from grader.store.engine import Database
 from grader.store.tables import Base
 
 _WORKPLACE = "restore."  # the beginning of its name; see `private.OURS`
 
 
-def back_up(database: Database, data: Path, file: Path, *, program: str) -> Manifest:
+def back_up(database: Database, data: Path, file: Path, *, program: str) -> BackupManifest:
     """Write a backup; others may go on writing meanwhile.
 
     Args:

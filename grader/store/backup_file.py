@@ -34,7 +34,7 @@ class BackupRefused(GraderFault):
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BackupManifest:
     """What a backup says of itself.
 
     Attributes:
@@ -54,14 +54,14 @@ class Manifest:
     digests: dict[str, str]
 
 
-def write(file: Path, parts: Mapping[str, Path], *, program: str, revision: str) -> Manifest:
+def write(file: Path, parts: Mapping[str, Path], *, program: str, revision: str) -> BackupManifest:
     """Write a backup of `parts`, files by their names in it.
 
     Raises:
         BackupRefused: there is something at `file`, or it cannot be written.
     """
     sums = {name: _summed(path) for name, path in parts.items()}
-    manifest = Manifest(
+    manifest = BackupManifest(
         FORMAT,
         datetime.now(UTC).isoformat(timespec="seconds"),
         program,
@@ -86,7 +86,7 @@ def write(file: Path, parts: Mapping[str, Path], *, program: str, revision: str)
     return manifest
 
 
-def unpack(file: Path, folder: Path) -> Manifest:
+def unpack(file: Path, folder: Path) -> BackupManifest:
     """Put the parts of a backup into `folder`, once each is known to be what was written.
 
     Raises:
@@ -95,18 +95,15 @@ def unpack(file: Path, folder: Path) -> Manifest:
     try:
         with zipfile.ZipFile(file) as archive:
             manifest = _manifest(json.loads(archive.read(MANIFEST)), file)
-            for name in manifest.sizes:
-                private.make_file(folder / name)
-                with archive.open(name) as source, (folder / name).open("wb") as target:
-                    found = _copied(source, target)
-                if found != (manifest.sizes[name], manifest.digests[name]):
-                    raise BackupRefused(f"{file} is damaged: its part {name} is not what was written")
+            strange = [name for name in manifest.sizes if not _unpacked(archive, name, folder, manifest)]
     except FileNotFoundError:
         raise BackupRefused(f"there is no backup {str(file)!r}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, RuntimeError) as error:
         raise BackupRefused(f"{file} is no backup, or is damaged: {error}") from None
     except OSError as error:
         raise BackupRefused(f"{file} cannot be unpacked: {error.strerror}") from None
+    if strange:
+        raise BackupRefused(f"{file} is damaged: {', '.join(strange)} in it is not what was written")
     return manifest
 
 
@@ -130,7 +127,7 @@ def check(content: Path) -> str | None:
     return str(revision[0]) if revision else None
 
 
-def _write_all(out: IO[bytes], manifest: Manifest, parts: Mapping[str, Path]) -> None:
+def _write_all(out: IO[bytes], manifest: BackupManifest, parts: Mapping[str, Path]) -> None:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, json.dumps(asdict(manifest), indent=1))
         for name, path in parts.items():
@@ -139,16 +136,23 @@ def _write_all(out: IO[bytes], manifest: Manifest, parts: Mapping[str, Path]) ->
     os.fsync(out.fileno())
 
 
-def _manifest(document: dict[str, object], file: Path) -> Manifest:
+def _manifest(document: dict[str, object], file: Path) -> BackupManifest:
     if document["format"] != FORMAT:
         raise BackupRefused(
             f"{file} has form {document['format']}, where {FORMAT} is known here; install a newer version"
         )
-    manifest = Manifest(**document)  # type: ignore[arg-type]  # what it lacks is a TypeError; the rest is looked at here
+    manifest = BackupManifest(**document)  # type: ignore[arg-type]  # what it lacks is a TypeError; the rest is looked at here
     strange = set(manifest.sizes) - {CONTENT, *KEPT}
     if strange or CONTENT not in manifest.sizes or set(manifest.sizes) != set(manifest.digests):
         raise ValueError(f"its parts are {', '.join(sorted(manifest.sizes))}")
     return manifest
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str, folder: Path, manifest: BackupManifest) -> bool:
+    """Unpack a part; return whether it is what was written."""
+    private.make_file(folder / name)
+    with archive.open(name) as source, (folder / name).open("wb") as target:
+        return _copied(source, target) == (manifest.sizes[name], manifest.digests[name])
 
 
 def _copied(source: IO[bytes], target: IO[bytes]) -> tuple[int, str]:
