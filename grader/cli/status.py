@@ -67,7 +67,7 @@ def _lines(database: Database, queues: dict[str, QueueLoad], faults: OpenFaults,
     if not workers:
         yield "workers: none; nothing is graded until the service or a worker is started"
     elif database.embedded:
-        yield f"workers: {len(workers)} grading processes of this machine"
+        yield f"workers: {len(workers)} on this machine"
     else:
         longest = max(worker.seconds_ago for worker in workers)
         yield f"workers: {len(workers)} on all machines, each heard of in the last {longest:.1f} s"

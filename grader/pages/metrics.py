@@ -25,9 +25,11 @@ from grader.exercise.versions import grader_version
 from grader.jobs import overview
 from grader.jobs.overview import OpenFaults, QueueLoad
 from grader.jobs.tally import BUCKETS, Tally
+from grader.judge.report import Status
 from grader.service.condition import Condition
 from grader.store import migrate
 from grader.store.engine import StoreUnavailable
+from grader.store.records import State
 
 KEPT_SECONDS = 5.0
 PREFIX = "attention_gym_"
@@ -130,8 +132,8 @@ def _faults(faults: OpenFaults) -> Iterator[Metric]:
 
 def _results(tally: Tally) -> Iterator[Metric]:
     verdicts = CounterMetricFamily(f"{PREFIX}verdicts", "Results since this process was first asked", labels=["status"])
-    for status, number in tally.verdicts.items():
-        verdicts.add_metric([status], number)
+    for status in (*Status, State.BROKEN):  # from zero on: Prometheus sees no step in what was not there before
+        verdicts.add_metric([status.value], tally.verdicts[status.value])
     yield verdicts
     yield CounterMetricFamily(f"{PREFIX}repeated_tries", "Tries that came to no verdict", value=tally.repeated)
     ends = [*map(str, BUCKETS), "+Inf"]

@@ -47,7 +47,10 @@ def test_the_figures_follow_a_hand_in_to_its_verdict(tmp_path: Path) -> None:
     assert waiting["attention_gym_oldest_wait_seconds", "cpu"] > 0
     assert [figures["attention_gym_grading",] for figures in (waiting, graded)] == [0, 1]
     assert graded["attention_gym_workers",] == 1
-    assert graded["attention_gym_verdicts_total", "graded"] == 1
+    assert (before["attention_gym_verdicts_total", "graded"], graded["attention_gym_verdicts_total", "graded"]) == (
+        0,
+        1,
+    )
     assert graded["attention_gym_wait_seconds_count",] == graded["attention_gym_wait_seconds_bucket", "+Inf"] == 1
     assert graded["attention_gym_wait_seconds_sum",] > 0
     assert graded["attention_gym_repeated_tries_total",] == 0
