@@ -55,10 +55,6 @@ class TableQueue(ABC):
     def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, where there is one."""
 
-    def grades(self) -> bool:
-        """Return whether what waits is graded now, here or, where machines share a database, maybe by another one."""
-        return True
-
     def start(self, slots: Mapping[str, int]) -> None:
         """Begin to grade, first of all what a former run has left behind, and return."""
         try:
@@ -96,6 +92,10 @@ class TableQueue(ABC):
         """Count the waiting submissions of each queue."""
         with self._database.read() as session:
             return claims.depth(session)
+
+    def grades(self) -> bool:
+        """Return whether what waits is graded now, here or, where machines share a database, maybe by another one."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)
