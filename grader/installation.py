@@ -6,12 +6,13 @@ import logging
 from contextlib import closing
 
 from grader.box.run import Box, Limits
+from grader.errors import DatabaseUnusable
 from grader.exercise.catalog import Catalog
 from grader.sandbox import cgroup
 from grader.sandbox.budget import MemoryBudget
 from grader.sandbox.choice import BoxToCome
 from grader.service.service import Rules
-from grader.settings import Settings
+from grader.settings import PREFIX, Settings
 from grader.store import keys, migrate, private
 from grader.store.engine import PATIENCE_SECONDS, Database
 
@@ -57,6 +58,23 @@ def opened(settings: Settings, patience: float = PATIENCE_SECONDS) -> Database:
 
         with database.engine.begin() as connection:
             install(connection)
+    return database
+
+
+def present(settings: Settings) -> Database:
+    """Return the database as it is: nothing is made, closed to others, or migrated.
+
+    Raises:
+        DatabaseUnusable: there is none, or it does not answer.
+        SettingsError: its URL cannot be read.
+    """
+    file = private.file_of(settings.store_url)
+    if file is not None and not file.exists():
+        raise DatabaseUnusable(
+            f"there is no database {str(file)!r}; {PREFIX}DATA names the folder of the service's data"
+        )
+    database = Database(settings.store_url)
+    database.reach()
     return database
 
 

@@ -18,6 +18,7 @@ SPACE_DATA = Path("/data")  # the disk of a Space that outlives a restart
 DATABASE = "attention_gym.sqlite3"
 URL = r"^(sqlite:///|postgres(ql)?(\+psycopg)?://)"
 COMMON = {"DATABASE_URL": "database_url"}  # names that platforms give to these settings; ours comes first
+TOKEN = r"^[!-~]{32,128}$"
 HOST_NAME = r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
 
 
@@ -39,6 +40,7 @@ class Settings:
         class_code: what somebody who joins the class has to know until it is replaced, 8 characters or more, 12 where
             they are words: wrong ones are not slowed down; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
+        metrics_token: what a request for `/metrics` has to show; None for no metrics.
         allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
         allow_open_data: whether to start where other users of this machine may read `data`; for a disk whose modes
             cannot be changed, in a container of its own.
@@ -69,6 +71,9 @@ class Settings:
     stock_mib: Annotated[int, Field(ge=0, le=1 << 20)] = 256
     class_code: Annotated[str, Field(min_length=8)] | None = field(default=None, repr=False)
     secret: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
+    metrics_token: Annotated[
+        Annotated[str, Field(pattern=TOKEN)] | None, Field(description="32 to 128 letters, digits and signs, no spaces")
+    ] = field(default=None, repr=False)
     allow_one_wall: bool = False
     allow_open_data: bool = False
     cookie_secure: bool = False
@@ -118,7 +123,7 @@ class Settings:
 
 def _wrong(name: str, variable: str, text: str) -> str:
     """Return what is to be said of the value of a variable; the expected form is read off the field."""
-    shown = "(not shown)" if name in {"secret", "class_code", "database_url"} else repr(text)
+    shown = "(not shown)" if name in {"secret", "class_code", "database_url", "metrics_token"} else repr(text)
     match TypeAdapter(Settings).json_schema()["properties"][name]:
         case {"description": form}:
             pass

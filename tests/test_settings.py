@@ -50,6 +50,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_STOCK_MIB": "0",
             "ATTENTION_GYM_CLASS_CODE": "green-tree",
             "ATTENTION_GYM_SECRET": "s" * 32,
+            "ATTENTION_GYM_METRICS_TOKEN": "m" * 32,
             "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
             "ATTENTION_GYM_ALLOW_OPEN_DATA": "yes",
             "ATTENTION_GYM_COOKIE_SECURE": "on",
@@ -74,6 +75,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         stock_mib=0,
         class_code="green-tree",
         secret="s" * 32,
+        metrics_token="m" * 32,
         allow_one_wall=True,
         allow_open_data=True,
         cookie_secure=True,
@@ -101,6 +103,7 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         ("LOG_FORMAT", "xml", "ATTENTION_GYM_LOG_FORMAT is 'xml'; expected: text or json"),
         ("CLASS_CODE", "tree-42", "ATTENTION_GYM_CLASS_CODE is (not shown); expected: 8 characters or more"),
         ("SECRET", "short", "ATTENTION_GYM_SECRET is (not shown); expected: 32 characters or more"),
+        ("METRICS_TOKEN", "a b" * 20, "ATTENTION_GYM_METRICS_TOKEN is (not shown); expected: 32 to 128 letters"),
         ("DATABASE_URL", "mysql://a:b@c", "ATTENTION_GYM_DATABASE_URL is (not shown); expected: sqlite:///… or"),
     ],
 )
@@ -113,7 +116,7 @@ def test_a_wrong_value_is_named_with_the_expected_form(name: str, value: str, me
     assert len(str(fault.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", ["SECRET", "CLASS_CODE", "DATABASE_URL"])
+@pytest.mark.parametrize("name", ["SECRET", "CLASS_CODE", "METRICS_TOKEN", "DATABASE_URL"])
 def test_a_wrong_secret_is_in_no_trace(name: str) -> None:
     """Nor in what the error came from, which a log would write as well."""
     hush = "\N{SNOWMAN}" * 3
@@ -131,9 +134,11 @@ def test_a_misspelt_variable_is_not_passed_over() -> None:
 
 def test_secrets_are_not_shown() -> None:
     """The representation may go to a log."""
-    settings = Settings(class_code="green-tree", secret="hush" * 8, database_url="postgresql://me:pass@db/gym")
+    settings = Settings(
+        class_code="green-tree", secret="hush" * 8, metrics_token="mum" * 11, database_url="postgresql://me:pass@db/gym"
+    )
 
-    assert not any(word in repr(settings) for word in ("green-tree", "hush", "pass"))
+    assert not any(word in repr(settings) for word in ("green-tree", "hush", "mum", "pass"))
 
 
 def test_data_on_a_shared_disk_has_a_directory_of_its_own(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
-from grader.cli import exercises, grading, moving, operations, results
+from grader.cli import exercises, grading, moving, operations, results, status
 from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnavailable, SettingsError
 from grader.local import WrongUse
 
@@ -29,6 +29,7 @@ def make_app() -> typer.Typer:
     grading.add_to(app)
     app.add_typer(exercises.make_app(), name="exercise")
     operations.add_to(app)
+    status.add_to(app)
     results.add_to(app)
     moving.add_to(app)
     return app

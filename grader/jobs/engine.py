@@ -119,6 +119,10 @@ class GradingEngine(TableQueue):
         for thread in self._threads:
             thread.start()
 
+    def grades(self) -> bool:
+        """Return whether what waits is graded here: from `run` to `drain`."""
+        return self._lock is not None
+
     def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, if it is made here."""
         self.live.interrupt(id)

@@ -34,14 +34,24 @@ def move(source: Database, target: Database, *, workers: Path) -> dict[str, int]
     """
     if not source.embedded or target.embedded:
         raise CannotMove(f"expected to move from SQLite to Postgres; seen: from {source.place} to {target.place}")
-    target.reach()
-    tables = inspect(target.engine).get_table_names()
-    if tables and VERSION_TABLE not in tables:
-        raise CannotMove(f"{target.place} holds tables of something else ({', '.join(tables[:3])}); make a new one")
-    migrate.upgrade(target)
+    empty_target(target)
     with closing(WorkerLock(workers)) as lock, source.write() as old, target.write() as new:
         if lock.others():
             raise CannotMove("the service is running: a grading process is alive; stop it, and then move")
         for worker in claims.holders(old):
             claims.release(old, worker, LostTry.KILLED)
         return copying.copy(old, new)
+
+
+def empty_target(target: Database) -> None:
+    """Make the tables in a Postgres that is to be filled.
+
+    Raises:
+        CannotMove: it holds tables of something else.
+        DatabaseUnusable: it cannot be reached, or a newer version has migrated it.
+    """
+    target.reach()
+    tables = inspect(target.engine).get_table_names()
+    if tables and VERSION_TABLE not in tables:
+        raise CannotMove(f"{target.place} holds tables of something else ({', '.join(tables[:3])}); make a new one")
+    migrate.upgrade(target)

@@ -110,6 +110,10 @@ class Queue(Protocol):
         """Count the waiting submissions of each queue."""
         ...
 
+    def grades(self) -> bool:
+        """Return whether what waits is graded now, here or, where machines share a database, maybe by another one."""
+        ...
+
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
         ...

@@ -53,6 +53,7 @@ class WorkerProcess:
 
     def __init__(self, start: Start, place: int) -> None:
         """Start it; it warms up until `wait` returns."""
+        self._warm = False
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self._ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MESSAGE_BYTES)  # the system may grant less
@@ -76,6 +77,7 @@ class WorkerProcess:
             raise AuthorError(hello.reason)
         if not isinstance(hello, Ready):
             raise GraderFault("a grading process ended before it could grade; the log has its last words")
+        self._warm = True
         return hello
 
     def tell(self, message: Message, *, hint: bool = False) -> bool:
@@ -86,6 +88,11 @@ class WorkerProcess:
         """Pass on what it says, up to its end."""
         for message in received(self._ours):
             heed(message)
+
+    @property
+    def warm(self) -> bool:
+        """Whether it lives and can grade."""
+        return self._warm and self._process.poll() is None
 
     def end(self, seconds: float) -> None:
         """Wait for its end, and bring it about after `seconds`."""
@@ -160,6 +167,10 @@ class WorkerSupervisor(TableQueue):
         ]
         for thread in self._threads:
             thread.start()
+
+    def grades(self) -> bool:
+        """Return whether a grading process is warm, and is not told to stop."""
+        return not self._leaving.is_set() and any(process.warm for process in list(self._processes.values()))
 
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
+from grader.errors import logged_for
 from grader.jobs import claims
 from grader.jobs.live import Live
 from grader.store import submissions
@@ -39,7 +40,7 @@ class Watching:
                 try:
                     seen = await asyncio.to_thread(self._look, id)
                 except StoreUnavailable as fault:
-                    LOG.warning("a watcher of %s is kept waiting: %s", id, fault)
+                    _say_waiting(id, fault)
                     await _heard(event, LOOK_SECONDS)
                     continue
                 if last is None or _is_news(seen, last):
@@ -61,6 +62,11 @@ class Watching:
             return Watch(found.state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, curve=steps.curve)
         report = submissions.settled(found.report, found.finished, self._clock())
         return Watch(found.state, elapsed=elapsed, report=report, exercise=found.exercise, number=found.number)
+
+
+def _say_waiting(id: SubmissionId, fault: StoreUnavailable) -> None:
+    with logged_for(id):
+        LOG.warning("a watcher of %s is kept waiting: %s", id, fault)
 
 
 def _is_news(seen: Watch, last: Watch) -> bool:

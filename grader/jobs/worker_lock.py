@@ -34,24 +34,11 @@ class WorkerLock:
 
     def dead(self, worker: str) -> bool:
         """Tell whether that worker's process has ended."""
-        if worker == self.id:
-            return False
-        try:
-            handle = os.open(self._file(worker), os.O_RDWR)
-        except FileNotFoundError:
-            return True
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        else:
-            return True
-        finally:
-            os.close(handle)
+        return worker != self.id and not _is_locked(self._file(worker))
 
     def others(self) -> bool:
         """Tell whether another process is alive."""
-        return any(not self.dead(file.stem) for file in self._directory.glob("*.lock") if file.stem != self.id)
+        return any(worker != self.id for worker in alive(self._directory))
 
     def close(self) -> None:
         """Release the lock."""
@@ -60,3 +47,23 @@ class WorkerLock:
 
     def _file(self, worker: str) -> Path:
         return self._directory / f"{worker}.lock"
+
+
+def alive(directory: Path) -> list[str]:
+    """Return the ids of the processes that are alive; nothing is made or removed."""
+    return sorted(file.stem for file in directory.glob("*.lock") if _is_locked(file))
+
+
+def _is_locked(file: Path) -> bool:
+    try:
+        handle = os.open(file, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)

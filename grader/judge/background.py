@@ -9,6 +9,7 @@ from __future__ import annotations
 import _thread
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
 from typing import Generic, TypeVar
 
 from grader.errors import GraderFault
@@ -26,7 +27,7 @@ class Background(Generic[Result]):
         self._done = threading.Event()
         self._results: list[Result] = []
         self._fault: BaseException | None = None
-        _thread.start_new_thread(self._run, ())
+        _thread.start_new_thread(copy_context().run, (self._run,))  # log entries name the same submission
 
     def result(self) -> Result:
         """Wait for its end; return what came of it, or raise what it raised.

@@ -8,7 +8,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from anyio import to_thread
 from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import JSONResponse, Response
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -21,9 +20,11 @@ from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.first_paint import FirstPaint
 from grader.pages.guard import Guard
 from grader.pages.identity import CallerCache, Identity
+from grader.pages.metrics import build_metrics
 from grader.pages.mounts import Who, mount
 from grader.pages.own_account import build_own_account
 from grader.pages.passwords import Passwords
+from grader.pages.probes import build_probes
 from grader.pages.request_limits import RequestLimiter
 from grader.pages.runs import build_runs
 from grader.pages.security_headers import SecurityHeaders
@@ -41,9 +42,9 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
     identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
-    for router in (*_routers(handlers, int(settings.session_hours * 3600)), bundles.router()):
+    metrics = build_metrics(service.condition, settings.metrics_token, settings.data / "workers")
+    for router in (*_routers(handlers, int(settings.session_hours * 3600)), bundles.router(), metrics):
         app.include_router(router)
-    app.add_api_route("/health", _health, methods=["GET"])
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
         "": mount(app, build_student(handlers), "/", _everybody),
@@ -79,6 +80,7 @@ def _routers(handlers: ExerciseHandlers, session_seconds: int) -> list[APIRouter
         build_runs(handlers),
         build_drafts(identity),
         build_tryouts(identity),
+        build_probes(identity.service),
     ]
 
 
@@ -105,7 +107,3 @@ def _instructors(identity: Identity) -> Who:
         return f"instructor {user.id}" if user else None
 
     return who
-
-
-async def _health(request: Request) -> Response:
-    return JSONResponse({"status": "ok"})

@@ -36,6 +36,8 @@ def rebuilt(scope: Scope, route: Route, cookies: Collection[str]) -> Scope:
     """
     headers = Headers(scope=scope)
     kept = {"host": headers.get("host", ""), "cookie": cookies_of(headers, cookies)}
+    if route.bearer and PLAIN_VALUE.fullmatch(shown := headers.get("authorization", "")):
+        kept["authorization"] = shown
     if route.static:
         kept |= {name: value for name in FRESHNESS if PLAIN_VALUE.fullmatch(value := headers.get(name, ""))}
     return {

@@ -42,6 +42,7 @@ class Route:
         body: what a POST brings along.
         form: the fields of a form that are passed on, and how many characters each has at most.
         static: whether it is the same for everybody, and costs nothing to send.
+        bearer: whether a token that the request shows in `Authorization` is passed on.
     """
 
     methods: tuple[str, ...] = ("GET", "HEAD")
@@ -49,6 +50,7 @@ class Route:
     body: Body = Body.NONE
     form: Mapping[str, int] = field(default_factory=dict)
     static: bool = False
+    bearer: bool = False
 
 
 def _form(*names: str) -> Route:
@@ -82,6 +84,8 @@ OWN = {
     "/visit": Route(("POST",), body=Body.FORM),
     "/sign-out": Route(("POST",), body=Body.FORM),
     "/health": PLAIN,
+    "/ready": PLAIN,
+    "/metrics": Route(bearer=True),
     "/favicon.ico": FILE,
     "/robots.txt": PLAIN,
     "/teach": Route(query=TEACH),

@@ -140,6 +140,7 @@ class Sandbox:
             if self._closed:
                 raise GraderFault("the sandbox was closed while a run was under way")
             if self._zygote is lost:
+                LOG.warning("the sandbox lost its zygote during a run; another one takes its place")
                 lost.close()
                 self._zygote = self._another()
 

@@ -14,13 +14,14 @@ from dataclasses import dataclass, field, replace
 
 from argon2 import PasswordHasher
 
-from grader.errors import NotAllowed
+from grader.errors import NotAllowed, logged_for
 from grader.exercise.catalog import Catalog
 from grader.jobs.queue import Queue, virtual_deadline
 from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
 from grader.service.board_names import BoardNames
+from grader.service.condition import Condition
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
 from grader.service.limits import Pace
@@ -99,7 +100,7 @@ class Service:
         self.catalog, self.box_name = catalog, box_name
         self.instructor, self.boards = InstructorService(database), BoardNames(database, rules.secret)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
-        self.trail = Trail(database, self.submission, clock=clock)
+        self.trail, self.condition = Trail(database, self.submission, clock=clock), Condition(database, queue)
         self._database, self._queue, self._closing = database, queue, closing
         self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(rules.all_slots, limiters(database, clock)))
         self._rules, self._clock = rules, clock
@@ -197,7 +198,7 @@ class Service:
         """
         raw, version = self._checked(exercise, source, device), self.catalog[exercise].version
         id = SubmissionId(secrets.token_hex(12))
-        with self._database.write() as session:
+        with logged_for(id), self._database.write() as session:
             turns.of_person(session, user.id)
             now = clock.now(session, self._clock)
             self._rules.pace.check(submissions.recent(session, user.id, now - self._rules.pace.memory), len(raw), now)

@@ -1,4 +1,4 @@
-"""Copies all that a database holds into an empty one of another kind, and proves that it arrived.
+"""Copies all that a database holds into an empty one, and proves that it arrived.
 
 Both sides are in one transaction each: what fails leaves the target as empty as it was. Each table is read again at the
 end; its number of rows and a digest over them, which does not depend on their order, must be those of the source.
@@ -31,7 +31,7 @@ def copy(source: Session, target: Session) -> dict[str, int]:
     """Copy every row; return how many there are of each table.
 
     Args:
-        source: of a write transaction, so that nothing changes meanwhile.
+        source: of a transaction for which nothing changes meanwhile; on Postgres one that reads is enough.
         target: of a write transaction on a database with the same tables and nothing in them.
 
     Raises:
@@ -44,7 +44,7 @@ def copy(source: Session, target: Session) -> dict[str, int]:
     sent = {table.name: _copy(table, source.connection(), target.connection()) for table in tables}
     for table in tables:
         _point_back(table, source.connection(), target.connection())
-        _set_sequence(table, target.connection())
+        _go_on_counting(table, source.connection(), target.connection())
     for table in tables:
         arrived = _summed(_lines(table, target.connection()))
         if arrived != sent[table.name]:
@@ -92,12 +92,33 @@ def _pointing_back(table: Table) -> list[Column[Any]]:
     return [column for column in table.columns if any(key.use_alter for key in column.foreign_keys)]
 
 
-def _set_sequence(table: Table, target: Connection) -> None:
+def _go_on_counting(table: Table, source: Connection, target: Connection) -> None:
+    """Have ids given from where the source would go on: that of a deleted person is given to nobody else."""
     column = table.autoincrement_column
-    if column is None or target.dialect.name != "postgresql":
+    last = 0 if column is None else _last_id(table, column, source)
+    if column is None or not last:
         return
-    sequence = f"pg_get_serial_sequence('{table.name}', '{column.name}')"
-    target.execute(text(f"SELECT setval({sequence}, max({column.name})) FROM {table.name} HAVING count(*) > 0"))
+    if target.dialect.name == "postgresql":
+        target.execute(text(f"SELECT setval('{_sequence(table, column, target)}', :last)"), {"last": last})
+    elif table.dialect_options["sqlite"]["autoincrement"]:
+        target.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), {"name": table.name})
+        row = {"name": table.name, "last": last}
+        target.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)"), row)
+
+
+def _last_id(table: Table, column: Column[Any], source: Connection) -> int:
+    """Return the last id that was given, whether its row is still there or not; 0 for none."""
+    if source.dialect.name == "postgresql":
+        query = f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {_sequence(table, column, source)}"
+        return int(source.scalar(text(query)))
+    if table.dialect_options["sqlite"]["autoincrement"]:
+        found = source.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": table.name})
+        return found or 0
+    return source.scalar(select(func.max(column))) or 0
+
+
+def _sequence(table: Table, column: Column[Any], connection: Connection) -> str:
+    return str(connection.scalar(select(func.pg_get_serial_sequence(table.name, column.name))))
 
 
 def _lines(table: Table, connection: Connection) -> Iterator[list[Line]]:

@@ -16,20 +16,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.orm import Session
 
-from grader.errors import DatabaseUnusable, GraderFault, SettingsError
+from grader.errors import DatabaseUnusable, GraderFault
 from grader.store import postgres, private
+from grader.store.urls import parse
 
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
-WRONG_URL = (
-    "the URL of the database cannot be read; expected: postgresql://user:password@host:5432/name, with signs such as "
-    "@ : / # in the password written as %40 %3A %2F %23"
-)
 
 
 class StoreUnavailable(GraderFault):
@@ -107,6 +104,15 @@ class Database:
                 f"{self.place} cannot be used: {why}{'' if self.embedded else postgres.remedy(why)}"
             ) from None
 
+    def answers(self) -> bool:
+        """Return whether it can be read now."""
+        try:
+            with self.read() as session:
+                session.execute(text("SELECT version_num FROM alembic_version"))  # SQLite opens no file for less
+        except (StoreUnavailable, DBAPIError, sqlite3.Error):
+            return False
+        return True
+
     @property
     def place(self) -> str:
         """Which database it is, in words that hold no password."""
@@ -116,19 +122,6 @@ class Database:
     def close(self) -> None:
         """Close the pooled connections."""
         self.engine.dispose()
-
-
-def parse(url: str) -> URL:
-    """Return the URL of a database in its parts.
-
-    Raises:
-        SettingsError: it cannot be read.
-    """
-    scheme, _, rest = url.partition("://")
-    try:
-        return make_url(f"postgresql+psycopg://{rest}" if scheme in ("postgres", "postgresql") else url)
-    except (ArgumentError, ValueError):
-        raise SettingsError(WRONG_URL) from None  # the words of both would show the password
 
 
 @contextmanager

@@ -38,23 +38,8 @@ def seed_of(secret: bytes, id: SubmissionId) -> int:
     return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
 
 
-def _letters(number: int) -> str:
-    return "".join(secrets.choice(ALPHABET) for _ in range(number))
-
-
-def _kept(path: Path, fresh: str) -> str:
-    if not path.exists():
-        private.make_folder(path.parent)
-        _create(path, fresh)
-    text = path.read_text().strip()
-    if not text:  # an empty code would let everybody in, and an empty secret would foretell every seed
-        raise SettingsError(
-            f"{path} is empty; restore what it held, or delete it, and the next start draws another one"
-        )
-    return text
-
-
-def _create(path: Path, text: str) -> None:
+def keep(path: Path, text: str) -> None:
+    """Store a text for its owner alone, unless there is one."""
     # Linked into place when complete, so that another process never reads half of it and the first one wins.
     draft = _draft(path, text)
     try:
@@ -63,6 +48,22 @@ def _create(path: Path, text: str) -> None:
         pass  # another process was first; its text counts
     finally:
         draft.unlink()
+
+
+def _letters(number: int) -> str:
+    return "".join(secrets.choice(ALPHABET) for _ in range(number))
+
+
+def _kept(path: Path, fresh: str) -> str:
+    if not path.exists():
+        private.make_folder(path.parent)
+        keep(path, fresh)
+    text = path.read_text().strip()
+    if not text:  # an empty code would let everybody in, and an empty secret would foretell every seed
+        raise SettingsError(
+            f"{path} is empty; restore what it held, or delete it, and the next start draws another one"
+        )
+    return text
 
 
 def _draft(path: Path, text: str) -> Path:

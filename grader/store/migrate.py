@@ -32,11 +32,7 @@ def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIP
     present = current(database)
     if present == directory.get_revision(revision).revision:
         return
-    if present is not None and present not in {script.revision for script in directory.walk_revisions()}:
-        raise DatabaseUnusable(
-            f"{database.place} was brought to revision {present} by a newer version of the grader, which this one does "
-            "not know; install that version, or restore the backup that was made before"
-        )
+    _check_known(database, present, directory)
     with database.engine.connect() as connection:
         if database.embedded:
             _upgrade_embedded(connection, config, revision=revision, present=present)
@@ -47,10 +43,38 @@ def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIP
             _run(connection, config, revision)
 
 
+def check(database: Database) -> str:
+    """Return the revision of a database that is up to date; nothing is changed.
+
+    Raises:
+        DatabaseUnusable: it is empty, or an older or a newer version has migrated it.
+    """
+    directory = ScriptDirectory.from_config(_config(SCRIPTS))
+    present, head = current(database), directory.get_revision("head").revision
+    if present == head:
+        return head
+    _check_known(database, present, directory)
+    state = "holds no tables yet" if present is None else f"is at revision {present}, which is older than {head}"
+    raise DatabaseUnusable(f"{database.place} {state}; start the service, which brings it up to date")
+
+
+def knows(revision: str) -> bool:
+    """Return whether this version can bring tables of that revision up to date."""
+    return revision in {script.revision for script in ScriptDirectory.from_config(_config(SCRIPTS)).walk_revisions()}
+
+
 def current(database: Database) -> str | None:
     """Return the revision that the database is at; None for an empty one."""
     with database.engine.execution_options(write=False).connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
+
+
+def _check_known(database: Database, present: str | None, directory: ScriptDirectory) -> None:
+    if present is not None and present not in {script.revision for script in directory.walk_revisions()}:
+        raise DatabaseUnusable(
+            f"{database.place} was brought to revision {present} by a newer version of the grader, which this one does "
+            "not know; install that version, or restore the backup that was made before"
+        )
 
 
 def _upgrade_embedded(connection: Connection, config: Config, *, revision: str, present: str | None) -> None:

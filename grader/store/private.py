@@ -17,17 +17,16 @@ from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 
-from sqlalchemy import make_url
-
 from grader.errors import SettingsError
 from grader.settings import PREFIX
+from grader.store.urls import parse
 
 LOG = logging.getLogger(__name__)
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 OTHERS, WRITABLE = 0o077, 0o022
 OURS = (
     *("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*"),
-    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock"),
+    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock", "restore.*"),
 )
 NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite writes at the end of a database's name
@@ -49,8 +48,12 @@ def make_file(path: Path) -> None:
 
 
 def file_of(url: str) -> Path | None:
-    """Return the file of a SQLite database; None for one in memory and for other databases."""
-    parsed = make_url(url)
+    """Return the file of a SQLite database; None for one in memory and for other databases.
+
+    Raises:
+        SettingsError: the URL cannot be read.
+    """
+    parsed = parse(url)
     name = parsed.database or ""
     embedded = parsed.get_backend_name() == "sqlite"
     return Path(name) if embedded and name and name != ":memory:" and not name.startswith("file:") else None

@@ -10,20 +10,14 @@ import pytest
 from sqlalchemy import select, text
 
 from grader.cli.main import main
-from grader.jobs import archive, claims
 from grader.jobs.worker_lock import WorkerLock
-from grader.judge.cause import Location
-from grader.judge.report import Diagnosis, Report, Status
 from grader.settings import DATABASE, Settings
-from grader.store import accounts, boards, memberships, migrate, roster, submissions
+from grader.store import accounts, boards, migrate, roster
 from grader.store.engine import Database
-from grader.store.gradings import Grading, Versions, store
-from grader.store.records import Draft, Role, Submission, SubmissionId, User, UserId
-from grader.store.tables import Base, JobRow
+from grader.store.records import Role, UserId
+from grader.store.tables import JobRow
 from tests.jobs import postgres
-
-LATE = Diagnosis(mistake="late", title="Late", message="m", certain=True)
-VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
+from tests.jobs.worked import everything, fill
 
 
 @pytest.fixture(scope="module")
@@ -47,50 +41,9 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("DATABASE_URL", raising=False)
     with closing(Database(Settings(data=folder).store_url)) as database:
         migrate.upgrade(database)
-        _fill(database)
+        fill(database)
     (folder / "secret").write_text("ab" * 32)
     return folder
-
-
-def _fill(database: Database) -> None:
-    with database.write() as session:
-        prof = accounts.add(session, "Prof", Role.INSTRUCTOR, key="prof", password="h1", now=1.5)
-        ada = accounts.add(session, "Ada", Role.STUDENT, key="ada", password="h2", now=2.5)
-        gone = accounts.add(session, "Gone", Role.STUDENT, key="gone", password="h3", now=3.5)
-        visitor = accounts.add(session, "", Role.LEARNER, key="\nvisitor 1", password="", now=4.5)
-        accounts.open_session(session, visitor.id, digest="d" * 64, now=5.0, expires=1e12)
-        accounts.keep_draft(session, ada.id, "softmax", Draft("a\0b ä \N{GREEK SMALL LETTER LAMDA}", 6.125))
-        memberships.replace_code(session, "another-code")
-        memberships.end(session, gone.id, 7.0)
-        for number, (owner, score) in enumerate([(ada, 0.1 + 0.2), (ada, 100.0), (visitor, 50.0), (prof, 1.0)]):
-            made = submissions.add(session, _draft(owner, number))
-            report = Report(
-                exercise=made.exercise, status=Status.GRADED, score=score, seed=number, device="cpu", seconds=0.25,
-                diagnosis=(LATE,), location=Location(step="weights", title="From line 3 on", message="m"),
-            )  # fmt: skip
-            store(session, made.id, Grading.of(report, VERSIONS, 20.0 + number))
-        for number in (8, 9):
-            submissions.add(session, _draft(ada, number))
-            claims.enqueue(session, SubmissionId(f"s{number}"), queue="cpu", priority=number, ready=0.0)
-        claims.take(session, "cpu", worker="killed", token="t", now=30.0)
-        archive.add(session, "softmax", "v1", bytes(range(256)))
-        accounts.delete_person(session, gone.id)
-
-
-def _draft(owner: User, number: int) -> Submission:
-    return Submission(
-        id=SubmissionId(f"s{number}"), user=owner.id, exercise=f"exercise {number}", exercise_version="v1",
-        seed=2**47 + number, device="cpu", created=10.0 + number / 3, raw=b"\x00\xff" + bytes([number]),
-    )  # fmt: skip
-
-
-def everything(url: str) -> dict[str, list[tuple[object, ...]]]:
-    """Return all rows of all tables."""
-    with closing(Database(url)) as database, database.read() as session:
-        return {
-            table.name: sorted((tuple(line) for line in session.execute(select(table))), key=repr)
-            for table in Base.metadata.sorted_tables
-        }
 
 
 def test_everything_arrives(data: Path, to: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -115,7 +68,7 @@ def test_everything_arrives(data: Path, to: str, capsys: pytest.CaptureFixture[s
     assert all(after[name] for name in after)
     assert (names, best, len(common)) == (["Ada"], {"exercise 0": 0.1 + 0.2, "exercise 1": 100.0}, 2)
     assert sorted(ready) == ["s8", "s9"]
-    assert fresh.id == 5
+    assert fresh.id == 6, "the newest account was deleted; its id is given to nobody else"
 
 
 def test_nothing_is_moved_twice(data: Path, to: str, capsys: pytest.CaptureFixture[str]) -> None:

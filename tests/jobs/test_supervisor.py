@@ -71,12 +71,16 @@ def test_a_grading_process_that_dies_is_replaced(
     supervisor: WorkerSupervisor, database: Database, tmp_path: Path
 ) -> None:
     """What it held is graded by its successor, once."""
+    first = supervisor._processes[0]
     hand_in(database, supervisor, "s1")
     until(hanging(tmp_path), "the first process hangs")
+    assert (supervisor.grades(), first.warm) == (True, True)
     os.kill(int((tmp_path / "hanging").read_text()), signal.SIGKILL)
     until(lambda: states(database)["s1"] is State.DONE, "the second process has graded it")
 
+    assert (supervisor.grades(), first.warm) == (True, False)
     assert supervisor.drain(PATIENCE_SECONDS)
+    assert not supervisor.grades()
 
 
 def test_a_process_that_does_not_start_is_our_fault(database: Database) -> None:

@@ -254,11 +254,14 @@ def test_what_never_ends_is_ended(source: str, ending: Ending, detail: str | Non
         assert verdict(run) == "error MemoryError"
 
 
-def test_a_dead_zygote_is_replaced_without_the_student_noticing(quickly: None) -> None:
-    """The run that meets a dead zygote is repeated in a new one; a closed sandbox says that it is closed."""
+def test_a_dead_zygote_is_replaced_without_the_student_noticing(
+    quickly: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The run that meets a dead zygote is repeated in a new one, which the log says; a closed sandbox says that."""
     with Sandbox() as sandbox:
         os.kill(sandbox._zygote._process.pid, signal.SIGKILL)
         assert verdict(sandbox.run(plan(), HONEST, LIMITS)) == "right"
+        assert caplog.messages == ["the sandbox lost its zygote during a run; another one takes its place"]
         running = threading.Thread(target=_run_into_a_fault, args=(sandbox,))
         running.start()
         child = wait_for_run()

@@ -33,6 +33,10 @@ SILENCE_SECONDS = 4.0  # without a heartbeat, and a worker counts as gone
 FULL_LOOK_SECONDS = 5.0  # between two looks for jobs that nobody is going to deliver
 _TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
 _BEATING = text("SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :silence)")
+_BEATS = text(
+    "SELECT id, greatest(extract(epoch FROM clock_timestamp() - last_heartbeat), 0) FROM procrastinate_workers"
+    " WHERE last_heartbeat > now() - make_interval(secs => :silence) ORDER BY id"
+)
 _STRAY = text(
     "DELETE FROM procrastinate_jobs WHERE status = 'doing' AND (worker_id IS NULL OR worker_id <> ALL(:beating))"
 )
@@ -114,6 +118,14 @@ class Recovery:
         if holder.number not in beating:
             return claims.release(session, name, LostTry.VANISHED)
         return []
+
+
+def beats(session: Session) -> list[tuple[int, float]]:
+    """Return the number in the library of each worker that lives, and how many seconds ago it was heard of."""
+    if session.scalar(text("SELECT to_regclass('procrastinate_workers')")) is None:
+        return []  # no service has begun to grade on this database yet
+    found = session.execute(_BEATS, {"silence": SILENCE_SECONDS})
+    return [(number, float(seconds)) for number, seconds in found]
 
 
 def machine_in(workers: Path) -> str:

@@ -60,6 +60,10 @@ class ClusterSupervisor(WorkerSupervisor):
         """End the try of a submission that was cancelled, on whatever machine it is made."""
         self._notices.publish(Interrupt(id))
 
+    def grades(self) -> bool:
+        """Return whether this service goes on; while the processes here are replaced, other machines may grade."""
+        return not self._leaving.is_set()
+
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
         try:

@@ -7,11 +7,12 @@ Own: yes
 
 from grader.exercise.catalog import ROOT
 from grader.service import Service
+from grader.service.condition import Condition
 from grader.settings import Settings
 from grader.store.engine import Database
 from tests.pages.conftest import in_a_loop, made
 
-PATHS = ["/", "/leaderboard", "/exercise?ex=softmax", "/work", "/sign-in", "/config", "/health"]
+PATHS = ["/", "/leaderboard", "/exercise?ex=softmax", "/work", "/sign-in", "/config", "/health", "/ready"]
 
 
 def control(world):
@@ -31,6 +32,7 @@ def attack(world):
     broken = Database(f"sqlite:///{world.folder}")
     for part in (healthy, healthy.instructor, healthy.accounts, healthy._queue, healthy._queue._watching):
         part._database = broken
+    healthy.condition = Condition(broken, healthy._queue)
     assert isinstance(healthy, Service)
     app = in_a_loop(made(healthy, Settings()))
 

@@ -1,0 +1,63 @@
+"""An installation in which people have worked: some rows in every table."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from sqlalchemy import select
+
+from grader.jobs import archive, claims
+from grader.judge.cause import Location
+from grader.judge.report import Diagnosis, Report, Status
+from grader.store import accounts, memberships, submissions
+from grader.store.engine import Database
+from grader.store.gradings import Grading, Versions, store
+from grader.store.records import Draft, Role, Submission, SubmissionId, User
+from grader.store.tables import Base
+
+LATE = Diagnosis(mistake="late", title="Late", message="m", certain=True)
+VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
+
+
+def fill(database: Database) -> None:
+    """Store people, what they have handed in, and a job that a process which was killed holds."""
+    with database.write() as session:
+        prof = accounts.add(session, "Prof", Role.INSTRUCTOR, key="prof", password="h1", now=1.5)
+        ada = accounts.add(session, "Ada", Role.STUDENT, key="ada", password="h2", now=2.5)
+        gone = accounts.add(session, "Gone", Role.STUDENT, key="gone", password="h3", now=3.5)
+        visitor = accounts.add(session, "", Role.LEARNER, key="\nvisitor 1", password="", now=4.5)
+        accounts.open_session(session, visitor.id, digest="d" * 64, now=5.0, expires=1e12)
+        accounts.keep_draft(session, ada.id, "softmax", Draft("a\0b ä \N{GREEK SMALL LETTER LAMDA}", 6.125))
+        memberships.replace_code(session, "another-code")
+        memberships.end(session, gone.id, 7.0)
+        for number, (owner, score) in enumerate([(ada, 0.1 + 0.2), (ada, 100.0), (visitor, 50.0), (prof, 1.0)]):
+            made = submissions.add(session, _draft(owner, number))
+            report = Report(
+                exercise=made.exercise, status=Status.GRADED, score=score, seed=number, device="cpu", seconds=0.25,
+                diagnosis=(LATE,), location=Location(step="weights", title="From line 3 on", message="m"),
+            )  # fmt: skip
+            store(session, made.id, Grading.of(report, VERSIONS, 20.0 + number))
+        for number in (8, 9):
+            submissions.add(session, _draft(ada, number))
+            claims.enqueue(session, SubmissionId(f"s{number}"), queue="cpu", priority=number, ready=0.0)
+        claims.take(session, "cpu", worker="killed", token="t", now=30.0)
+        archive.add(session, "softmax", "v1", bytes(range(256)))
+        newest = accounts.add(session, "Newest", Role.STUDENT, key="newest", password="h5", now=8.0)
+        for person in (gone, newest):
+            accounts.delete_person(session, person.id)
+
+
+def _draft(owner: User, number: int) -> Submission:
+    return Submission(
+        id=SubmissionId(f"s{number}"), user=owner.id, exercise=f"exercise {number}", exercise_version="v1",
+        seed=2**47 + number, device="cpu", created=10.0 + number / 3, raw=b"\x00\xff" + bytes([number]),
+    )  # fmt: skip
+
+
+def everything(url: str) -> dict[str, list[tuple[object, ...]]]:
+    """Return all rows of all tables."""
+    with closing(Database(url)) as database, database.read() as session:
+        return {
+            table.name: sorted((tuple(line) for line in session.execute(select(table))), key=repr)
+            for table in Base.metadata.sorted_tables
+        }
