@@ -6,6 +6,7 @@ import typer
 
 from benchmarks.calls import calls
 from benchmarks.cost import cost
+from benchmarks.crash import crash
 from benchmarks.explained import explained
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
@@ -33,6 +34,7 @@ app.command()(calls)
 app.command()(storm)
 app.command("tests")(suite)
 app.command()(memory)
+app.command()(crash)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)
