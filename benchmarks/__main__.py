@@ -7,6 +7,7 @@ import typer
 from benchmarks.calls import calls
 from benchmarks.cost import cost
 from benchmarks.crash import crash
+from benchmarks.crash_engine import crash_engine
 from benchmarks.explained import explained
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
@@ -35,6 +36,7 @@ app.command()(storm)
 app.command("tests")(suite)
 app.command()(memory)
 app.command()(crash)
+app.command()(crash_engine)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)

@@ -2,7 +2,7 @@
 
 The pages and the processes that grade are real programs, with the real sandbox; people hand in over HTTP without pause.
 A process is picked and stopped for moments until it is in the stage that was drawn, and is killed there with SIGKILL;
-after two seconds it is killed wherever it is. What was killed is started again, by the service itself or, as an operator
+after two seconds it is killed wherever it is. What was killed is started again, by the service itself or, as operators
 would, by this program. In the end nothing that was acknowledged may be lost, and everything is graded once.
 """
 
@@ -24,7 +24,7 @@ import typer
 from sqlalchemy import text
 
 from benchmarks.crash_facts import outcomes, wrongs
-from benchmarks.crash_site import Installation, Program, Stage, installed
+from benchmarks.crash_site import Installation, Processes, Program, Stage, installed
 from benchmarks.storm_browser import Address, Browser, find_events
 from benchmarks.storm_site import enrol
 from grader.exercise.catalog import ROOT
@@ -85,7 +85,7 @@ class People:
 class Recoveries:
     """How long it takes from a kill until what the victim held is graded, and until the pages take hand-ins again."""
 
-    site: Installation
+    seen: Processes
     open: list[tuple[float, set[str]]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -107,7 +107,7 @@ class Recoveries:
 
     def _look(self) -> None:
         while not self._stop.wait(0.05):
-            with suppress(Exception), self.site.database.read() as session:  # it may be busy; looked at again
+            with suppress(Exception), self.seen.database.read() as session:  # it may be busy; looked at again
                 waiting = set(session.scalars(text("SELECT submission_id FROM jobs")))
                 with self._lock:
                     now = time.monotonic()
@@ -123,7 +123,7 @@ class Killer:
         self._site, self._people = site, people
         self._chance = random.Random(seed)
         self.stages: Counter[Stage] = Counter()
-        self.graded = Recoveries(site)
+        self.graded = Recoveries(site.seen)
         self.taken: list[float] = []  # seconds from a kill of the pages to the next hand-in that is acknowledged
 
     def kill_one(self) -> None:
@@ -140,8 +140,8 @@ class Killer:
 
     def _await_verdict(self) -> None:
         """Let one more be graded, so that the installation gets on between two kills."""
-        before, end = self._site.verdicts(), time.monotonic() + VERDICT_SECONDS
-        while self._site.verdicts() == before and time.monotonic() < end:
+        before, end = self._site.seen.verdicts(), time.monotonic() + VERDICT_SECONDS
+        while self._site.seen.verdicts() == before and time.monotonic() < end:
             time.sleep(0.02)
 
     def _kill_pages(self) -> None:
@@ -150,12 +150,12 @@ class Killer:
         while True:
             time.sleep(self._chance.uniform(0.0, 0.01))
             pages.send_signal(signal.SIGSTOP)
-            writing = self._site.writes(pages.pid)
+            writing = self._site.seen.writes(pages.pid)
             if writing or time.monotonic() > end:
                 break
             pages.send_signal(signal.SIGCONT)
         self.stages[Stage.STORE if writing else Stage.SUBMIT if self._people.flying else Stage.PAGES] += 1
-        self.graded.add(self._site.held())
+        self.graded.add(self._site.seen.held())
         self._start_again(self._site.pages)
         start = time.monotonic()
         self._site.await_pages()
@@ -177,19 +177,19 @@ class Killer:
 
     def _kill_machine(self, worker: Program) -> None:
         self.stages[Stage.MACHINE] += 1
-        self.graded.add(self._site.held())
+        self.graded.add(self._site.seen.held())
         self._start_again(worker)
 
     def _kill_grading(self, wanted: Stage) -> None:
         end = time.monotonic() + HUNT_SECONDS
-        while not (found := self._site.grading()):
+        while not (found := self._site.seen.grading()):
             time.sleep(0.05)
         pid, name = self._chance.choice(sorted(found.items()))
         with suppress(ProcessLookupError):
             while True:
                 time.sleep(self._chance.uniform(0.0, 0.01))
                 os.kill(pid, signal.SIGSTOP)
-                stage, held = self._site.stage(pid, name)
+                stage, held = self._site.seen.stage(pid, name)
                 if stage is wanted or time.monotonic() > end:
                     break
                 os.kill(pid, signal.SIGCONT)
@@ -220,19 +220,20 @@ def crash(kills: int = 500, engine: str = "sqlite", seconds: float = 600.0, seed
         finally:
             people.end()
         took = time.monotonic() - start
-        _rest(site)
+        rest(site.seen)
         _show(killer, people, f"{engine}, seed {seed}, {took:.0f} s")
-        found = wrongs(site.database, people.acknowledged)
+        found = wrongs(site.seen.database, people.acknowledged)
         typer.echo("\n".join(f"BROKEN: {line}" for line in found) or "nothing lost, everything graded once, keys whole")
-        typer.echo(f"gradings: {outcomes(site.database)}")
+        typer.echo(f"gradings: {outcomes(site.seen.database)}")
     if found:
         raise typer.Exit(1)
 
 
-def _rest(site: Installation) -> None:
+def rest(processes: Processes) -> None:
+    """Wait until everything is graded."""
     end = time.monotonic() + REST_SECONDS
     while time.monotonic() < end:
-        with site.database.read() as session:
+        with processes.database.read() as session:
             if not session.scalar(text("SELECT count(*) FROM jobs")):
                 return
         time.sleep(0.1)

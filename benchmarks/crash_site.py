@@ -66,13 +66,14 @@ class Program:
 
 
 @dataclass(slots=True)
-class Installation:
-    """The pages and, on Postgres, a worker machine; `homes` are the data directories of both."""
+class Processes:
+    """The processes of an installation, as the kernel and the database show them.
 
-    settings: Settings
-    port: int
-    pages: Program
-    workers: list[Program]
+    Attributes:
+        homes: the data directories of its machines; with SQLite the database is in the first one.
+        database: where the jobs are.
+    """
+
     homes: list[Path]
     database: Database
 
@@ -95,7 +96,7 @@ class Installation:
     def writes(self, pid: int) -> bool:
         """Return whether a process is in a transaction that has written."""
         if self.database.embedded:
-            shared = (self.settings.data / "attention_gym.sqlite3-shm").stat().st_ino
+            shared = (self.homes[0] / "attention_gym.sqlite3-shm").stat().st_ino
             return any(owner == pid and (inode, at) == (shared, WAL_WRITER) for owner, inode, at in kernel_locks())
         query = text("SELECT client_port FROM pg_stat_activity WHERE backend_xid IS NOT NULL")
         with self.database.read() as session:
@@ -109,6 +110,16 @@ class Installation:
         if not held:
             return Stage.BETWEEN, held
         return (Stage.JUDGE if _computes(pid) else Stage.GRADE), held
+
+
+@dataclass(slots=True)
+class Installation:
+    """The pages and, on Postgres, worker machines."""
+
+    port: int
+    pages: Program
+    workers: list[Program]
+    seen: Processes
 
     def await_pages(self, seconds: float = 120.0) -> None:
         """Wait until the pages answer."""
@@ -140,7 +151,7 @@ def installed(folder: Path, url: str = "", *, workers: int = 0, pages_slots: int
         for program in (pages, *others):
             program.start()
         try:
-            site = Installation(settings, port, pages, others, homes, database)
+            site = Installation(port, pages, others, Processes(homes, database))
             site.await_pages()
             yield site
         finally:
