@@ -1,8 +1,8 @@
 """The same kills with stand-ins for the pages and for the judging: `python -m benchmarks crash-engine`.
 
 A start of the real programs takes seconds, a fork of a process that has everything imported takes a moment, so there
-are many more kills here. Hand-ins go through the real service, jobs through the real engines and locks; what is not real is
-HTTP, and a grading, which waits for a few milliseconds and gives full marks. On Postgres there are two machines.
+are many more kills here. Hand-ins go through the real service, jobs through the real engines and locks; not real are
+HTTP and the grading, which takes a few milliseconds and gives full marks. On Postgres there are two machines.
 """
 
 from __future__ import annotations
