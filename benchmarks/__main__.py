@@ -16,6 +16,7 @@ from benchmarks.latency import latency
 from benchmarks.located import located
 from benchmarks.memory import memory
 from benchmarks.scale import scale
+from benchmarks.scale_out import scale_out
 from benchmarks.sign_ins import sign_ins
 from benchmarks.storm import storm
 from benchmarks.suite import suite
@@ -37,6 +38,7 @@ app.command("tests")(suite)
 app.command()(memory)
 app.command()(crash)
 app.command()(crash_engine)
+app.command()(scale_out)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)
