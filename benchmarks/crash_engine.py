@@ -34,6 +34,7 @@ from benchmarks.storm_site import enrol
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
 from grader.grading_process import assemble
+from grader.installation import opened
 from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import GradingEngine
@@ -214,7 +215,7 @@ def crash_engine(kills: int = 500, engine: str = "sqlite", seconds: float = 600.
             homes.append(folder / "two")
         settings = Settings(data=homes[0], database_url=url, secret=SECRET)
         enrol(settings, PEOPLE)
-        database = Database(settings.store_url)
+        database = opened(settings)
         killing = Kills(context, Processes(homes, database), settings.store_url, seed)
         stack.callback(killing.close)
         killing.graded.begin()
