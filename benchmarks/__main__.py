@@ -6,6 +6,8 @@ import typer
 
 from benchmarks.calls import calls
 from benchmarks.cost import cost
+from benchmarks.crash import crash
+from benchmarks.crash_engine import crash_engine
 from benchmarks.explained import explained
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
@@ -14,6 +16,7 @@ from benchmarks.latency import latency
 from benchmarks.located import located
 from benchmarks.memory import memory
 from benchmarks.scale import scale
+from benchmarks.scale_out import scale_out
 from benchmarks.sign_ins import sign_ins
 from benchmarks.storm import storm
 from benchmarks.suite import suite
@@ -33,6 +36,9 @@ app.command()(calls)
 app.command()(storm)
 app.command("tests")(suite)
 app.command()(memory)
+app.command()(crash)
+app.command()(crash_engine)
+app.command()(scale_out)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)

@@ -53,7 +53,7 @@ class Stored:
 def served(data: Path, students: int, slots: int | None = None) -> Iterator[Site]:
     """Serve a class of so many students in processes of its own, as `python -m grader serve` does."""
     tokens = enrol(Settings(data=data), students)
-    port = _free_port()
+    port = free_port()
     ours = {"DATA": str(data), "PORT": str(port), **({"SLOTS": str(slots)} if slots else {})}
     environment = {**os.environ, **{PREFIX + name: value for name, value in ours.items()}}
     with (data / "log").open("wb") as log:
@@ -131,7 +131,8 @@ def _stat(entry: Path) -> list[str]:
         return []
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of this machine that nobody listens at."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 

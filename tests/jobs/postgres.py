@@ -26,33 +26,64 @@ NOBODY: dict[str, Any] = {"user": _NOBODY.pw_uid, "group": _NOBODY.pw_gid, "extr
 FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=200", "shared_buffers=32MB")
 
 
+class Server:
+    """A server in `folder`; it refuses to run as root, and runs as nobody then."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make its data, and start it."""
+        self._folder = folder
+        self._rank = NOBODY if os.geteuid() == 0 else {}
+        self._programs = _reachable(folder) if self._rank else PROGRAMS
+        self._data = folder / "data"
+        self._data.mkdir()
+        if self._rank:
+            folder.chmod(0o755)
+            shutil.chown(self._data, NOBODY["user"], NOBODY["group"])
+        self._port = _free_port()
+        making = [self._programs / "bin/initdb", "-D", self._data, "-U", "tests", "-A", "trust", "-N"]
+        subprocess.run([*making, "--no-instructions"], check=True, cwd=folder, stdout=subprocess.DEVNULL, **self._rank)
+        self.start()
+
+    @property
+    def url(self) -> str:
+        """The URL without a database's name."""
+        return f"postgresql+psycopg://tests@127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Start it, and wait until it takes connections."""
+        programs, port = self._programs, str(self._port)
+        options = [word for setting in FAST for word in ("-c", setting)]
+        place = ["-D", self._data, "-h", "127.0.0.1", "-p", port, "-k", self._data]
+        with (self._folder / "log").open("a") as log:
+            self._process = subprocess.Popen(
+                [programs / "bin/postgres", *place, *options], cwd=self._folder, stdout=log, stderr=log, **self._rank
+            )
+        ready = [programs / "bin/pg_isready", "-q", "-h", "127.0.0.1", "-p", port]
+        while subprocess.run(ready, check=False).returncode:
+            assert self._process.poll() is None, (self._folder / "log").read_text()
+
+    def stop(self) -> None:
+        """Stop it and end all connections."""
+        self._process.send_signal(signal.SIGINT)  # at once: SIGTERM waits for whoever is still connected
+        self._process.wait(30)
+
+
+@contextmanager
+def running() -> Iterator[Server]:
+    """Start a server and give it."""
+    with tempfile.TemporaryDirectory(prefix="postgres") as name:
+        server = Server(Path(name))
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
 @contextmanager
 def served() -> Iterator[str]:
-    """Start a server and give its URL without a database's name; it refuses to run as root, and runs as nobody then."""
-    rank = NOBODY if os.geteuid() == 0 else {}
-    with tempfile.TemporaryDirectory(prefix="postgres") as name:
-        folder = Path(name)
-        programs = _reachable(folder) if rank else PROGRAMS
-        data = folder / "data"
-        data.mkdir()
-        if rank:
-            folder.chmod(0o755)
-            shutil.chown(data, NOBODY["user"], NOBODY["group"])
-        port = _free_port()
-        making = [programs / "bin/initdb", "-D", data, "-U", "tests", "-A", "trust", "-N", "--no-instructions"]
-        subprocess.run(making, check=True, cwd=folder, stdout=subprocess.DEVNULL, **rank)
-        options = [word for setting in FAST for word in ("-c", setting)]
-        command = [programs / "bin/postgres", "-D", data, "-h", "127.0.0.1", "-p", str(port), "-k", data, *options]
-        with (folder / "log").open("w") as log:
-            server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, **rank)
-        try:
-            ready = [programs / "bin/pg_isready", "-q", "-h", "127.0.0.1", "-p", str(port)]
-            while subprocess.run(ready, check=False).returncode:
-                assert server.poll() is None, (folder / "log").read_text()
-            yield f"postgresql+psycopg://tests@127.0.0.1:{port}"
-        finally:
-            server.send_signal(signal.SIGINT)  # at once: SIGTERM waits for whoever is still connected
-            server.wait(30)
+    """Start a server and give its URL without a database's name."""
+    with running() as server:
+        yield server.url
 
 
 def make_database(server: str, name: str) -> str:
