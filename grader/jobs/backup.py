@@ -22,7 +22,7 @@ from grader.jobs.moving import empty_target
 from grader.store import backup_file, copying, keys, migrate, private
 from grader.store.backup_file import CONTENT, KEPT, BackupManifest, BackupRefused
 from grader.store.engine import Database
-from grader.store.tables import Base
+from grader.store.tables import lasting
 
 _WORKPLACE = "restore."  # the beginning of its name; see `private.OURS`
 
@@ -141,7 +141,7 @@ def _brought_up_to_date(content: Path) -> dict[str, int]:
 
 
 def _rows(session: Session) -> dict[str, int]:
-    tables = Base.metadata.sorted_tables
+    tables = lasting()
     return {table.name: session.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
 
 

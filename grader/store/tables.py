@@ -21,6 +21,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     String,
+    Table,
     Text,
     UniqueConstraint,
     text,
@@ -39,6 +40,7 @@ _IS_OPEN = text("state = 'open'")
 FLAGGED = text("flag <> ''")
 _WAITING = text("claim IS NULL")
 FIRST_CLASS = 1
+PASSING = {"passing": True}  # of tables whose rows are worth nothing once the processes that wrote them have ended
 
 
 class Base(DeclarativeBase):
@@ -263,6 +265,7 @@ class BucketRow(Base):
     """What is missing in a token bucket of one key; a full bucket needs no row."""
 
     __tablename__ = "buckets"
+    __table_args__ = ({"info": PASSING},)
 
     id: Mapped[str] = mapped_column(String(64), primary_key=True)  # digest of what is counted and of whom
     missing: Mapped[float]
@@ -274,6 +277,7 @@ class ProcessRow(Base):
     """A process of an installation on several machines, as it was last heard of."""
 
     __tablename__ = "processes"
+    __table_args__ = ({"info": PASSING},)
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     machine: Mapped[str] = mapped_column(String(16))
@@ -287,8 +291,14 @@ class TryoutRow(Base):
     """What somebody tries on a machine without sandbox; gone once the answer was fetched."""
 
     __tablename__ = "tryouts"
+    __table_args__ = ({"info": PASSING},)
 
     id: Mapped[str] = mapped_column(String(32), primary_key=True)
     asked: Mapped[str] = mapped_column(Text)  # as JSON
     created: Mapped[float]
     outcome: Mapped[str | None] = mapped_column(Text)  # as JSON
+
+
+def lasting() -> list[Table]:
+    """Return the tables that a backup or a move carries, each behind those that it points at."""
+    return [table for table in Base.metadata.sorted_tables if not table.info.get("passing")]
