@@ -21,8 +21,8 @@ from grader.jobs.claims import LostTry
 from grader.jobs.moving import empty_target
 from grader.store import backup_file, copying, keys, migrate, private
 from grader.store.backup_file import CONTENT, KEPT, BackupManifest, BackupRefused
+from grader.store.copying import lasting
 from grader.store.engine import Database
-from grader.store.tables import lasting
 
 _WORKPLACE = "restore."  # the beginning of its name; see `private.OURS`
 

@@ -21,7 +21,6 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     String,
-    Table,
     Text,
     UniqueConstraint,
     text,
@@ -297,8 +296,3 @@ class TryoutRow(Base):
     asked: Mapped[str] = mapped_column(Text)  # as JSON
     created: Mapped[float]
     outcome: Mapped[str | None] = mapped_column(Text)  # as JSON
-
-
-def lasting() -> list[Table]:
-    """Return the tables that a backup or a move carries, each behind those that it points at."""
-    return [table for table in Base.metadata.sorted_tables if not table.info.get("passing")]

@@ -10,10 +10,10 @@ from grader.jobs import archive, claims
 from grader.judge.cause import Location
 from grader.judge.report import Diagnosis, Report, Status
 from grader.store import accounts, memberships, submissions
+from grader.store.copying import lasting
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions, store
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
-from grader.store.tables import lasting
 
 LATE = Diagnosis(mistake="late", title="Late", message="m", certain=True)
 VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
