@@ -44,6 +44,7 @@ class SharedTryouts:
         id, future = secrets.token_hex(16), Future[str]()
         with self._changed:
             self._open[id] = (future, time.monotonic() + PATIENCE_SECONDS)
+            self._news = True  # the thread waits without end while nothing is open; from now on it looks each second
             self._changed.notify()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._serve, daemon=True, name="shared tryouts")
