@@ -26,6 +26,7 @@ from grader.pages.own_account import build_own_account
 from grader.pages.passwords import Passwords
 from grader.pages.probes import build_probes
 from grader.pages.request_limits import RequestLimiter
+from grader.pages.routes import Routes
 from grader.pages.runs import build_runs
 from grader.pages.security_headers import SecurityHeaders
 from grader.pages.student import build_student
@@ -42,8 +43,10 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
     identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
-    metrics = build_metrics(service.condition, settings.metrics_token, settings.data / "workers")
-    for router in (*_routers(handlers, int(settings.session_hours * 3600)), bundles.router(), metrics):
+    routers = [*_routers(handlers, int(settings.session_hours * 3600)), bundles.router()]
+    if token := settings.metrics_token:
+        routers.append(build_metrics(service.condition, token, settings.data / "workers"))
+    for router in routers:
         app.include_router(router)
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
@@ -60,6 +63,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
         recognise=CallerCache(identity).recognise,
         secure=settings.cookie_secure,
         cookies=(identity.cookie, identity.mark_cookie),
+        routes=Routes(metrics=bool(token)),
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)

@@ -45,6 +45,7 @@ class Guard:
         recognise: tells who sends a request.
         secure: whether browsers use HTTPS only.
         cookies: the names of the cookies that are passed on.
+        routes: what there is.
         patience: how many seconds a body may take to arrive.
     """
 
@@ -58,6 +59,7 @@ class Guard:
         recognise: Callable[[Scope], Awaitable[Who]],
         secure: bool = False,
         cookies: Collection[str] = (),
+        routes: Routes | None = None,
         patience: float = BODY_SECONDS,
     ) -> None:
         """Wrap `app`."""
@@ -68,7 +70,7 @@ class Guard:
         self._recognise = recognise
         self._secure = secure
         self._cookies = cookies
-        self._routes = Routes()
+        self._routes = routes or Routes()
         self._patience = patience
         self._door = asyncio.Semaphore(AT_ONCE)
 

@@ -26,6 +26,7 @@ from grader.jobs import overview
 from grader.jobs.overview import OpenFaults, QueueLoad
 from grader.jobs.tally import BUCKETS, Tally
 from grader.judge.report import Status
+from grader.pages.routes import METRICS
 from grader.service.condition import Condition
 from grader.store import migrate
 from grader.store.engine import StoreUnavailable
@@ -35,16 +36,16 @@ KEPT_SECONDS = 5.0
 PREFIX = "attention_gym_"
 
 
-def build_metrics(condition: Condition, token: str | None, workers: Path) -> APIRouter:
+def build_metrics(condition: Condition, token: str, workers: Path) -> APIRouter:
     """Return the route.
 
     Args:
         condition: of the service.
-        token: what a request has to show; None for no metrics at all.
+        token: what a request has to show.
         workers: the directory in which the grading processes of this machine show that they live.
     """
     router, page = APIRouter(include_in_schema=False), MetricsPage(Metrics(condition, workers), token)
-    router.add_api_route("/metrics", page.show, methods=["GET"])
+    router.add_api_route(METRICS, page.show, methods=["GET"])
     return router
 
 
@@ -95,15 +96,13 @@ class Metrics(Collector):
 class MetricsPage:
     """The handler."""
 
-    def __init__(self, metrics: Metrics, token: str | None) -> None:
+    def __init__(self, metrics: Metrics, token: str) -> None:
         """Show `metrics` to whoever knows the token."""
         self._metrics = metrics
-        self._expected = f"Bearer {token}".encode() if token else None
+        self._expected = f"Bearer {token}".encode()
 
     async def show(self, request: Request) -> Response:
         """Answer with the figures, or refuse."""
-        if self._expected is None:
-            return PlainTextResponse("There is nothing here.", 404)
         if not hmac.compare_digest(request.headers.get("authorization", "").encode(), self._expected):
             return PlainTextResponse("Send the token.", 401, {"WWW-Authenticate": "Bearer"})
         try:

@@ -64,6 +64,7 @@ LISTED = {"list": 10, "ex": 100, "mistake": 100, "flag": 40}  # what an instruct
 TEACH = {"student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
 ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
 SENT = Route(("POST",), {**ATTEMPT, **TEACH, **COMPARE.query}, Body.EVENT)
+METRICS = "/metrics"
 OWN = {
     **{page.path: Route(query=page.query) for page in LISTS},
     "/exercise": Route(query=ATTEMPT),
@@ -85,7 +86,7 @@ OWN = {
     "/sign-out": Route(("POST",), body=Body.FORM),
     "/health": PLAIN,
     "/ready": PLAIN,
-    "/metrics": Route(bearer=True),
+    METRICS: Route(bearer=True),
     "/favicon.ico": FILE,
     "/robots.txt": PLAIN,
     "/teach": Route(query=TEACH),
@@ -105,9 +106,11 @@ def _table() -> dict[str, Route]:
 class Routes:
     """Finds the route of a path."""
 
-    def __init__(self) -> None:
-        """Read which files there are."""
+    def __init__(self, *, metrics: bool = False) -> None:
+        """Read which files there are; `metrics` says whether there are figures to ask for."""
         self._table = _table()
+        if not metrics:
+            del self._table[METRICS]
 
     def find(self, path: str) -> Route | None:
         """Return what may be asked for at `path`; None where there is nothing."""

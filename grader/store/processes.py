@@ -30,7 +30,7 @@ class KnownProcess:
     machine: str
     slots: dict[str, int] = field(default_factory=dict)
     version: str = ""
-    secret: str = ""
+    secret: str = field(default="", repr=False)
 
 
 def hear(session: Session, process: KnownProcess, forget: float) -> None:

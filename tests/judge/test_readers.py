@@ -87,8 +87,10 @@ HANDLERS = {
     "cli/plots": "titles of ours",
     "local": "the name of one's own file",
     "log": "entries that are cut at 4000 characters",
+    "cli/status": "figures of ours",
     "exercise/microscope": "an author's",
     "exercise/versions": "files of ours",
+    "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
@@ -117,7 +119,9 @@ HANDLERS = {
     "service/names": "READERS",
     "service/service": "ids of 24 characters",
     "service/typed": "READERS",
+    "store/backup_file": "rows of our own database, which an operator has",
     "store/migrations": "reports",
+    "store/processes": "figures of our own processes",
 }
 # Their patterns are for names of torch's, asked once before the fork.
 _OF_TORCH = {"box/traps/doors"}
