@@ -43,10 +43,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
     identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
     handlers = ExerciseHandlers(identity)
-    routers = [*_routers(handlers, int(settings.session_hours * 3600)), bundles.router()]
-    if token := settings.metrics_token:
-        routers.append(build_metrics(service.condition, token, settings.data / "workers"))
-    for router in routers:
+    for router in (*_routers(handlers, settings), bundles.router()):
         app.include_router(router)
     events = {
         "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
@@ -63,7 +60,7 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
         recognise=CallerCache(identity).recognise,
         secure=settings.cookie_secure,
         cookies=(identity.cookie, identity.mark_cookie),
-        routes=Routes(metrics=bool(token)),
+        routes=Routes(metrics=settings.metrics_token is not None),
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)
@@ -72,10 +69,13 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     return app
 
 
-def _routers(handlers: ExerciseHandlers, session_seconds: int) -> list[APIRouter]:
+def _routers(handlers: ExerciseHandlers, settings: Settings) -> list[APIRouter]:
     """Return the routes that are not Gradio's."""
     identity = handlers.identity
-    accounts = (identity, session_seconds, Passwords())
+    accounts = (identity, int(settings.session_hours * 3600), Passwords())
+    metrics = []
+    if settings.metrics_token:
+        metrics = [build_metrics(identity.service.condition, settings.metrics_token, settings.data / "workers")]
     return [
         build_accounts(*accounts),
         build_own_account(*accounts),
@@ -85,6 +85,7 @@ def _routers(handlers: ExerciseHandlers, session_seconds: int) -> list[APIRouter
         build_drafts(identity),
         build_tryouts(identity),
         build_probes(identity.service),
+        *metrics,
     ]
 
 
