@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from textwrap import dedent, indent
 
 import pytest
 
 from grader.box.run import Box
 from grader.exercise.catalog import Catalog, Exercise
-from grader.exercise.spec import LimitsSpec
 from grader.judge.grade import grade
 from grader.judge.report import Report, Status
+from tests.limited import with_limits
 
 _ID = "self_attention_linear"
 _HONEST = """
@@ -37,9 +36,7 @@ class SelfAttention(nn.Module):
 @pytest.fixture(scope="module")
 def exercise(catalog: Catalog) -> Exercise:
     """An exercise with short limits, so that what never ends ends soon."""
-    found = catalog[_ID]
-    limits = LimitsSpec(cpu_seconds=0.8, wall_seconds=1.0, memory_bytes=256 << 20)
-    return replace(found, spec=found.spec.model_copy(update={"limits": limits}))
+    return with_limits(catalog[_ID], cpu_seconds=0.8, wall_seconds=1.0, memory_bytes=256 << 20)
 
 
 def _forward(code: str) -> str:

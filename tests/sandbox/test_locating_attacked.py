@@ -13,6 +13,7 @@ from grader.judge.grade import grade
 from grader.judge.report import Report, Status
 from grader.judge.text import clean
 from grader.sandbox.runner import Sandbox
+from tests.limited import with_limits
 
 FOLDER = Path(__file__).parents[1] / "hostile" / "locating"
 _HEAD = re.compile(r'"""(.+\.)\n\nExercise: (\w+)\nTold: (nothing|anything)\n"""\n', re.DOTALL)
@@ -45,7 +46,8 @@ def _read(path: Path) -> Route:
 
 
 def _grade(source: str, sandbox: Sandbox, exercise: str = "simple_attention") -> Report:
-    return grade(read_exercise(ROOT / "exercises" / exercise), source, seed=3, box=sandbox)
+    limited = with_limits(read_exercise(ROOT / "exercises" / exercise), cpu_seconds=2.0)
+    return grade(limited, source, seed=3, box=sandbox)
 
 
 _ROUTES = [_read(path) for path in sorted(FOLDER.glob("*.py"))]
