@@ -23,6 +23,7 @@ from grader.jobs.queue import Grade, VersionsOf
 from grader.jobs.retries import Retries
 from grader.jobs.run_lock import RunLock
 from grader.jobs.table import TableJobs, TableQueue
+from grader.jobs.turn_lengths import TurnLengths
 from grader.jobs.wake_up import WakeUp
 from grader.jobs.worker import Worker
 from grader.jobs.worker_lock import WorkerLock
@@ -31,7 +32,7 @@ from grader.store.gradings import Versions
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
-KEEPER_SECONDS = 0.5
+KEEPER_SECONDS, BUSY_KEEPER_SECONDS = 0.5, 0.25  # between two looks after the queue; the latter while one is graded
 DRAIN_LOOK_SECONDS = 0.05
 _IDLE_TIME = "idle time"
 
@@ -74,6 +75,7 @@ class GradingEngine(TableQueue):
         self._versions = versions
         self._workers = workers
         self._retries = retries or Retries()
+        self._turns = TurnLengths(self._retries.quick_seconds)
         self._background = background
         self._wake_ups: dict[str, WakeUp] = {}
         self._stop = threading.Event()
@@ -167,6 +169,7 @@ class GradingEngine(TableQueue):
             lock=RunLock(self._workers),
             stop=self._stop,
             retries=self._retries,
+            turns=self._turns,
             clock=self._clock,
         )
 
@@ -175,7 +178,7 @@ class GradingEngine(TableQueue):
 
     def _keep(self, stop: threading.Event) -> None:
         failing = False
-        while not stop.wait(KEEPER_SECONDS):
+        while not stop.wait(KEEPER_SECONDS if self._is_idle() else BUSY_KEEPER_SECONDS):
             try:
                 self._look_after()
                 failing = False

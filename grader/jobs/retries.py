@@ -16,7 +16,7 @@ class Retries:
             is told as out of memory.
         rests: seconds that a worker pauses after its first, second, … failure in a row to reach the database; the
             last for all that follow.
-        quick_seconds: what a first try has before others go first; each further try has twice as long.
+        quick_seconds: what a first try has before others go first, as long as nothing is known of its exercise.
     """
 
     pauses: tuple[float, ...] = (1.0, 5.0)

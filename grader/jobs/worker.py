@@ -22,6 +22,7 @@ from grader.jobs.live import Live, LiveTracker
 from grader.jobs.queue import Cancelled, Claim, Grade, Jobs, Preempted, VersionsOf
 from grader.jobs.retries import Retries
 from grader.jobs.run_lock import RunLock
+from grader.jobs.turn_lengths import TurnLengths
 from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
@@ -45,10 +46,11 @@ KILLED = (
 
 @dataclass(slots=True)
 class HeldJob:
-    """A job in the hands of a worker; `stored` and `verdict` are there once the verdict is stored."""
+    """A job in the hands of a worker since `began`; `stored` and `verdict` are there once the verdict is stored."""
 
     claim: Claim
     tracker: LiveTracker
+    began: float
     stored: GradingId | None = None
     verdict: Report | None = None
 
@@ -66,6 +68,7 @@ class Worker:
     lock: RunLock
     stop: threading.Event
     retries: Retries
+    turns: TurnLengths
     clock: Callable[[], float]
     token: str = ""
     held: HeldJob | None = None
@@ -109,7 +112,7 @@ class Worker:
         held = self.held
         if held is not None and held.stored is None:
             claim = held.claim
-            if self.clock() - claim.started > self.retries.quick_seconds * 2.0 ** (claim.tries - 1):
+            if self._seconds() > self.turns.seconds(claim.exercise, claim.tries):
                 held.tracker.cancel.cancel(Preempted(f"submission {claim.id} lets others go first"))
 
     @property
@@ -149,7 +152,7 @@ class Worker:
         with self.live.grading(claim.id) as tracker:
             tracker.alone = claim.kills > 0
             self.live.moved(claim.id)
-            held = self.held = HeldJob(claim, tracker)
+            held = self.held = HeldJob(claim, tracker, self.clock())
             tracker.verdict = partial(self._give_verdict, held)
             try:
                 self._settle(held, self._graded(claim, tracker))
@@ -228,7 +231,13 @@ class Worker:
         except StoreUnavailable as fault:
             LOG.warning("the cause found for %s could not be stored: %s", held.claim.id, fault)
 
+    def _seconds(self) -> float:
+        """Return how long the job in hand has been here; by this process's clock, which may not be the database's."""
+        return self.clock() - self.held.began if self.held else 0.0
+
     def _store(self, claim: Claim, report: Report) -> GradingId | None:
+        if report.status is Status.GRADED:
+            self.turns.note(claim.exercise, self._seconds())
         report, body = self._written(report)
         grading = Grading(
             report=report,
@@ -285,5 +294,4 @@ class Worker:
 
     def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
         """Return a report without checks."""
-        seconds = self.clock() - claim.started
-        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, seconds, reason=reason)
+        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, self._seconds(), reason=reason)
