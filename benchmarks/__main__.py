@@ -12,6 +12,7 @@ from benchmarks.explained import explained
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
+from benchmarks.idle import idle
 from benchmarks.latency import latency
 from benchmarks.located import located
 from benchmarks.memory import memory
@@ -39,6 +40,7 @@ app.command()(memory)
 app.command()(crash)
 app.command()(crash_engine)
 app.command()(scale_out)
+app.command()(idle)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)

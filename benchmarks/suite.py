@@ -79,10 +79,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def _spent() -> float:
     """Return the seconds of processor time of this process and of all below it."""
     own = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in own) + sum(_below(os.getpid()))
+    return sum(usage.ru_utime + usage.ru_stime for usage in own) + sum(spent_below(os.getpid()))
 
 
-def _below(parent: int) -> Iterator[float]:
+def spent_below(parent: int) -> Iterator[float]:
     """Yield what each process below `parent` has spent, with those that it has waited for."""
     for children in Path(f"/proc/{parent}/task").glob("*/children"):
         try:
@@ -95,4 +95,4 @@ def _below(parent: int) -> Iterator[float]:
             except OSError:  # as above
                 continue
             yield sum(map(int, facts[11:15])) / _TICKS
-            yield from _below(child)
+            yield from spent_below(child)

@@ -29,9 +29,9 @@ FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_conn
 class Server:
     """A server in `folder`; it refuses to run as root, and runs as nobody then."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make its data, and start it."""
-        self._folder = folder
+    def __init__(self, folder: Path, address: str = "127.0.0.1") -> None:
+        """Make its data, and start it at an address of this machine, where its whole network may use it."""
+        self._folder, self._address = folder, address
         self._rank = NOBODY if os.geteuid() == 0 else {}
         self._programs = _reachable(folder) if self._rank else PROGRAMS
         self._data = folder / "data"
@@ -42,23 +42,30 @@ class Server:
         self._port = _free_port()
         making = [self._programs / "bin/initdb", "-D", self._data, "-U", "tests", "-A", "trust", "-N"]
         subprocess.run([*making, "--no-instructions"], check=True, cwd=folder, stdout=subprocess.DEVNULL, **self._rank)
+        with (self._data / "pg_hba.conf").open("a") as rules:
+            rules.write(f"host all all {address}/24 trust\n")
         self.start()
 
     @property
     def url(self) -> str:
         """The URL without a database's name."""
-        return f"postgresql+psycopg://tests@127.0.0.1:{self._port}"
+        return f"postgresql+psycopg://tests@{self._address}:{self._port}"
+
+    @property
+    def pid(self) -> int:
+        """The process that all others of the server are below."""
+        return self._process.pid
 
     def start(self) -> None:
         """Start it, and wait until it takes connections."""
         programs, port = self._programs, str(self._port)
         options = [word for setting in FAST for word in ("-c", setting)]
-        place = ["-D", self._data, "-h", "127.0.0.1", "-p", port, "-k", self._data]
+        place = ["-D", self._data, "-h", self._address, "-p", port, "-k", self._data]
         with (self._folder / "log").open("a") as log:
             self._process = subprocess.Popen(
                 [programs / "bin/postgres", *place, *options], cwd=self._folder, stdout=log, stderr=log, **self._rank
             )
-        ready = [programs / "bin/pg_isready", "-q", "-h", "127.0.0.1", "-p", port]
+        ready = [programs / "bin/pg_isready", "-q", "-h", self._address, "-p", port]
         while subprocess.run(ready, check=False).returncode:
             assert self._process.poll() is None, (self._folder / "log").read_text()
 
@@ -69,10 +76,10 @@ class Server:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(address: str = "127.0.0.1") -> Iterator[Server]:
     """Start a server and give it."""
     with tempfile.TemporaryDirectory(prefix="postgres") as name:
-        server = Server(Path(name))
+        server = Server(Path(name), address)
         try:
             yield server
         finally:

@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection, select, text
 from sqlalchemy.orm import Session
 
 from grader.store.engine import StoreUnavailable
-from grader.store.postgres import OPTIONS
+from grader.store.postgres import connect_args
 from grader.store.records import SubmissionId
 from grader.store.tables import JobRow, SubmissionRow
 
@@ -62,8 +62,8 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
         grade: called with the queue, the worker's number in the library, and the submission.
         answer: called with a tryout.
     """
-    options = {"options": OPTIONS}
-    app = App(connector=PsycopgConnector(conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS, kwargs=options))
+    pool = {"min_size": 1, "max_size": _CONNECTIONS, "kwargs": connect_args(url)}
+    app = App(connector=PsycopgConnector(conninfo=conninfo(url), **pool))
 
     @app.task(name=TASK, pass_context=True)
     def deliver(context: JobContext, submission: str) -> None:
