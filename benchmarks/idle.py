@@ -19,7 +19,7 @@ from benchmarks.suite import spent_below
 from tests.jobs import postgres
 
 
-def idle(warm: float = 40.0, seconds: float = 30.0) -> None:
+def idle(warm: float = 120.0, seconds: float = 30.0) -> None:
     """Print the percentage of one core that each program takes, with all below it."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="idle-")))

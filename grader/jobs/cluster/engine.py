@@ -39,6 +39,7 @@ from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
 POLL_SECONDS = 1.0  # for jobs that had to wait before their next try; others come with a notice
+TRYOUT_POLL_SECONDS = 10.0  # of these none has to wait
 REST_SECONDS = 1.0  # after the library's worker ended by itself, as it does without a database
 _MORE_THREADS = 4  # beside those that grade, for the library and its driver
 
@@ -178,7 +179,7 @@ async def _serve(app: App, queue: str, number: int) -> None:
         name=queue,
         delete_jobs="always",
         install_signal_handlers=False,
-        fetch_job_polling_interval=POLL_SECONDS,
+        fetch_job_polling_interval=TRYOUT_POLL_SECONDS if queue == TRYOUTS else POLL_SECONDS,
         update_heartbeat_interval=BEAT_SECONDS,
         stalled_worker_timeout=SILENCE_SECONDS,
     )
