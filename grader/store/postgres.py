@@ -67,9 +67,9 @@ def engine(url: URL, patience: float) -> Engine:
     return made
 
 
-def connect_args(url: URL) -> dict[str, str | int]:
+def connect_args(url: URL) -> dict[str, Any]:
     """Return what every connection is opened with, unless the URL says otherwise."""
-    ours: dict[str, str | int] = {**LIVENESS, "options": OPTIONS}
+    ours = {**LIVENESS, "options": OPTIONS}
     return {name: value for name, value in ours.items() if name not in url.query}
 
 

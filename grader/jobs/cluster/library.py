@@ -62,8 +62,8 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
         grade: called with the queue, the worker's number in the library, and the submission.
         answer: called with a tryout.
     """
-    pool = {"min_size": 1, "max_size": _CONNECTIONS, "kwargs": connect_args(url)}
-    app = App(connector=PsycopgConnector(conninfo=conninfo(url), **pool))
+    address, arguments = conninfo(url), connect_args(url)
+    app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=_CONNECTIONS, kwargs=arguments))
 
     @app.task(name=TASK, pass_context=True)
     def deliver(context: JobContext, submission: str) -> None:
