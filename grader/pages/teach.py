@@ -31,7 +31,7 @@ def build_teach(identity: Identity) -> gr.Blocks:
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         *above, code, report = PARTS
         outputs = [part(name) for name in above]
-        with gr.Row(elem_id="review", equal_height=False):
+        with gr.Column(elem_id="review"):
             outputs += [_column(code), _column(report)]
         on(blocks.load, InstructorHandlers(identity).open, None, outputs, name="open")
     return cast("gr.Blocks", blocks)

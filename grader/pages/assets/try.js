@@ -127,6 +127,9 @@
     return got.json().catch(async () => ({ error: AWAY }));
   };
 
+  /* A run of the checks says more; its result belongs below the editor. */
+  gym.closeTry = () => place?.replaceChildren();
+
   /* What is shown is about the code before an edit. */
   gym.tryIsOld = () => place?.querySelector(".gym-try")?.classList.add("gym-try-old");
 
