@@ -194,7 +194,9 @@ def test_two_attempts_are_compared_from_the_list(open_page, person, handed_in):
     expect(lines.locator(".gym-plus").last).to_contain_text(MARKUP)
     expect(page.locator(".gym-changes")).to_have_text(re.compile("^gone.*one position too late"))
     expect(page.get_by_role("img", name=re.compile("^Attempt 1: Attention weights.*11 cells wrong"))).to_be_visible()
-    expect(page.get_by_role("img", name=re.compile("^Attempt 2: Attention weights.*Every cell is as expected"))).to_be_visible()
+    expect(
+        page.get_by_role("img", name=re.compile("^Attempt 2: Attention weights.*Every cell is as expected"))
+    ).to_be_visible()
     expect(page.get_by_role("region", name="Checks whose points have changed")).to_contain_text("Masking")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -137,6 +137,17 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
     assert html.count("<details><summary>Answer</summary>") == html.count("</details>") == 2
 
 
+def test_a_formula_breaks_between_its_statements_only():
+    """At wide gaps outside of brackets and environments; a comma never begins a line."""
+    html = prose.to_html(
+        r"$$a = \left(b \quad c\right), \qquad d = \begin{cases} 1 & \quad 2 \end{cases}$$ and $e$, $f$"
+    )
+
+    assert html.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') == 2
+    assert html.count("</math>") == 4
+    assert html.count('<span class="gym-keep">') == html.count("</math></span>,</span>") == 1
+
+
 def test_markup_in_markdown_is_text():
     """An exercise of a pack brings no markup along, in text or in formulas."""
     html = prose.to_html("<script>alert(1)</script> $<img src=x onerror=alert(1)>$ [a](javascript:alert(1))")
