@@ -34,7 +34,7 @@ def comparison_view(pair: Pair, catalog: Catalog, reader: UserId) -> View:
     own = pair.after.user == reader
     back = {"href": address(pair.after.exercise), "text": title} if own else None
     return {
-        "title": f"{title}: attempt {pair.before.number} and attempt {pair.after.number}",
+        "title": f"{title}: {' and '.join(lists.called(one.nth).lower() for one in (pair.before, pair.after))}",
         "back": back or {"href": f"/teach/?student={pair.after.user}", "text": "The student's submissions"},
         "choices": _choices(pair),
         "sides": [_side(one, pair.others, own=own) for one in (pair.before, pair.after)],
@@ -54,7 +54,7 @@ def _choices(pair: Pair) -> View:
     """Return what else the later attempt can be compared with."""
     choices: list[View] = [
         {
-            "text": f"attempt {one.number}: {lists.outcome(one).replace('`', '')}",
+            "text": f"{lists.called(one.nth).lower()}: {lists.outcome(one).replace('`', '')}",
             "href": lists.pair_address(pair.after.id, one.id),
             "here": one.id == pair.before.id,
         }
@@ -67,7 +67,7 @@ def _choices(pair: Pair) -> View:
 def _side(one: Submission, others: Sequence[Attempt], *, own: bool) -> View:
     listed = next((attempt for attempt in others if attempt.id == one.id), None)
     href = f"{address(one.exercise)}&attempt={quote(one.id, safe='')}" if own else f"/teach/?submission={one.id}"
-    title = f"Attempt {one.number}"
+    title = lists.called(one.nth)
     shown = lists.line(listed, title) if listed else {"title": title, "text": "", "score": "\u2013", "tone": "none"}
     return {**shown, "created": one.created, "href": href}
 
@@ -101,7 +101,7 @@ def _maps(one: Submission) -> dict[tuple[str, str], Heatmap]:
 
 
 def _map(heatmap: Heatmap | None, one: Submission) -> View:
-    return map_view(replace(heatmap, title=f"Attempt {one.number}: {heatmap.title}")) if heatmap else None
+    return map_view(replace(heatmap, title=f"{lists.called(one.nth)}: {heatmap.title}")) if heatmap else None
 
 
 def points(before: Report | None, after: Report | None) -> View:

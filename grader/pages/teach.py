@@ -116,8 +116,8 @@ class InstructorHandlers:
         found = service.submission(user, id)
         student = service.instructor.student(user, found.user)
         head = handed_in.attempt_view(student, found, service.instructor.neighbours(user, found), service.catalog)
-        report = report_view(found.report, number_of_attempt=found.number)
-        title = f"{head['title']}, attempt {found.number}"
+        report = report_view(found.report, number_of_attempt=found.nth)
+        title = f"{head['title']}, {lists.called(found.nth).lower()}"
         return title, {"attempt": head, "source": handed_in.source_view(found), "report": report}
 
 

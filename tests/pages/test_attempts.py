@@ -19,7 +19,7 @@ from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, f
 from tests.pages.test_journeys import HOSTILE as MARKUP
 from tests.pages.test_journeys import LATE_MASK, SOLUTION
 
-ATTEMPT = Attempt(SubmissionId("s1"), "softmax", 3, 1.0, State.DONE, Status.GRADED, 40.0)
+ATTEMPT = Attempt(SubmissionId("s1"), "softmax", 3, 1.0, State.DONE, Status.GRADED, 40.0, nth=3)
 LATE, SCALE = "Your mask starts one position too late", "`d_k` is not under a root"
 
 
@@ -31,6 +31,7 @@ LATE, SCALE = "Your mask starts one position too late", "`d_k` is not under a ro
         (replace(ATTEMPT, begins="Your results become wrong at line 3"), "Your results become wrong at line 3"),
         (ATTEMPT, "not accepted yet"),
         (replace(ATTEMPT, score=100.0), "full marks"),
+        (replace(ATTEMPT, status=Status.REJECTED, nth=0), "could not be run"),
         (replace(ATTEMPT, status=Status.TIMEOUT, score=0.0, begins="Line 3 never ends"), "ran out of time"),
         (replace(ATTEMPT, state=State.RUNNING, status=None, score=None), "being checked"),
     ],
@@ -39,8 +40,8 @@ def test_an_attempt_is_labelled_with_its_mistake(catalog: Catalog, attempt: Atte
     """By the headline of its report, or where it begins, or what became of it; in both lists."""
     (row,) = attempts_view([attempt])["rows"]
 
-    assert row["text"] == text
-    assert work_line(attempt, catalog)["text"] == f"attempt 3 · {text}"
+    assert (row["title"], row["text"]) == ("Attempt 3" if attempt.nth else "Not counted", text)
+    assert work_line(attempt, catalog)["text"] == f"{row['title'].lower()} · {text}"
 
 
 def test_a_label_is_cleaned():
@@ -151,8 +152,8 @@ def test_maps_stand_in_pairs_and_those_with_wrong_cells_come_first():
         device="cpu",
         created=1.0,
     )
-    before = replace(blank, number=1, report=shown((other, wrong)))
-    after = replace(blank, number=2, report=shown((right,)))
+    before = replace(blank, nth=1, report=shown((other, wrong)))
+    after = replace(blank, nth=2, report=shown((right,)))
 
     pairs = comparison.maps(before, after)
 
