@@ -15,6 +15,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from grader.exercise.microscope import FENCE
 from grader.pages import microscopes
+from grader.pages.shading import shaded
 
 _FUNCTION = re.compile(r"(<mi>(?:ln|log|exp|max|min|sin|cos)</mi>)(?=<m[in])")
 _FOLDS = {  # the only markup that is obeyed: an answer that opens on a click
@@ -22,7 +23,7 @@ _FOLDS = {  # the only markup that is obeyed: an answer that opens on a click
     "<p>&lt;/details&gt;</p>": "</details>",
 }
 _ENDED = re.compile(
-    r'<span class="math inline">(?:(?!</span>).)*</span>[,.;:!?)]+', re.DOTALL
+    r'<span class="math inline">(?:(?!</?span).)*</span>[,.;:!?)]+', re.DOTALL
 )  # with the marks right after it
 _MARK = re.compile(r"\\(?:begin|end|left|right|qquad|quad)(?![A-Za-z])|\\.|[{}]", re.DOTALL)
 _DEPTH = {"{": 1, r"\begin": 1, r"\left": 1, "}": -1, r"\end": -1, r"\right": -1}
@@ -69,7 +70,7 @@ def _formula(tex: str, options: Mapping[str, bool]) -> str:
 
 
 def _math(tex: str, display: str) -> str:
-    return _FUNCTION.sub(r'\1<mspace width="0.17em"/>', convert(tex, display=display))
+    return shaded(_FUNCTION.sub(r'\1<mspace width="0.17em"/>', convert(tex, display=display)))
 
 
 def _statements(tex: str) -> list[str]:
