@@ -61,7 +61,7 @@ class Watching:
         if not found.state.final:
             return Watch(found.state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, curve=steps.curve)
         report = submissions.settled(found.report, found.finished, self._clock())
-        return Watch(found.state, elapsed=elapsed, report=report, exercise=found.exercise, number=found.number)
+        return Watch(found.state, elapsed=elapsed, report=report, exercise=found.exercise, nth=found.nth)
 
 
 def _say_waiting(id: SubmissionId, fault: StoreUnavailable) -> None:

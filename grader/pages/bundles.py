@@ -10,11 +10,11 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 ASSETS = Path(__file__).parent / "assets"
-FILES = {
+FILES = {  # the last file of `exercise.js` and of `reader.js` says that all of its parts can be drawn
     "math.woff2": ("math.woff2",),
     "gym.css": ("uPlot.min.css", "gym.css"),
-    "gym.js": ("gym.js", "loading.js", "tables.js", "trail.js", "report.js", "figures.js", "curves.js"),
-    "exercise.js": ("codemirror.js", "editor.js", "try.js"),
+    "gym.js": ("gym.js", "tabs.js", "loading.js", "tables.js", "trail.js", "report.js", "figures.js", "curves.js"),
+    "exercise.js": ("codemirror.js", "draw.js", "try.js", "editor.js"),
     "reader.js": ("highlight.js", "reader.js"),
     "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
     "microscope.js": ("microscope.js",),  # only where a reader comes near to one

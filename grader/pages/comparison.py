@@ -1,15 +1,17 @@
-"""Two attempts side by side as the browser draws them: code, points, mistakes; pure functions."""
+"""Two attempts side by side as the browser draws them: code, points, mistakes, maps; pure functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 from urllib.parse import quote
 
 from grader.exercise.catalog import Catalog
-from grader.judge.report import Dimension, Report
+from grader.judge.report import Dimension, Heatmap, Report
 from grader.pages import lists
 from grader.pages.catalogue import address
+from grader.pages.pictures import map_view
 from grader.pages.render import NAMES
 from grader.pages.wording import View, clean, count, number
 from grader.service.trail import Pair
@@ -18,6 +20,7 @@ from grader.store.records import Attempt, Submission, UserId
 AROUND = 3  # lines shown before and after a change
 MOST_LINES = 1000  # of one source; what is longer takes too long to be compared line by line
 MOST_CHARACTERS = 500  # of a line
+MOST_MAPS = 3  # of one report
 _MINUS = "\u2212"
 _SIGNS = {"equal": " ", "delete": "-", "insert": "+"}
 
@@ -31,13 +34,14 @@ def comparison_view(pair: Pair, catalog: Catalog, reader: UserId) -> View:
     own = pair.after.user == reader
     back = {"href": address(pair.after.exercise), "text": title} if own else None
     return {
-        "title": f"{title}: attempt {pair.before.number} and attempt {pair.after.number}",
+        "title": f"{title}: {' and '.join(lists.called(one.nth).lower() for one in (pair.before, pair.after))}",
         "back": back or {"href": f"/teach/?student={pair.after.user}", "text": "The student's submissions"},
         "choices": _choices(pair),
         "sides": [_side(one, pair.others, own=own) for one in (pair.before, pair.after)],
         "mistakes": mistakes(pair.before.report, pair.after.report),
         "points": points(pair.before.report, pair.after.report),
         "code": code(pair.before.source, pair.after.source),
+        "maps": maps(pair.before, pair.after),
     }
 
 
@@ -50,7 +54,7 @@ def _choices(pair: Pair) -> View:
     """Return what else the later attempt can be compared with."""
     choices: list[View] = [
         {
-            "text": f"attempt {one.number}: {lists.outcome(one).replace('`', '')}",
+            "text": f"{lists.called(one.nth).lower()}: {lists.outcome(one).replace('`', '')}",
             "href": lists.pair_address(pair.after.id, one.id),
             "here": one.id == pair.before.id,
         }
@@ -63,7 +67,7 @@ def _choices(pair: Pair) -> View:
 def _side(one: Submission, others: Sequence[Attempt], *, own: bool) -> View:
     listed = next((attempt for attempt in others if attempt.id == one.id), None)
     href = f"{address(one.exercise)}&attempt={quote(one.id, safe='')}" if own else f"/teach/?submission={one.id}"
-    title = f"Attempt {one.number}"
+    title = lists.called(one.nth)
     shown = lists.line(listed, title) if listed else {"title": title, "text": "", "score": "\u2013", "tone": "none"}
     return {**shown, "created": one.created, "href": href}
 
@@ -84,6 +88,22 @@ def _named(report: Report | None) -> dict[str, str]:
     return named or ({report.location.title: report.location.title} if report.location else {})
 
 
+def maps(before: Submission, after: Submission) -> list[View]:
+    """Return the maps of both in pairs, those with wrong cells first; None where one of them has no such map."""
+    old, new = _maps(before), _maps(after)
+    pairs = [(old.get(key), new.get(key)) for key in {**old, **new}]
+    pairs.sort(key=lambda pair: not any(one and any(pane.wrong for pane in one.all_panes) for one in pair))
+    return [[_map(old, before), _map(new, after)] for old, new in pairs[:MOST_MAPS]]
+
+
+def _maps(one: Submission) -> dict[tuple[str, str], Heatmap]:
+    return {(found.role, found.title): found for found in one.report.figures.heatmaps} if one.report else {}
+
+
+def _map(heatmap: Heatmap | None, one: Submission) -> View:
+    return map_view(replace(heatmap, title=f"{lists.called(one.nth)}: {heatmap.title}")) if heatmap else None
+
+
 def points(before: Report | None, after: Report | None) -> View:
     """Return the checks whose points differ, as a table, and how many are as they were."""
     old, new = _items(before), _items(after)
@@ -95,6 +115,7 @@ def points(before: Report | None, after: Report | None) -> View:
     same = len(both) - len(changed)
     return {
         "label": "Checks whose points have changed",
+        "find": "Find a check",
         "columns": [
             {"name": "Check"},
             {"name": "Before", "kind": "number"},

@@ -1,4 +1,7 @@
-"""The layout of the exercise page, and which event fills what; what the events do is in `exercise_handlers`."""
+"""The layout of the exercise page, and which event fills what; what the events do is in `exercise_handlers`.
+
+It is laid out with `gr.Column` and `gr.HTML` only: browsers ask for scripts and styles of each other kind of component.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 import gradio as gr
 
 from grader.pages.exercise_handlers import ExerciseHandlers
-from grader.pages.parts import on, part
+from grader.pages.parts import kept, on, part
 from grader.pages.run_status import away_view, idle_view, not_sent_view, sending_view
 from grader.pages.wording import pack
 from grader.sandbox.gpu.names import NAMES
@@ -22,6 +25,7 @@ SOURCE = f"async (exercise) => [exercise, {SEND}]"
 SOURCE_FOR = f"async (exercise, source, device) => [exercise, {SEND}, device]"
 NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
 FOLLOW = "(submission) => { window.gym.follow(submission); }"
+TABS = {"statement": "Statement", "hints": "Hints", "attempts": "My attempts", "board": "Leaderboard"}  # part: title
 NEWS = "() => window.gym.news()"  # what the stream of a run has brought
 DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and also the {NAMES['cuda']}"}
 WEAKER = (
@@ -43,8 +47,7 @@ class Right:
     """The right column: everything to do, and what came of it."""
 
     editor: gr.HTML
-    run: gr.Button
-    cancel: gr.Button
+    buttons: gr.HTML
     panel: gr.HTML
     report: gr.HTML
     device: gr.Radio | None = None  # where there is a choice
@@ -54,15 +57,15 @@ class Right:
 class Hidden:
     """What the page remembers: the exercise, the submission being watched, and what the editor is told."""
 
-    exercise: gr.Textbox
-    submission: gr.Textbox
+    exercise: gr.HTML
+    submission: gr.HTML
     paper: gr.HTML
 
 
 def lay_out_exercise(blocks: gr.Blocks, handlers: ExerciseHandlers) -> None:
     """Build the page inside the current route of `blocks`."""
     header, title = part("header"), part("title")
-    with gr.Row(elem_id="desk", equal_height=False):
+    with gr.Column(elem_id="desk"):
         with gr.Column(scale=5, elem_id="left"):
             left = _left()
         with gr.Column(scale=7, elem_id="right"):
@@ -74,35 +77,21 @@ def lay_out_exercise(blocks: gr.Blocks, handlers: ExerciseHandlers) -> None:
 
 
 def _left() -> Left:
-    with gr.Tabs():
-        with gr.Tab("Statement"):
-            part("statement", value="{}")
-        with gr.Tab("Hints"):
-            part("hints", value="{}")
-        with gr.Tab("My attempts", elem_id="attempts-tab"):
-            attempts = part("attempts", events=["select"])
-        with gr.Tab("Leaderboard"):
-            board = part("board")
-    return Left(attempts, board)
+    part("tabs", value=pack(TABS))
+    part("statement", value="{}")
+    part("hints", value="{}")
+    return Left(part("attempts", events=["select"]), part("board"))
 
 
 def _right(devices: tuple[str, ...]) -> Right:
     editor = part("editor", value=pack({"file": "attention.py"}))
-    with gr.Row(elem_id="buttons"):
-        run = gr.Button("Run checks", variant="primary", elem_id="run")
-        tryout = gr.Button("Try", elem_id="try-run")
-        cancel = gr.Button("Cancel", variant="stop", elem_id="cancel")
-        reset = gr.Button("Reset to starter", elem_id="reset")
-        load = gr.Button("Load a .py file", elem_id="load")
-    tryout.click(None, js="() => { window.gym.tryOut(); }", api_visibility="private")
-    reset.click(None, js="() => { window.gym.reset(); }", api_visibility="private")
-    load.click(None, js="() => { window.gym.pick(); }", api_visibility="private")
+    buttons = part("buttons", events=["click", "stop"], value="{}")
     device = _choice(devices) if len(devices) > 1 else None
     part("try", value="{}")
     with gr.Column(elem_id="result"):
         panel = part("panel", events=["input"], value=pack(idle_view()))
         report = part("report")
-    return Right(editor, run, cancel, panel, report, device)
+    return Right(editor, buttons, panel, report, device)
 
 
 def _choice(devices: tuple[str, ...]) -> gr.Radio:
@@ -112,11 +101,8 @@ def _choice(devices: tuple[str, ...]) -> gr.Radio:
 
 
 def _hidden() -> Hidden:
-    with gr.Group(elem_classes="gym-quiet"):
-        exercise = gr.Textbox(elem_id="exercise", label="exercise", container=False)
-        submission = gr.Textbox(elem_id="submission", label="submission", container=False)
-        paper = part("paper")
-    return Hidden(exercise, submission, paper)
+    with gr.Column(elem_classes="gym-quiet"):
+        return Hidden(kept("exercise"), kept("submission"), part("paper"))
 
 
 def _connect_opening(
@@ -140,12 +126,13 @@ def _connect_opening(
 
 def _connect_running(handlers: ExerciseHandlers, *, title: gr.HTML, left: Left, right: Right, hidden: Hidden) -> None:
     send: Callable[..., Any]
+    fields: list[Any]
     send, fields, js = handlers.submit, [hidden.exercise, right.editor], SOURCE
     if right.device:
         send, fields, js = handlers.submit_to, [*fields, right.device], SOURCE_FOR
-    submitted = on(right.run.click, send, fields, [hidden.submission, right.panel], name="submit", js=js)
+    submitted = on(right.buttons.click, send, fields, [hidden.submission, right.panel], name="submit", js=js)
     submitted.success(None, hidden.submission, None, js=FOLLOW, api_visibility="private")
     submitted.failure(None, None, None, js=NOT_SENT, api_visibility="private")
     moving = [right.panel, right.report, title, left.attempts, left.board]
     right.panel.input(None, None, moving, js=NEWS, trigger_mode="multiple", api_visibility="private")
-    on(right.cancel.click, handlers.cancel, hidden.submission, None, name="cancel")
+    on(right.buttons.stop, handlers.cancel, hidden.submission, None, name="cancel")

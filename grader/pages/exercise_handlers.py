@@ -148,7 +148,7 @@ class ExerciseHandlers:
         """Return the panel and the report of an attempt that is shown again; one on its way is followed instead."""
         if shown.report is None:
             return run_status.idle_view(), report_view(None)
-        return run_status.opened_view(shown.number), self.report(shown.report, shown.number, shown.exercise, best)
+        return run_status.opened_view(shown.nth), self.report(shown.report, shown.nth, shown.exercise, best)
 
     def _quietly_cancel(self, user: User, id: SubmissionId) -> None:
         try:
@@ -202,5 +202,5 @@ def _paper(
         "starter": exercise.starter,
         "latest": latest.source if latest else "",
         "asked": asked.source if asked else None,
-        "question": lists.question(asked.number) if asked else "",
+        "question": lists.question(asked.nth) if asked else "",
     }

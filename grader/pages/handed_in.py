@@ -150,9 +150,10 @@ def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Ca
         named = tuple(one.title for one in report.diagnosis)
         begins = report.location.title if report.location else ""
         attempt = replace(attempt, status=report.status, score=report.score, mistakes=named, begins=begins)
+    place = f"Attempt {found.nth} of {near.count}" if found.nth else lists.called(0)
     return {
         "title": f"{shown_name(student)}: {known.title if known else clean(found.exercise, 64)}",
-        "text": f"Attempt {found.number} of {near.count} · {lists.outcome(attempt)}",
+        "text": f"{place} · {lists.outcome(attempt)}",
         "created": found.created,
         "back": {"href": student_address(student.id), "text": shown_name(student)},
         "previous": submission_address(near.previous) if near.previous else None,

@@ -17,8 +17,8 @@ from grader.store.records import Attempt, Role, Standing, State, SubmissionId, U
 from grader.store.standings import FREE
 
 _ENDS = {
-    Status.REJECTED: "could not be run, not counted",
-    Status.UNGRADABLE: "could not be graded, not counted",
+    Status.REJECTED: "could not be run",
+    Status.UNGRADABLE: "could not be graded",
     Status.TIMEOUT: "ran out of time",
     Status.MEMORY: "ran out of memory",
     Status.CRASHED: "crashed",
@@ -71,7 +71,7 @@ def _standing(standing: Standing, you: UserId | None, *, overall: bool) -> View:
 def attempts_view(attempts: Sequence[Attempt]) -> View:
     """Return a person's attempts at one exercise; a click opens one."""
     compared = comparisons(attempts)
-    rows = [{**line(attempt, f"Attempt {attempt.number}"), "compare": compared.get(attempt.id)} for attempt in attempts]
+    rows = [{**line(attempt, called(attempt.nth)), "compare": compared.get(attempt.id)} for attempt in attempts]
     return {"rows": rows, "text": "No attempts yet. Each run of the checks is kept here with its code."}
 
 
@@ -87,7 +87,7 @@ def work_view(user: User, attempts: Sequence[Attempt], catalog: Catalog) -> View
 
 def work_line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
     """Return an attempt as a line that leads to its exercise."""
-    text = f"attempt {attempt.number} · {outcome(attempt)}"
+    text = f"{called(attempt.nth).lower()} · {outcome(attempt)}"
     href = f"{address(attempt.exercise)}&attempt={quote(attempt.id, safe='')}"
     return {**line(attempt, _title(attempt, catalog)), "text": text, "href": href}
 
@@ -112,7 +112,12 @@ def comparisons(attempts: Sequence[Attempt]) -> dict[SubmissionId, str]:
 
 def question(number: int) -> str:
     """Return what to ask before an attempt takes the place of other code."""
-    return f"Replace the code in the editor with attempt {number}?"
+    return f"Replace the code in the editor with {called(number).lower() if number else 'this code'}?"
+
+
+def called(number: int) -> str:
+    """Return what an attempt is called, 0 for one that was not counted."""
+    return f"Attempt {number}" if number else "Not counted"
 
 
 def guest_list(title: str, path: str, text: str) -> View:
@@ -136,7 +141,7 @@ def line(attempt: Attempt, title: str) -> dict[str, View]:
         "created": attempt.created,
         "score": "\u2013" if score is None else number(score),
         "tone": "none" if score is None else tone(score, 100.0),
-        "question": question(attempt.number),
+        "question": question(attempt.nth),
     }
 
 
@@ -145,7 +150,7 @@ def outcome(attempt: Attempt) -> str:
     if attempt.state in _ON_THE_WAY:
         return _ON_THE_WAY[attempt.state]
     if attempt.state is State.BROKEN or attempt.status is None:
-        return "grader error, not counted"
+        return "grader error"
     if attempt.status is Status.GRADED:
         return "full marks" if (attempt.score or 0.0) >= FULL else _cause(attempt)
     return _ENDS[attempt.status]

@@ -58,12 +58,10 @@ def _form(component: object) -> Text:
     Raises:
         TypeError: nobody has said so yet.
     """
-    if isinstance(component, gr.HTML):  # the editor
-        return Text(longest=None)
     if isinstance(component, gr.Radio):
         return Text(choices=tuple(str(value) for _, value in component.choices))
-    if isinstance(component, gr.Textbox):
-        return Text()
+    if isinstance(component, gr.HTML):
+        return Text(longest=None) if component.elem_id == "editor" else Text()
     raise TypeError(f"`{type(component).__name__}` is no input yet; expected: its form here, in `_form`")
 
 

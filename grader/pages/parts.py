@@ -37,6 +37,11 @@ def part(name: str, *, elem_id: str | None = None, events: Sequence[str] = (), v
     )
 
 
+def kept(name: str) -> gr.HTML:
+    """Return a text that the page keeps and never shows: what an event may give, and another may take."""
+    return gr.HTML(html_template="<div></div>", js_on_load=None, elem_id=name, apply_default_css=False)
+
+
 def on(event: Callable[..., Any], do: Callable[..., Any], given: Any, shown: Any, *, name: str, js: str = "") -> Any:
     """Let an event of the page call one of our functions, and return what may follow it.
 

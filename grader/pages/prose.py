@@ -15,12 +15,19 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from grader.exercise.microscope import FENCE
 from grader.pages import microscopes
+from grader.pages.shading import shaded
 
 _FUNCTION = re.compile(r"(<mi>(?:ln|log|exp|max|min|sin|cos)</mi>)(?=<m[in])")
 _FOLDS = {  # the only markup that is obeyed: an answer that opens on a click
     "<p>&lt;details&gt;&lt;summary&gt;Answer&lt;/summary&gt;</p>": "<details><summary>Answer</summary>",
     "<p>&lt;/details&gt;</p>": "</details>",
 }
+_ENDED = re.compile(
+    r'<span class="math inline">(?:(?!</?span).)*</span>[,.;:!?)]+', re.DOTALL
+)  # with the marks right after it
+_MARK = re.compile(r"\\(?:begin|end|left|right|qquad|quad)(?![A-Za-z])|\\.|[{}]", re.DOTALL)
+_DEPTH = {"{": 1, r"\begin": 1, r"\left": 1, "}": -1, r"\end": -1, r"\right": -1}
+_GAPS = (r"\qquad", r"\quad")
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 
 
@@ -31,6 +38,7 @@ def to_html(markdown: str) -> str:
     for written, meant in _FOLDS.items():
         html = html.replace(written, meant)
     html = html.replace("<pre>", '<pre tabindex="0">')  # long lines are scrolled by keys as well
+    html = _ENDED.sub(lambda formula: f'<span class="gym-keep">{formula[0]}</span>', html)
     # A table that is wider than a phone scrolls in a box of its own.
     return _TABLE.sub(lambda table: f'<div class="gym-wide" tabindex="0">{table[0]}</div>', html)
 
@@ -55,6 +63,22 @@ def _block(renderer: RendererHTML, tokens: Sequence[Token], place: int, options:
 
 
 def _formula(tex: str, options: Mapping[str, bool]) -> str:
-    display = options["display_mode"]
-    math = _FUNCTION.sub(r'\1<mspace width="0.17em"/>', convert(tex, display="block" if display else "inline"))
-    return f'<div class="gym-formula" tabindex="0">{math}</div>' if display else math
+    if not options["display_mode"]:
+        return _math(tex, "inline")
+    # Statements beside each other may go below each other; none of them breaks.
+    return f'<div class="gym-formula" tabindex="0">{"".join(_math(one, "block") for one in _statements(tex))}</div>'
+
+
+def _math(tex: str, display: str) -> str:
+    return shaded(_FUNCTION.sub(r'\1<mspace width="0.17em"/>', convert(tex, display=display)))
+
+
+def _statements(tex: str) -> list[str]:
+    """Return the parts of a formula between wide gaps that stand in no brackets and in no environment."""
+    found, depth, start = [], 0, 0
+    for mark in _MARK.finditer(tex):
+        depth += _DEPTH.get(mark[0], 0)
+        if mark[0] in _GAPS and depth == 0:
+            found.append(tex[start : mark.start()])
+            start = mark.end()
+    return [part for part in (*found, tex[start:]) if part.strip()]

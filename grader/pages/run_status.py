@@ -57,8 +57,9 @@ def not_taken_view(incident: str) -> View:
 
 
 def opened_view(number: int) -> View:
-    """Return the panel for an earlier attempt that was opened again."""
-    return _panel("idle", f"This is attempt {number} again. Change it and press Run checks.")
+    """Return the panel for an earlier attempt that was opened again; 0 for one that was not counted."""
+    what = f"This is attempt {number} again" if number else "This is code that was not counted"
+    return _panel("idle", f"{what}. Change it and press Run checks.")
 
 
 def watch_view(watch: Watch) -> View:

@@ -84,5 +84,5 @@ class Runs:
 
     def _ending(self, user: User, watch: Watch) -> list[Part]:
         best = self.service.best(user)
-        report = self.handlers.report(watch.report, watch.number, watch.exercise, best)
+        report = self.handlers.report(watch.report, watch.nth, watch.exercise, best)
         return [("report", report), *self.handlers.changed(user, watch.exercise, best)]

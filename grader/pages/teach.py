@@ -31,7 +31,7 @@ def build_teach(identity: Identity) -> gr.Blocks:
     with gr.Blocks(title="Attention Gym", analytics_enabled=False, fill_width=True) as blocks:
         *above, code, report = PARTS
         outputs = [part(name) for name in above]
-        with gr.Row(elem_id="review", equal_height=False):
+        with gr.Column(elem_id="review"):
             outputs += [_column(code), _column(report)]
         on(blocks.load, InstructorHandlers(identity).open, None, outputs, name="open")
     return cast("gr.Blocks", blocks)
@@ -116,8 +116,8 @@ class InstructorHandlers:
         found = service.submission(user, id)
         student = service.instructor.student(user, found.user)
         head = handed_in.attempt_view(student, found, service.instructor.neighbours(user, found), service.catalog)
-        report = report_view(found.report, number_of_attempt=found.number)
-        title = f"{head['title']}, attempt {found.number}"
+        report = report_view(found.report, number_of_attempt=found.nth)
+        title = f"{head['title']}, {lists.called(found.nth).lower()}"
         return title, {"attempt": head, "source": handed_in.source_view(found), "report": report}
 
 

@@ -86,6 +86,7 @@ class Submission:
         seed: what its tensors are drawn from.
         exercise_version: of the grading files when it was handed in.
         number: the person's n-th submission to this exercise, from 1; 0 before it is stored.
+        nth: which of the person's attempts it is, as people are told; 0 for one that is not counted.
         report: there when `state` is DONE or BROKEN.
     """
 
@@ -99,6 +100,7 @@ class Submission:
     created: float
     state: State = State.QUEUED
     number: int = 0
+    nth: int = 0
     finished: float | None = None
     report: Report | None = field(default=None, repr=False)
 
@@ -113,6 +115,8 @@ class Attempt:
     """A line of *My attempts*.
 
     Attributes:
+        number: its place among all that the person handed in to the exercise.
+        nth: which of the person's attempts it is, as people are told; 0 for one that is not counted.
         flag: for instructors only.
         mistakes: the titles of those that the report names.
         begins: where it begins to differ from the reference, in one line; empty if the report does not say.
@@ -128,11 +132,12 @@ class Attempt:
     flag: Flag = Flag.NONE
     mistakes: tuple[str, ...] = ()
     begins: str = ""
+    nth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The same person's attempts at the same exercise just before one and just after it, and how many there are."""
+    """What the same person handed in to the same exercise just before and just after, and how many attempts count."""
 
     previous: SubmissionId | None
     next: SubmissionId | None
@@ -190,7 +195,7 @@ class SubmissionOutcome:
 
     state: State
     exercise: str
-    number: int
+    nth: int
     created: float
     finished: float | None
     report: Report | None
@@ -203,7 +208,7 @@ class Watch:
     `ahead` counts submissions that will be taken before it; `step` names the case being run, `done` of `total` calls.
     `eta` is in about how many seconds from now a waiting one will have its report; None if there is nothing to go by.
     `curve` holds the losses so far of what is being trained. `again` says of a waiting one that it took so
-    long that others were let go first. `exercise` and `number` say which attempt it was, at its end.
+    long that others were let go first. `exercise` and `nth` say which attempt it was, at its end.
     """
 
     state: State
@@ -217,7 +222,7 @@ class Watch:
     curve: tuple[float, ...] = ()
     again: bool = False
     exercise: str = ""
-    number: int = 0
+    nth: int = 0
 
     @property
     def over(self) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, select, text
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, or_, select, text
+from sqlalchemy.orm import Session, aliased
 
 from grader.judge.report import Status
 from grader.store.records import State, UserId
@@ -18,6 +18,25 @@ from grader.store.tables import BestRow, DiagnosisRow, GradingRow, MistakeRow, S
 FULL = 100.0
 FREE = frozenset({Status.REJECTED, Status.UNGRADABLE})  # these use up no attempt
 Filter = tuple[ColumnElement[bool], ...]
+
+
+def nth() -> ColumnElement[int]:
+    """Give which of its person's attempts at the exercise a submission is; 0 for one that uses up no attempt.
+
+    For queries of submissions that have their current grading joined; one that is not finished is the next attempt.
+    """
+    row, now, earlier, then = SubmissionRow, GradingRow, aliased(SubmissionRow), aliased(GradingRow)
+    before = (
+        select(func.count())
+        .select_from(earlier)
+        .join(then, then.id == earlier.current_grading)
+        .where(earlier.user_id == row.user_id, earlier.exercise == row.exercise, earlier.number < row.number)
+        .where(then.status.not_in(sorted(FREE)), then.incident == "")
+        .correlate(row)
+        .scalar_subquery()
+    )
+    ended = row.state.in_((State.CANCELLED.value, State.BROKEN.value))
+    return case((or_(ended, now.status.in_(sorted(FREE)), now.incident != ""), 0), else_=before + 1)
 
 
 def refresh(session: Session, user: UserId, exercise: str) -> None:

@@ -26,6 +26,7 @@ from grader.store.records import (
     UserId,
     Wanted,
 )
+from grader.store.standings import nth
 from grader.store.tables import (
     FIRST_CLASS,
     FLAGGED,
@@ -49,7 +50,7 @@ STATE = case(
 )
 _LINE = (
     *(SubmissionRow.id, SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.created, STATE),
-    *(GradingRow.id, GradingRow.status, GradingRow.score, GradingRow.flag),
+    *(GradingRow.id, GradingRow.status, GradingRow.score, GradingRow.flag, nth()),
 )
 _GRADING = 5  # the place of its id in a line
 EXPLAIN_SECONDS = 30.0  # after the verdict; the search for its cause takes a second or two
@@ -78,12 +79,12 @@ def add(session: Session, submission: Submission) -> Submission:
 def get(session: Session, id: SubmissionId) -> Submission | None:
     """Return a submission with its report."""
     found = session.execute(
-        _joined(select(SubmissionRow, STATE, GradingRow.report)).where(SubmissionRow.id == id)
+        _joined(select(SubmissionRow, STATE, GradingRow.report, nth())).where(SubmissionRow.id == id)
     ).one_or_none()
     if found is None:
         return None
-    row, state, body = found
-    return _submission(row, State(state), _report(body))
+    row, state, body, place = found
+    return replace(_submission(row, State(state), _report(body)), nth=place)
 
 
 def owner(session: Session, id: SubmissionId) -> UserId | None:
@@ -99,9 +100,9 @@ def outcome(session: Session, id: SubmissionId) -> SubmissionOutcome:
         sqlalchemy.exc.NoResultFound: there is no such submission.
     """
     row = SubmissionRow
-    wanted = select(STATE, row.exercise, row.number, row.created, row.finished, GradingRow.report)
-    state, exercise, number, created, finished, body = session.execute(_joined(wanted).where(row.id == id)).one()
-    return SubmissionOutcome(State(state), exercise, number, created, finished, _report(body))
+    wanted = select(STATE, row.exercise, nth(), row.created, row.finished, GradingRow.report)
+    state, exercise, place, created, finished, body = session.execute(_joined(wanted).where(row.id == id)).one()
+    return SubmissionOutcome(State(state), exercise, place, created, finished, _report(body))
 
 
 def settled(report: Report | None, finished: float | None, now: float) -> Report | None:
@@ -223,7 +224,7 @@ def _titles(rows: Iterable[Sequence[Any]]) -> dict[int, tuple[str, ...]]:
 def _attempt(
     line: Sequence[Any], mistakes: Mapping[int, tuple[str, ...]], begins: Mapping[int, tuple[str, ...]]
 ) -> Attempt:
-    id, exercise, number, created, state, grading, status, score, flag = line
+    id, exercise, number, created, state, grading, status, score, flag, place = line
     return Attempt(
         id=SubmissionId(id),
         exercise=exercise,
@@ -235,6 +236,7 @@ def _attempt(
         flag=Flag(flag or ""),
         mistakes=mistakes.get(grading, ()),
         begins="".join(begins.get(grading, ())),
+        nth=place,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from grader.store.records import Neighbours, Submission, SubmissionId, UserId
-from grader.store.standings import FULL
+from grader.store.standings import FULL, nth
 from grader.store.tables import BestRow, GradingRow, SubmissionRow
 
 
@@ -32,7 +32,8 @@ def neighbours(session: Session, one: Submission) -> Neighbours:
     before = select(row.id).where(*mine, row.number < one.number).order_by(row.number.desc()).limit(1)
     after = select(row.id).where(*mine, row.number > one.number).order_by(row.number).limit(1)
     previous, following = (None if id is None else SubmissionId(id) for id in map(session.scalar, (before, after)))
-    return Neighbours(previous, following, session.scalar(select(func.count()).where(*mine)) or 0)
+    last = select(nth()).outerjoin(GradingRow, GradingRow.id == row.current_grading).where(*mine)
+    return Neighbours(previous, following, max(session.scalars(last), default=0))
 
 
 def best_of(session: Session, user: UserId, exercise: str) -> SubmissionId | None:

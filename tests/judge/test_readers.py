@@ -111,6 +111,7 @@ HANDLERS = {
     "pages/marks": "reports of bounded length",
     "pages/origin": "headers of bounded length",
     "pages/prose": "an author's",
+    "pages/shading": "an author's, as MathML",
     "pages/rebuild": "requests of bounded length, see tests/hostile/web/every_field_of_a_request.py",
     "pages/routes": "paths and fields of bounded length",
     "pages/wording": "READERS",

@@ -96,13 +96,16 @@ def test_a_report_shuts_nobody_out(open_page, reported, axe, *, scheme):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_trying_shuts_nobody_out(open_page, axe, *, scheme):
-    """No finding where numbers are shown, marked and typed."""
+    """No finding where numbers are shown, marked, typed and drawn."""
     page = open_page("/exercise?ex=scaled_dot_product_attention", color_scheme=scheme)
     expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
     page.evaluate("gym.write('def scaled_dot_product_attention(q, k, v, mask=None):\\n    print(q)\\n    return v, k')")
     page.get_by_role("button", name="Try", exact=True).click()
     card = page.get_by_role("region", name="Try", exact=True)
     card.get_by_role("button", name="type other values").first.click()
+    card.get_by_role("button", name="draw values").first.click()
+    card.get_by_role("gridcell").first.press("-")
+    page.keyboard.press("2")
     page.evaluate(axe)
 
     assert page.evaluate(RUN) == []

@@ -9,17 +9,17 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
-from grader.judge.report import Diagnosis, Dimension, Location, Status, Verdict
+from grader.judge.report import Diagnosis, Dimension, Figures, Heatmap, Location, Status, Verdict
 from grader.pages import comparison
 from grader.pages.handed_in import Asked, list_view
 from grader.pages.lists import attempts_view, comparisons, work_line
-from grader.store.records import Attempt, ListedAttempt, Role, State, SubmissionId, User, UserId
+from grader.store.records import Attempt, ListedAttempt, Role, State, Submission, SubmissionId, User, UserId
 from tests.pages.conftest import wait_for
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
 from tests.pages.test_journeys import HOSTILE as MARKUP
 from tests.pages.test_journeys import LATE_MASK, SOLUTION
 
-ATTEMPT = Attempt(SubmissionId("s1"), "softmax", 3, 1.0, State.DONE, Status.GRADED, 40.0)
+ATTEMPT = Attempt(SubmissionId("s1"), "softmax", 3, 1.0, State.DONE, Status.GRADED, 40.0, nth=3)
 LATE, SCALE = "Your mask starts one position too late", "`d_k` is not under a root"
 
 
@@ -31,6 +31,7 @@ LATE, SCALE = "Your mask starts one position too late", "`d_k` is not under a ro
         (replace(ATTEMPT, begins="Your results become wrong at line 3"), "Your results become wrong at line 3"),
         (ATTEMPT, "not accepted yet"),
         (replace(ATTEMPT, score=100.0), "full marks"),
+        (replace(ATTEMPT, status=Status.REJECTED, nth=0), "could not be run"),
         (replace(ATTEMPT, status=Status.TIMEOUT, score=0.0, begins="Line 3 never ends"), "ran out of time"),
         (replace(ATTEMPT, state=State.RUNNING, status=None, score=None), "being checked"),
     ],
@@ -39,8 +40,8 @@ def test_an_attempt_is_labelled_with_its_mistake(catalog: Catalog, attempt: Atte
     """By the headline of its report, or where it begins, or what became of it; in both lists."""
     (row,) = attempts_view([attempt])["rows"]
 
-    assert row["text"] == text
-    assert work_line(attempt, catalog)["text"] == f"attempt 3 · {text}"
+    assert (row["title"], row["text"]) == ("Attempt 3" if attempt.nth else "Not counted", text)
+    assert work_line(attempt, catalog)["text"] == f"{row['title'].lower()} · {text}"
 
 
 def test_a_label_is_cleaned():
@@ -135,6 +136,38 @@ def test_mistakes_go_come_and_stay():
     assert "\u202e" not in str(comparison.mistakes(None, failed_report(HOSTILE)))
 
 
+def test_maps_stand_in_pairs_and_those_with_wrong_cells_come_first():
+    """By what they show; one of which the other attempt has none stands beside nothing."""
+    right, wrong = (
+        Heatmap("attention", "Weights", "to", "from", ((1.0,),), ((1.0,),), cells) for cells in ((), ((0, 0),))
+    )
+    other = replace(right, title="Alone")
+    blank = Submission(
+        id=SubmissionId("s"),
+        user=UserId(1),
+        exercise="e",
+        exercise_version="",
+        raw=b"",
+        seed=1,
+        device="cpu",
+        created=1.0,
+    )
+    before = replace(blank, nth=1, report=shown((other, wrong)))
+    after = replace(blank, nth=2, report=shown((right,)))
+
+    pairs = comparison.maps(before, after)
+
+    assert [[one and one["title"] for one in pair] for pair in pairs] == [
+        ["Attempt 1: Weights", "Attempt 2: Weights"], ["Attempt 1: Alone", None],
+    ]  # fmt: skip
+    assert pairs[0][0]["panes"][0]["wrong"] == ((0, 0),)
+
+
+def shown(heatmaps):
+    """Return a report with these maps."""
+    return replace(accepted_report(), figures=Figures(heatmaps=heatmaps))
+
+
 @pytest.fixture
 def handed_in(site):
     """Give a function that hands in for somebody and returns the id of the graded attempt."""
@@ -161,6 +194,10 @@ def test_two_attempts_are_compared_from_the_list(open_page, person, handed_in):
     expect(lines.locator(".gym-plus").first).to_contain_text("diagonal=1")
     expect(lines.locator(".gym-plus").last).to_contain_text(MARKUP)
     expect(page.locator(".gym-changes")).to_have_text(re.compile("^gone.*one position too late"))
+    expect(page.get_by_role("img", name=re.compile("^Attempt 1: Attention weights.*11 cells wrong"))).to_be_visible()
+    expect(
+        page.get_by_role("img", name=re.compile("^Attempt 2: Attention weights.*Every cell is as expected"))
+    ).to_be_visible()
     expect(page.get_by_role("region", name="Checks whose points have changed")).to_contain_text("Masking")
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390

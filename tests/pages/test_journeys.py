@@ -143,7 +143,7 @@ def test_a_row_of_my_work_opens_that_attempt(open_page, person):
     page = ready(open_page(EXERCISE, person()))
     write(page, LATE_MASK)
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("heading", name="Not accepted yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
     write(page, SOLUTION)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="Accepted", exact=True)).to_be_visible()

@@ -2,10 +2,12 @@
 
 import json
 import math
+import re
 
 import pytest
 
 from grader.judge.report import Curve, Heatmap, Pane, Series
+from grader.pages import prose
 from grader.pages.pictures import curve_view, map_view
 from grader.pages.scales import Scale
 from grader.pages.wording import pack
@@ -109,3 +111,19 @@ def test_a_curve_stands_on_zero_where_it_can():
 def test_an_axis_has_a_length(values, scale):
     """Whatever the numbers span; over decades it is logarithmic."""
     assert Scale.of(values, around_zero=False) == scale
+
+
+def test_a_matrix_of_numbers_in_a_statement_is_shaded():
+    """By its share of the largest, negative ones in another colour, infinite ones hatched, dots not at all."""
+    html = prose.to_html(r"$$\begin{pmatrix} 1/2 & -1 \\ -\infty & \vdots \end{pmatrix}$$")
+
+    found = re.findall(r'<mtd class="([\w -]*)">', html)
+    assert found == ["gym-shade-2", "gym-shade-5 gym-below", "gym-hatch", "gym-shade-0"]
+
+
+@pytest.mark.parametrize(
+    "inside", [r"x & 1 \\ 2 & 3", r"\frac{1}{2} & 1 \\ 0 & 0", r"1 \\ 2", "1 & 2", r"1 & 1 \\ 1 & 1"]
+)
+def test_what_is_no_matrix_of_numbers_is_not_shaded(inside):
+    """Letters, fractions that are stacked, a single row or column, and a matrix whose numbers are all the same."""
+    assert "<mtd class" not in prose.to_html(rf"$$\begin{{pmatrix}} {inside} \end{{pmatrix}}$$")

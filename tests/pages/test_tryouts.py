@@ -87,18 +87,45 @@ def test_try_shows_input_output_and_what_was_expected(open_page, viewport):
     expect(card).to_contain_text("32 of 40 numbers differ")
     expect(card.locator("td.gym-out")).to_have_count(32)
     expect(card.locator("pre")).to_have_text("seen (2, 5, 3)\n")
-    card.get_by_role("button", name="type other values").click()
+    card.get_by_role("button", name="x: type other values").click()
     card.get_by_role("textbox", name="x: type other values").fill("[[[1, 0, 0]]]")
     page.keyboard.press("Shift+Enter")
     expect(card).to_contain_text("As expected on this example")
     card.get_by_role("textbox").fill("[[[1, 0]")
     page.keyboard.press("Shift+Enter")
     expect(card).to_contain_text("x: a bracket is not closed")
-    card.get_by_role("button", name="Undo what I typed").click()
+    card.get_by_role("button", name="Undo my values").click()
     expect(card).to_contain_text("32 of 40 numbers differ")
+    _draw(page, card)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("tab", name="My attempts").click()
     expect(page.locator("#attempts")).to_contain_text("Sign in to keep your attempts")
+
+
+def _draw(page, card):
+    """Set the cells of an input by keys, by a click and by a drag; all of it is sent, and is there afterwards."""
+    card.get_by_role("button", name="x: draw values").click()
+    cells = card.get_by_role("grid", name="x batch 0: draw values").get_by_role("gridcell")
+    expect(cells.first).to_be_focused()
+    page.keyboard.type("-1.5")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    card.get_by_role("group", name="x: value to draw").get_by_role("button", name="2", exact=True).click()
+    cells.nth(2).click()
+    cells.nth(6).hover()
+    page.mouse.down()
+    cells.nth(7).hover()
+    cells.nth(8).hover()
+    page.mouse.up()
+    expect(card.locator("output")).to_have_text("x batch 0, row 2, column 2: 2")
+    cells.nth(8).press("ArrowUp")
+    with page.expect_request("**/try?ex=*") as sent:
+        page.keyboard.press("Shift+Enter")
+    drawn = json.loads(json.loads(sent.value.post_data)["typed"]["x"])
+
+    assert (drawn[0][0], drawn[0][2]) == ([-1.5, 1, 2], [2, 2, 2])
+    expect(cells.nth(5)).to_be_focused()
+    expect(cells.first).to_have_text("-1.5")
 
 
 def test_another_example_and_other_numbers_are_tried(open_page):

@@ -46,6 +46,7 @@ def test_a_guest_tries_is_graded_registers_and_compares(open_page, width, height
     expect(page.get_by_role("region", name="Try", exact=True)).to_contain_text("32 of 40 numbers differ")
     page.get_by_role("button", name="Run checks").click()
     expect(page.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
+    expect(page.get_by_role("region", name="Try", exact=True)).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     name = f"Walker {next(NUMBERS)} at {width}"

@@ -50,6 +50,30 @@ def test_submissions_are_numbered_for_each_person_and_exercise(
     assert [one.number for one in (first, second, other, foreign)] == [1, 2, 1, 1]
 
 
+def test_only_what_counts_is_an_attempt(
+    database: Database, person: Person, draft: Draft, graded: Callable[..., SubmissionId]
+) -> None:
+    """What could not be run, was cancelled or was ended by a fault of ours is none; numbers agree everywhere."""
+    ada = person("Ada")
+    ends = [Status.REJECTED, Status.GRADED, Status.UNGRADABLE, Status.TIMEOUT]
+    ids = [graded(ada, Report("softmax", end, 0.0, 1, "cpu", 0.1), created=float(at)) for at, end in enumerate(ends)]
+    ids.append(graded(ada, Report("softmax", Status.GRADED, 0.0, 1, "cpu", 0.1, incident="ab12"), created=5.0))
+    with database.write() as session:
+        ids += [submissions.add(session, draft(ada, "gone", exercise="softmax")).id]
+        claims.cancel(session, ids[-1], now=11.0)
+        ids += [submissions.add(session, draft(ada, "open", exercise="softmax")).id]
+
+    with database.read() as session:
+        found = [submissions.get(session, id) for id in ids]
+        listed = submissions.attempts(session, ada.id, "softmax")
+        outcomes = [submissions.outcome(session, id).nth for id in ids]
+        near = [ways.neighbours(session, one).count for one in found if one is not None]
+    assert outcomes == [0, 1, 0, 2, 0, 0, 3]
+    assert [one and one.nth for one in found] == outcomes
+    assert [one.nth for one in reversed(listed)] == outcomes
+    assert near == [3] * len(ids)
+
+
 def test_a_second_unfinished_one_on_an_exercise_is_refused(database: Database, person: Person, draft: Draft) -> None:
     """The database itself keeps it out, whatever two requests do at the same time."""
     ada = person("Ada")

@@ -39,6 +39,7 @@
   /* Shows that a run is being sent, and gives its source. Whoever has no account is known to the server from their first run on. */
   gym.send = async (panel, whileAway) => {
     gym.tell("panel", panel);
+    gym.closeTry();
     if (paper && !paper.member) await fetch("/visit", { method: "POST" }).then(gym.visitorBegan, () => null);
     away = whileAway;
     pressed = true;
@@ -180,6 +181,14 @@
       gym.save();
     });
     input.click();
+  };
+
+  gym.parts.buttons = (view, trigger) => {
+    const button = (id, words, act, look = "") => h("button", { type: "button", id, class: "gym-button " + look, click: () => { if (paper) act(); } }, words);
+    return h("div", {},
+      button("run", "Run checks", () => trigger("click"), "gym-strong"), button("try-run", "Try", () => gym.tryOut()),
+      button("cancel", "Cancel", () => trigger("stop"), "gym-stop-it"), button("reset", "Reset to starter", () => gym.reset()),
+      button("load", "Load a .py file", () => gym.pick()));
   };
 
   /* ---- keys ---- */

@@ -39,6 +39,7 @@
       const drawn = gym.parts[name](JSON.parse(props.value), trigger, element);
       if (drawn) element.replaceChildren(drawn);
     };
+    gym.place(name, element);
     watch("value", draw);
     draw();
   };

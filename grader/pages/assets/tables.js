@@ -151,7 +151,7 @@
       show();
     };
     show();
-    const search = view.rows.length > 10 && h("input", { type: "search", class: "gym-search", placeholder: "Find a name", "aria-label": "Find in this table",
+    const search = view.rows.length > 10 && h("input", { type: "search", class: "gym-search", placeholder: view.find ?? "Find a name", "aria-label": "Find in this table",
       input: (event) => { wanted = event.target.value.toLowerCase(); show(); } });
     return h("div", { class: "gym-table" }, search,
       h("div", { class: "gym-scroll", tabindex: "0", role: "region", "aria-label": view.label },

@@ -1,4 +1,4 @@
-/* Two attempts side by side: what went, what came, which points, which lines. */
+/* Two attempts side by side: what went, what came, which points, which lines, which maps. */
 (() => {
   "use strict";
   const gym = window.gym;
@@ -37,6 +37,10 @@
 
   const section = (title, ...inside) => h("section", { class: "gym-block" }, h("h2", {}, title), inside.flat());
 
+  const NO_MAP = "This attempt has no such picture.";
+  const maps = (view) =>
+    h("div", { class: "gym-sides" }, view.map((map) => (map ? gym.heatmap(map) : h("p", { class: "gym-card-box gym-sub" }, NO_MAP))));
+
   gym.parts.comparison = (view) => {
     if (!view.sides.length) return h("div", { class: "gym-page" }, h("h1", {}, view.title), gym.empty(view));
     return h("div", { class: "gym-page" },
@@ -46,6 +50,7 @@
       h("div", { class: "gym-sides" }, view.sides.map(side)),
       view.mistakes.length ? section("Mistakes", h("ul", { class: "gym-changes" }, view.mistakes.map(mistake))) : null,
       section("Code", code(view.code), view.code.text && h("p", { class: "gym-sub" }, view.code.text)),
+      view.maps.length ? section("Pictures", view.maps.map(maps), h("p", { class: "gym-sub" }, "Each attempt was checked with random numbers of its own.")) : null,
       section("Points", view.points.rows.length ? gym.table(view.points) : null, h("p", { class: "gym-sub" }, view.points.text)));
   };
 })();

@@ -1,4 +1,4 @@
-/* Try: the code of the editor on one small example, with numbers that can be typed; nothing is stored or counted. */
+/* Try: the code of the editor on one small example, with numbers that can be typed or drawn; nothing is stored or counted. */
 (() => {
   "use strict";
   const gym = window.gym;
@@ -7,6 +7,7 @@
   const AWAY = "The server cannot be reached. Please try again in a moment.";
   let place = null, running = false;
   let asked = { example: "", seed: 1, typed: {} };
+  const drawn = new Set(); // the arguments whose values are drawn and not typed
 
   gym.parts.try = (view, trigger, element) => {
     place = element;
@@ -33,9 +34,11 @@
     return found;
   };
 
+  const labelOf = (one, number, outer) =>
+    index(number, outer).map((at, axis) => `${one.axes[axis] && one.axes[axis] !== "..." ? one.axes[axis] + " " : ""}${at}`).join(", ");
+
   const table = (one, wrong, number, { columns, rows, outer }) => {
-    const start = number * rows * columns;
-    const label = index(number, outer).map((at, axis) => `${one.axes[axis] && one.axes[axis] !== "..." ? one.axes[axis] + " " : ""}${at}`).join(", ");
+    const start = number * rows * columns, label = labelOf(one, number, outer);
     const line = (row) => h("tr", {}, Array.from({ length: columns }, (_, column) => {
       const at = start + row * columns + column;
       return h("td", { class: wrong.has(at) ? "gym-out" : null, title: wrong.has(at) ? "not as expected" : null }, one.cells[at] ?? "…");
@@ -67,19 +70,40 @@
   const field = (one) => {
     const value = asked.typed[one.name] ?? written(one);
     const listen = (event) => { asked.typed[one.name] = event.target.value; };
-    const named = { "aria-label": `${one.name}: type other values`, spellcheck: "false", input: listen };
+    const named = { "aria-label": `${one.name}: type other values`, "data-held": one.name, spellcheck: "false", input: listen };
     if (one.shape === null) return h("input", { ...named, type: "text", value });
     const area = h("textarea", { ...named, rows: Math.min(12, value.split("\n").length + 1) });
     area.value = value;
     return area;
   };
 
+  /* ---- numbers that somebody draws; they are sent as if they had been typed ---- */
+  const canBeDrawn = (one) => {
+    const { many, rows, columns } = one.shape === null ? {} : blocks(one.shape);
+    return many <= BLOCKS && rows <= 16 && columns <= 16 && one.cells.length === many * rows * columns && one.cells.length > 0;
+  };
+
+  const drawing = (one) => {
+    const { columns, rows, outer, many } = blocks(one.shape);
+    drawn.add(one.name);
+    const matrices = Array.from({ length: many }, (_, number) => ({ label: labelOf(one, number, outer), start: number * rows * columns, rows, columns }));
+    return gym.drawing(one, matrices, (cells) => { asked.typed[one.name] = written({ ...one, cells }); });
+  };
+
+  const typing = (one) => { drawn.delete(one.name); return field(one); };
+
   const argument = (one) => {
-    const open = one.typed && one.name in asked.typed;
+    const open = one.typed && one.name in asked.typed, simple = one.typed && one.shape === null;
     const box = h("div", { class: "gym-try-value" });
-    const edit = h("button", { type: "button", class: "gym-link", click: () => { edit.hidden = true; box.replaceChildren(field(one)); box.firstChild.focus(); } }, "type other values");
-    box.append(open || (one.typed && one.shape === null) ? field(one) : numbers(one));
-    return h("section", { class: "gym-try-one" }, h("div", { class: "gym-try-head" }, title(one), one.typed && one.shape !== null && !open && edit), box);
+    const way = (words, draw, first) => h("button", { type: "button", class: "gym-link", "aria-label": `${one.name}: ${words}`, click: (event) => {
+      event.target.parentElement.remove();
+      box.replaceChildren(draw(one));
+      box.querySelector(first).focus();
+    } }, words);
+    const ways = one.typed && !simple && !open && h("span", { class: "gym-try-ways" }, way("type other values", typing, "textarea"), canBeDrawn(one) && way("draw values", drawing, "td"));
+    const shown = open && drawn.has(one.name) && canBeDrawn(one) ? drawing : open || simple ? field : numbers;
+    box.append(shown(one));
+    return h("section", { class: "gym-try-one" }, h("div", { class: "gym-try-head" }, title(one), ways), box);
   };
 
   const output = (one) => {
@@ -95,7 +119,7 @@
     const choose = h("select", { "aria-label": "Example", change: (event) => again({ example: event.target.value, typed: {} }) },
       view.examples.map(([name, words]) => h("option", { value: name, selected: name === view.example }, words)));
     const button = (words, change) => h("button", { type: "button", class: "gym-button", click: () => again(change) }, words);
-    return h("div", { class: "gym-try-controls" }, choose, button("Other numbers", { seed: 1 + Math.floor(Math.random() * 1e9), typed: {} }), Object.keys(asked.typed).length ? button("Undo what I typed", { typed: {} }) : null);
+    return h("div", { class: "gym-try-controls" }, choose, button("Other numbers", { seed: 1 + Math.floor(Math.random() * 1e9), typed: {} }), Object.keys(asked.typed).length ? button("Undo my values", { typed: {} }) : null);
   };
 
   const card = (state, message, ...rest) =>
@@ -115,7 +139,9 @@
   const again = (change) => { Object.assign(asked, change); gym.tryOut(); };
 
   const show = (node) => {
+    const held = place.contains(document.activeElement) ? document.activeElement.dataset.held : undefined;
     place.replaceChildren(node);
+    if (held) [...place.querySelectorAll("[data-held]")].find((one) => one.dataset.held === held)?.focus({ preventScroll: true });
     const box = node.getBoundingClientRect();
     if (box.top < 0 || box.top > innerHeight - 160) node.scrollIntoView({ behavior: "smooth", block: innerWidth < 768 ? "start" : "nearest" });
   };
@@ -126,6 +152,9 @@
     if (got === null || got.status === 502 || got.status === 504) return { error: AWAY };
     return got.json().catch(async () => ({ error: AWAY }));
   };
+
+  /* A run of the checks says more; its result belongs below the editor. */
+  gym.closeTry = () => place?.replaceChildren();
 
   /* What is shown is about the code before an edit. */
   gym.tryIsOld = () => place?.querySelector(".gym-try")?.classList.add("gym-try-old");
