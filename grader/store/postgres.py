@@ -18,10 +18,18 @@ READS: Mapping[str, Any] = MappingProxyType({"isolation_level": "REPEATABLE READ
 WRITES: Mapping[str, Any] = MappingProxyType({"isolation_level": "READ COMMITTED"})
 PORT = 5432
 KEPT, MOST = 5, 32  # connections of one process: open without need, and open at all; a server takes 100 as it comes
-# A server that is gone without a word would else be waited for until the system gives up, two hours later.
-# The tables of Procrastinate have a schema of their own; a machine that vanishes keeps no row locked for long.
-OPTIONS = "-csearch_path=public,procrastinate -cidle_in_transaction_session_timeout=15000"
-LIVENESS = {"connect_timeout": 10, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+# Whoever is gone without a word is noticed by the other side after 14 s; the system alone would wait for two hours. So
+# a machine that vanishes keeps no connection, and no row locked for longer than 10 s.
+_SILENT = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3}
+_UNHEARD = 14_000  # milliseconds that something sent may stay without an answer
+LIVENESS = {"connect_timeout": 10, "tcp_user_timeout": _UNHEARD, **_SILENT}  # how this side notices it
+_THEIRS = {f"tcp_{name}": value for name, value in _SILENT.items()} | {"tcp_user_timeout": _UNHEARD}
+_SESSION = {
+    "search_path": "public,procrastinate",  # the tables of Procrastinate have a schema of their own
+    "idle_in_transaction_session_timeout": 10_000,
+    **_THEIRS,
+}
+OPTIONS = " ".join(f"-c{name}={value}" for name, value in _SESSION.items())
 REMEDIES = (
     ("password authentication failed", "user or password are wrong; look at DATABASE_URL"),
     ("no password supplied", "it asks for a password; write one into DATABASE_URL"),
