@@ -18,19 +18,18 @@ READS: Mapping[str, Any] = MappingProxyType({"isolation_level": "REPEATABLE READ
 WRITES: Mapping[str, Any] = MappingProxyType({"isolation_level": "READ COMMITTED"})
 PORT = 5432
 KEPT, MOST = 5, 32  # connections of one process: open without need, and open at all; a server takes 100 as it comes
-# Either side that is gone without a word would else be waited for until the system gives up, two hours later; and a
-# machine that vanishes keeps no row locked for long. The tables of Procrastinate have a schema of their own.
-OPTIONS = (
-    "-csearch_path=public,procrastinate -cidle_in_transaction_session_timeout=15000 -ctcp_user_timeout=15000"
-    " -ctcp_keepalives_idle=10 -ctcp_keepalives_interval=5 -ctcp_keepalives_count=3"
-)
-LIVENESS = {
-    "connect_timeout": 10,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 15_000,  # milliseconds
+# Whoever is gone without a word is noticed by the other side after 14 s; the system alone would wait for two hours. So
+# a machine that vanishes keeps no connection, and no row locked for longer than 10 s.
+_SILENT = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3}
+_UNHEARD = 14_000  # milliseconds that something sent may stay without an answer
+LIVENESS = {"connect_timeout": 10, "tcp_user_timeout": _UNHEARD, **_SILENT}  # how this side notices it
+_THEIRS = {f"tcp_{name}": value for name, value in _SILENT.items()} | {"tcp_user_timeout": _UNHEARD}
+_SESSION = {
+    "search_path": "public,procrastinate",  # the tables of Procrastinate have a schema of their own
+    "idle_in_transaction_session_timeout": 10_000,
+    **_THEIRS,
 }
+OPTIONS = " ".join(f"-c{name}={value}" for name, value in _SESSION.items())
 REMEDIES = (
     ("password authentication failed", "user or password are wrong; look at DATABASE_URL"),
     ("no password supplied", "it asks for a password; write one into DATABASE_URL"),
@@ -52,7 +51,7 @@ def engine(url: URL, patience: float) -> Engine:
     try:
         made = create_engine(
             url,
-            connect_args=connect_args(url) | {name: value for name, value in waits.items() if name not in url.query},
+            connect_args={name: value for name, value in (LIVENESS | waits).items() if name not in url.query},
             pool_pre_ping=True,
             pool_size=KEPT,
             max_overflow=MOST - KEPT,
@@ -65,12 +64,6 @@ def engine(url: URL, patience: float) -> Engine:
         ) from missing
     event.listen(made, "connect", _adapt)
     return made
-
-
-def connect_args(url: URL) -> dict[str, Any]:
-    """Return what every connection is opened with, unless the URL says otherwise."""
-    ours = {**LIVENESS, "options": OPTIONS}
-    return {name: value for name, value in ours.items() if name not in url.query}
 
 
 def place(url: URL) -> str:

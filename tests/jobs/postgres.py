@@ -29,9 +29,10 @@ FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_conn
 class Server:
     """A server in `folder`; it refuses to run as root, and runs as nobody then."""
 
-    def __init__(self, folder: Path, address: str = "127.0.0.1") -> None:
-        """Make its data, and start it at an address of this machine, where its whole network may use it."""
-        self._folder, self._address = folder, address
+    def __init__(self, folder: Path, *more: str) -> None:
+        """Make its data, and start it; it listens at 127.0.0.1, and at more addresses where some are given."""
+        self._folder = folder
+        self._addresses = ("127.0.0.1", *more)
         self._rank = NOBODY if os.geteuid() == 0 else {}
         self._programs = _reachable(folder) if self._rank else PROGRAMS
         self._data = folder / "data"
@@ -42,14 +43,18 @@ class Server:
         self._port = _free_port()
         making = [self._programs / "bin/initdb", "-D", self._data, "-U", "tests", "-A", "trust", "-N"]
         subprocess.run([*making, "--no-instructions"], check=True, cwd=folder, stdout=subprocess.DEVNULL, **self._rank)
-        with (self._data / "pg_hba.conf").open("a") as rules:
-            rules.write(f"host all all {address}/24 trust\n")
+        with (self._data / "pg_hba.conf").open("a") as doors:
+            doors.writelines(f"host all all {address}/30 trust\n" for address in more)
         self.start()
 
     @property
     def url(self) -> str:
         """The URL without a database's name."""
-        return f"postgresql+psycopg://tests@{self._address}:{self._port}"
+        return self.url_at("127.0.0.1")
+
+    def url_at(self, address: str) -> str:
+        """Return the same for whoever reaches the server at this address."""
+        return f"postgresql+psycopg://tests@{address}:{self._port}"
 
     @property
     def pid(self) -> int:
@@ -60,12 +65,12 @@ class Server:
         """Start it, and wait until it takes connections."""
         programs, port = self._programs, str(self._port)
         options = [word for setting in FAST for word in ("-c", setting)]
-        place = ["-D", self._data, "-h", self._address, "-p", port, "-k", self._data]
+        place = ["-D", self._data, "-h", ",".join(self._addresses), "-p", port, "-k", self._data]
         with (self._folder / "log").open("a") as log:
             self._process = subprocess.Popen(
                 [programs / "bin/postgres", *place, *options], cwd=self._folder, stdout=log, stderr=log, **self._rank
             )
-        ready = [programs / "bin/pg_isready", "-q", "-h", self._address, "-p", port]
+        ready = [programs / "bin/pg_isready", "-q", "-h", "127.0.0.1", "-p", port]
         while subprocess.run(ready, check=False).returncode:
             assert self._process.poll() is None, (self._folder / "log").read_text()
 
@@ -76,10 +81,10 @@ class Server:
 
 
 @contextmanager
-def running(address: str = "127.0.0.1") -> Iterator[Server]:
-    """Start a server and give it."""
+def running(*more: str) -> Iterator[Server]:
+    """Start a server and give it; it listens at 127.0.0.1 and at more addresses."""
     with tempfile.TemporaryDirectory(prefix="postgres") as name:
-        server = Server(Path(name), address)
+        server = Server(Path(name), *more)
         try:
             yield server
         finally:

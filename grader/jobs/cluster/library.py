@@ -14,11 +14,12 @@ from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.job_context import JobContext
 from procrastinate.schema import SchemaManager
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL, Connection, select, text
 from sqlalchemy.orm import Session
 
 from grader.store.engine import StoreUnavailable
-from grader.store.postgres import connect_args
+from grader.store.postgres import LIVENESS, OPTIONS
 from grader.store.records import SubmissionId
 from grader.store.tables import JobRow, SubmissionRow
 
@@ -50,8 +51,10 @@ def install(connection: Connection) -> None:
 
 
 def conninfo(url: URL) -> str:
-    """Return the address of a database as its driver takes it, password included."""
-    return url.set(drivername="postgresql").render_as_string(hide_password=False)
+    """Return the address of a database as its driver takes it, password included, and how silence is noticed."""
+    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    chosen = {name: value for name, value in (LIVENESS | {"options": OPTIONS}).items() if name not in url.query}
+    return make_conninfo(address, **chosen)
 
 
 def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer: Callable[[str], None]) -> App:
@@ -62,8 +65,7 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
         grade: called with the queue, the worker's number in the library, and the submission.
         answer: called with a tryout.
     """
-    address, arguments = conninfo(url), connect_args(url)
-    app = App(connector=PsycopgConnector(conninfo=address, min_size=1, max_size=_CONNECTIONS, kwargs=arguments))
+    app = App(connector=PsycopgConnector(conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS))
 
     @app.task(name=TASK, pass_context=True)
     def deliver(context: JobContext, submission: str) -> None:

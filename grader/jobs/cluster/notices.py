@@ -16,11 +16,11 @@ from sqlalchemy import URL
 
 from grader.jobs.cluster.library import conninfo
 from grader.jobs.messages import Advanced, Message, decoded, encoded
-from grader.store.postgres import connect_args
 
 LOG = logging.getLogger(__name__)
 CHANNEL = "grader"
 LONGEST = 7999  # bytes that a notice may have
+CONNECT_SECONDS = 5
 LISTEN_SECONDS = 1.0  # between two looks whether to stop
 REST_SECONDS = 1.0  # after a connection was lost
 
@@ -30,7 +30,7 @@ class Notices:
 
     def __init__(self, url: URL) -> None:
         """Open nothing yet."""
-        self._address, self._arguments = conninfo(url), connect_args(url)
+        self._address = conninfo(url)
         self._telling = threading.Lock()
         self._stop = threading.Event()
         self._out: psycopg.Connection | None = None
@@ -80,7 +80,7 @@ class Notices:
         return True
 
     def _connect(self) -> psycopg.Connection:
-        return psycopg.connect(self._address, autocommit=True, **self._arguments)
+        return psycopg.connect(self._address, autocommit=True, connect_timeout=CONNECT_SECONDS)
 
     def _drop(self) -> None:
         out, self._out = self._out, None

@@ -31,7 +31,7 @@ LOG = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0
 SILENCE_SECONDS = 4.0  # without a heartbeat, and a worker counts as gone
 FULL_LOOK_SECONDS = 5.0  # between two looks for jobs that nobody is going to deliver
-_TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
+TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
 _BEATING = text("SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :silence)")
 _BEATS = text(
     "SELECT id, greatest(extract(epoch FROM clock_timestamp() - last_heartbeat), 0) FROM procrastinate_workers"
@@ -90,7 +90,7 @@ class Recovery:
             full: look now for jobs that nobody is going to deliver, and not only every few seconds.
         """
         with self.database.write() as session:
-            if not session.scalar(_TURN):
+            if not session.scalar(TURN):
                 return 0
             beating = set(session.scalars(_BEATING, {"silence": SILENCE_SECONDS}))
             freed = [id for held in claims.holders(session).items() for id in self._freed(session, held, beating)]
