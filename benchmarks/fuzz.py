@@ -224,6 +224,7 @@ def _judge(subject: Subject, reader: FrameReader, draw: random.Random, tally: Ta
         incidents.found.append(traceback.format_exc(limit=-6))
     finally:
         log.removeHandler(incidents)
+        log.propagate = True
     tally.failures += [f"{subject.exercise.id}: {text}" for text in incidents.found]
 
 

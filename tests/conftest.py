@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,6 +49,27 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
     config.option.loadscopereorder = False
     return Groups(config, log)
+
+
+@pytest.fixture(autouse=True)
+def _unchanged_process() -> Iterator[None]:
+    """Fail whatever leaves this process otherwise than it found it: the next tests would see something else."""
+    before = _shared_state()
+    yield
+    assert _shared_state() == before
+
+
+def _shared_state() -> tuple[object, ...]:
+    log = logging.getLogger("grader")
+    return (
+        log.propagate,
+        log.level,
+        log.disabled,
+        *log.handlers,
+        torch.get_default_dtype(),
+        torch.is_grad_enabled(),
+        os.getcwd(),
+    )
 
 
 @pytest.fixture(scope="session")
