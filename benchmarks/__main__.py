@@ -13,6 +13,7 @@ from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
 from benchmarks.idle import idle
+from benchmarks.jobs import jobs
 from benchmarks.latency import latency
 from benchmarks.located import located
 from benchmarks.memory import memory
@@ -41,6 +42,7 @@ app.command()(crash)
 app.command()(crash_engine)
 app.command()(scale_out)
 app.command()(idle)
+app.command()(jobs)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)

@@ -1,7 +1,7 @@
-"""Measures the job engine on this machine: `python -m benchmarks.jobs`.
+"""The job engines on this machine, on SQLite and on Postgres: `python -m benchmarks jobs`.
 
 From the commit of a submission to the first line of its grading, submissions stored a second, jobs run a second, and
-what an idle engine costs.
+what an idle engine costs. The grading only notes that it was called.
 """
 
 from __future__ import annotations
@@ -13,12 +13,17 @@ import threading
 import time
 from pathlib import Path
 
+import typer
+
+from grader.jobs.cluster import library
+from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Tracker
 from grader.judge.report import Report, Status
 from grader.store import accounts, migrate, submissions
 from grader.store.engine import Database
 from grader.store.records import Role, Submission, SubmissionId, User
+from tests.jobs import postgres
 
 SLOTS = 4
 
@@ -26,12 +31,16 @@ SLOTS = 4
 class Course:
     """A database with an engine whose grading only notes when it was called."""
 
-    def __init__(self, folder: Path) -> None:
-        self.database = Database(f"sqlite:///{folder / 'class.sqlite3'}")
+    def __init__(self, folder: Path, url: str) -> None:
+        self.database = Database(url)
         migrate.upgrade(self.database)
         self.begun: dict[str, float] = {}
         self.all_done = threading.Semaphore(0)
-        self.engine = EmbeddedEngine(self.database, self._grade, workers=folder / "workers")
+        if not self.database.embedded:
+            with self.database.engine.begin() as connection:
+                library.install(connection)
+        kind = EmbeddedEngine if self.database.embedded else ClusterEngine
+        self.engine = kind(self.database, self._grade, workers=folder / "workers")
 
     def _grade(self, submission: Submission, _tracker: Tracker) -> Report:
         self.begun[submission.id] = time.perf_counter()
@@ -67,7 +76,8 @@ class Course:
 def latency(course: Course, people: list[User]) -> str:
     """Hand in at random gaps of 30 to 120 ms; return the milliseconds from the commit to the first line."""
     chance = random.Random(1)
-    course.engine.run({"cpu": SLOTS})
+    course.engine.start({"cpu": SLOTS})
+    time.sleep(2.0)
     committed = {}
     for user in people:
         time.sleep(chance.uniform(0.03, 0.12))
@@ -92,7 +102,7 @@ def throughput(course: Course, people: list[User]) -> str:
     for user in people:
         course.submit(user, "throughput")
     stored = time.perf_counter()
-    course.engine.run({"cpu": SLOTS})
+    course.engine.start({"cpu": SLOTS})
     for _ in people:
         course.all_done.acquire()
     course.engine.drain(10.0)
@@ -100,16 +110,15 @@ def throughput(course: Course, people: list[User]) -> str:
     return f"stored: {len(people) / (stored - start):.0f} a second; run: {len(people) / (done - stored):.0f} a second"
 
 
-def main() -> None:
-    """Print the figures."""
-    with tempfile.TemporaryDirectory() as folder:
-        course = Course(Path(folder))
-        people = course.add_people(1000)
-        print(latency(course, people[:150]))
-        print(idle())
-        print(throughput(course, people))
-        course.database.close()
-
-
-if __name__ == "__main__":
-    main()
+def jobs(people: int = 1000) -> None:
+    """Measure how soon a job begins, how many there can be a second, and what nothing costs, on either engine."""
+    with tempfile.TemporaryDirectory() as name, postgres.served() as server:
+        folder = Path(name)
+        for what, url in (
+            ("SQLite", f"sqlite:///{folder / 'class.sqlite3'}"),
+            ("Postgres", postgres.make_database(server, "jobs")),
+        ):
+            course = Course(folder / what, url)
+            students = course.add_people(people)
+            typer.echo(f"{what}: {latency(course, students[:150])}; {idle()}; {throughput(course, students)}")
+            course.database.close()
