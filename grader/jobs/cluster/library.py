@@ -82,7 +82,8 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
 class Deferred:
     """Has Procrastinate deliver jobs, in the transaction that puts them into the table.
 
-    One person's jobs share a lock of the library, so that one of them runs at a time.
+    One person's jobs for one device share a lock of the library, so that one of them runs at a time. With one lock for
+    all devices, what waits for a GPU would keep the same person's jobs from every CPU.
     """
 
     def put(self, session: Session, ids: Collection[SubmissionId]) -> None:
@@ -101,7 +102,7 @@ class Deferred:
                 TASK,
                 queue=queue,
                 priority=_priority(priority),
-                lock=f"person {person}",
+                lock=f"person {person} on {queue}",
                 queueing_lock=id,
                 schedule_at=datetime.fromtimestamp(ready, UTC),
                 connection=driver,
