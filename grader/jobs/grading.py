@@ -26,6 +26,10 @@ from grader.judge.tryout import try_out
 from grader.store.gradings import Versions
 from grader.store.records import Submission
 
+CHANGED = (
+    "the exercise was changed between your hand-in ({then}) and its grading ({now}): if something here does not fit "
+    "the statement that you read, load the page again and hand in once more"
+)
 NO_LONGER = "there is no GPU here any more, so your code was not run on one; your points are not touched by it"
 
 
@@ -68,14 +72,15 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
     def grade_one(submission: Submission, tracker: Tracker) -> Report:
         if submission.exercise not in catalog:
             raise GraderFault(f"the exercise {submission.exercise} is no longer there")
-        titles = {case.name: case.title for case in catalog[submission.exercise].spec.cases}
-        tracker.expect(steps_of(submission.exercise), titles)
-        gone = (NO_LONGER,) if submission.device != "cpu" and not panels else ()
+        exercise = catalog[submission.exercise]
+        tracker.expect(steps_of(submission.exercise), {case.name: case.title for case in exercise.spec.cases})
+        remarks = [NO_LONGER] if submission.device != "cpu" and not panels else []
+        if submission.exercise_version != exercise.version:  # as while machines are upgraded one by one
+            remarks.append(CHANGED.format(then=submission.exercise_version, now=exercise.version))
 
         def remarked(report: Report) -> Report:
-            return replace(report, advice=(*report.advice, *gone))
+            return replace(report, advice=(*report.advice, *remarks))
 
-        exercise = catalog[submission.exercise]
         report = grade(
             exercise,
             submission.raw,

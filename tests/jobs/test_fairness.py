@@ -1,4 +1,4 @@
-"""Nobody waits for what one person has queued, and no CPU for a GPU; on both engines, counted in turns, not in seconds."""
+"""Nobody waits for what one person has queued, and no CPU for a GPU: on both engines, in turns instead of seconds."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_others_wait_hardly_longer_while_one_person_queues_200(site: Site) -> No
 
 
 def test_the_cpu_never_waits_for_a_gpu(site: Site) -> None:
-    """Three jobs wait for the GPU, which is busy; what the same person and others want of the CPU is graded meanwhile."""
+    """Three jobs wait for the busy GPU; what the same person and others want of the CPU is graded meanwhile."""
     free = threading.Event()
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
