@@ -15,6 +15,7 @@ from benchmarks.grades import grades
 from benchmarks.latency import latency
 from benchmarks.located import located
 from benchmarks.memory import memory
+from benchmarks.quiet import quiet
 from benchmarks.scale import scale
 from benchmarks.scale_out import scale_out
 from benchmarks.sign_ins import sign_ins
@@ -39,6 +40,7 @@ app.command()(memory)
 app.command()(crash)
 app.command()(crash_engine)
 app.command()(scale_out)
+app.command()(quiet)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)

@@ -74,9 +74,7 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
             raise GraderFault(f"the exercise {submission.exercise} is no longer there")
         exercise = catalog[submission.exercise]
         tracker.expect(steps_of(submission.exercise), {case.name: case.title for case in exercise.spec.cases})
-        remarks = [NO_LONGER] if submission.device != "cpu" and not panels else []
-        if submission.exercise_version != exercise.version:  # as while machines are upgraded one by one
-            remarks.append(CHANGED.format(then=submission.exercise_version, now=exercise.version))
+        remarks = _remarks(submission, exercise, with_gpu=bool(panels))
 
         def remarked(report: Report) -> Report:
             return replace(report, advice=(*report.advice, *remarks))
@@ -117,6 +115,14 @@ def versions_with(catalog: Catalog) -> VersionsOf:
     """Return the function that says what a submission is graded with, by its exercise's id."""
     gone = Versions(exercise="", grader=grader_version(), torch=torch.__version__)
     return lambda id: versions_of(catalog[id]) if id in catalog else gone
+
+
+def _remarks(submission: Submission, exercise: Exercise, *, with_gpu: bool) -> list[str]:
+    """Return what is otherwise here than at the hand-in."""
+    remarks = [NO_LONGER] if submission.device != "cpu" and not with_gpu else []
+    if submission.exercise_version != exercise.version:  # as while machines are upgraded one by one
+        remarks.append(CHANGED.format(then=submission.exercise_version, now=exercise.version))
+    return remarks
 
 
 def _counter(catalog: Catalog) -> Callable[[str], int]:

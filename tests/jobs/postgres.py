@@ -52,6 +52,11 @@ class Server:
         """The URL without a database's name."""
         return self.url_at("127.0.0.1")
 
+    @property
+    def pid(self) -> int:
+        """The first of its processes."""
+        return self._process.pid
+
     def url_at(self, address: str) -> str:
         """Return the same for whoever reaches the server at this address."""
         return f"postgresql+psycopg://tests@{address}:{self._port}"

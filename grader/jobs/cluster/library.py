@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from importlib import metadata
+from typing import Any
 
 from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.job_context import JobContext
 from procrastinate.schema import SchemaManager
+from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL, Connection, select, text
 from sqlalchemy.orm import Session
@@ -65,7 +67,11 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
         grade: called with the queue, the worker's number in the library, and the submission.
         answer: called with a tryout.
     """
-    app = App(connector=PsycopgConnector(conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS))
+    app = App(
+        connector=PsycopgConnector(
+            conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS, configure=_without_transactions
+        )
+    )
 
     @app.task(name=TASK, pass_context=True)
     def deliver(context: JobContext, submission: str) -> None:
@@ -77,6 +83,11 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
         answer(tryout)
 
     return app
+
+
+async def _without_transactions(connection: AsyncConnection[Any]) -> None:
+    """Spare two messages for each of the library's statements, of which every one stands for itself."""
+    await connection.set_autocommit(True)
 
 
 class Deferred:
