@@ -12,11 +12,11 @@ from benchmarks.explained import explained
 from benchmarks.fuzz import fuzz
 from benchmarks.gpu import gpu
 from benchmarks.grades import grades
-from benchmarks.idle import idle
 from benchmarks.jobs import jobs
 from benchmarks.latency import latency
 from benchmarks.located import located
 from benchmarks.memory import memory
+from benchmarks.quiet import quiet
 from benchmarks.scale import scale
 from benchmarks.scale_out import scale_out
 from benchmarks.sign_ins import sign_ins
@@ -41,7 +41,7 @@ app.command()(memory)
 app.command()(crash)
 app.command()(crash_engine)
 app.command()(scale_out)
-app.command()(idle)
+app.command()(quiet)
 app.command()(jobs)
 app.command()(located)
 app.command()(explained)

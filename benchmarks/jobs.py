@@ -1,13 +1,11 @@
 """The job engines on this machine, on SQLite and on Postgres: `python -m benchmarks jobs`.
 
-From the commit of a submission to the first line of its grading, submissions stored a second, jobs run a second, and
-what an idle engine costs. The grading only notes that it was called.
+Submissions stored a second, and jobs run a second where the grading takes no time. What they do while nothing happens
+is measured by `python -m benchmarks quiet`.
 """
 
 from __future__ import annotations
 
-import random
-import statistics
 import tempfile
 import threading
 import time
@@ -34,7 +32,6 @@ class Course:
     def __init__(self, folder: Path, url: str) -> None:
         self.database = Database(url)
         migrate.upgrade(self.database)
-        self.begun: dict[str, float] = {}
         self.all_done = threading.Semaphore(0)
         if not self.database.embedded:
             with self.database.engine.begin() as connection:
@@ -43,7 +40,6 @@ class Course:
         self.engine = kind(self.database, self._grade, workers=folder / "workers")
 
     def _grade(self, submission: Submission, _tracker: Tracker) -> Report:
-        self.begun[submission.id] = time.perf_counter()
         self.all_done.release()
         return Report(submission.exercise, Status.GRADED, 100.0, 1, "cpu", 0.0)
 
@@ -73,31 +69,8 @@ class Course:
         return time.perf_counter()
 
 
-def latency(course: Course, people: list[User]) -> str:
-    """Hand in at random gaps of 30 to 120 ms; return the milliseconds from the commit to the first line."""
-    chance = random.Random(1)
-    course.engine.start({"cpu": SLOTS})
-    time.sleep(2.0)
-    committed = {}
-    for user in people:
-        time.sleep(chance.uniform(0.03, 0.12))
-        committed[f"latency-{user.id}"] = course.submit(user, "latency")
-    for _ in people:
-        course.all_done.acquire()
-    waits = sorted(1000 * (course.begun[id] - moment) for id, moment in committed.items())
-    return f"commit to start: p50 {statistics.median(waits):.1f} ms, p99 {waits[round(0.99 * len(waits)) - 1]:.1f} ms"
-
-
-def idle(seconds: float = 5.0) -> str:
-    """Do nothing for a while; return what that cost."""
-    before = time.process_time()
-    time.sleep(seconds)
-    return f"idle: {100 * (time.process_time() - before) / seconds:.2f} % of a core with {SLOTS} slots"
-
-
 def throughput(course: Course, people: list[User]) -> str:
     """Hand in without pause while nothing runs, then let it run."""
-    course.engine.drain(10.0)
     start = time.perf_counter()
     for user in people:
         course.submit(user, "throughput")
@@ -111,7 +84,7 @@ def throughput(course: Course, people: list[User]) -> str:
 
 
 def jobs(people: int = 1000) -> None:
-    """Measure how soon a job begins, how many there can be a second, and what nothing costs, on either engine."""
+    """Measure how many jobs there can be a second, on either engine."""
     with tempfile.TemporaryDirectory() as name, postgres.served() as server:
         folder = Path(name)
         for what, url in (
@@ -120,5 +93,5 @@ def jobs(people: int = 1000) -> None:
         ):
             course = Course(folder / what, url)
             students = course.add_people(people)
-            typer.echo(f"{what}: {latency(course, students[:150])}; {idle()}; {throughput(course, students)}")
+            typer.echo(f"{what}: {throughput(course, students)}")
             course.database.close()

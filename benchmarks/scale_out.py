@@ -138,7 +138,7 @@ def recovery(course: Course, blow: signal.Signals) -> float:
             if len(course.finished()) + 20 > course.number:
                 course.hand_in(20)
             held = course.holders().get(machine.read_text(), set()) if machine.exists() else set()
-        family = [lost.pid, *_below(lost.pid)]
+        family = [lost.pid, *below(lost.pid)]
         for pid in family:
             os.kill(pid, blow)
         start = time.monotonic()
@@ -156,12 +156,12 @@ def _waiting(course: Course) -> set[str]:
         return set(session.scalars(text("SELECT submission_id FROM jobs")))
 
 
-def _below(parent: int) -> list[int]:
+def below(parent: int) -> list[int]:
     """Return the processes below one."""
     found = []
     for children in Path(f"/proc/{parent}/task").glob("*/children"):
         for child in map(int, children.read_text(encoding="ascii").split()):
-            found += [child, *_below(child)]
+            found += [child, *below(child)]
     return found
 
 

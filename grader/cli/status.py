@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from importlib import metadata
@@ -39,13 +39,22 @@ def show_status(
         with database.read() as session:
             queues, faults = overview.queues(session), overview.faults(session)
             workers = overview.workers(session, settings.data / "workers")
+            code = overview.grading_code(session)
     versions = {"program": metadata.version("attention-gym"), "grading": grader_version(), "schema": schema}
     if as_json:
-        typer.echo(json.dumps(_document(database, queues, faults, workers) | {"versions": versions}))
+        typer.echo(json.dumps(_document(database, queues, faults, workers) | {"versions": versions, "code": code}))
         return
     about = ", ".join(f"{name} {version}" for name, version in versions.items())
-    for line in (f"versions: {about}", *_lines(database, queues, faults, workers)):
+    for line in (f"versions: {about}", *_lines(database, queues, faults, workers), *mixed(code)):
         typer.echo(line)
+
+
+def mixed(code: Mapping[str, int]) -> list[str]:
+    """Return a line on the versions of the code that grades, if there are several, by how many processes run each."""
+    if len(code) < 2:
+        return []
+    each = ", ".join(f"{version} ({number})" for version, number in sorted(code.items()))
+    return [f"upgrade: grading processes differ: {each}; each result says which one it comes from"]
 
 
 def _document(

@@ -26,6 +26,10 @@ from grader.judge.tryout import try_out
 from grader.store.gradings import Versions
 from grader.store.records import Submission
 
+CHANGED = (
+    "the exercise was changed between your hand-in ({then}) and its grading ({now}): if something here does not fit "
+    "the statement that you read, load the page again and hand in once more"
+)
 NO_LONGER = "there is no GPU here any more, so your code was not run on one; your points are not touched by it"
 
 
@@ -68,14 +72,13 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
     def grade_one(submission: Submission, tracker: Tracker) -> Report:
         if submission.exercise not in catalog:
             raise GraderFault(f"the exercise {submission.exercise} is no longer there")
-        titles = {case.name: case.title for case in catalog[submission.exercise].spec.cases}
-        tracker.expect(steps_of(submission.exercise), titles)
-        gone = (NO_LONGER,) if submission.device != "cpu" and not panels else ()
+        exercise = catalog[submission.exercise]
+        tracker.expect(steps_of(submission.exercise), {case.name: case.title for case in exercise.spec.cases})
+        remarks = _remarks(submission, exercise, with_gpu=bool(panels))
 
         def remarked(report: Report) -> Report:
-            return replace(report, advice=(*report.advice, *gone))
+            return replace(report, advice=(*report.advice, *remarks))
 
-        exercise = catalog[submission.exercise]
         report = grade(
             exercise,
             submission.raw,
@@ -112,6 +115,14 @@ def versions_with(catalog: Catalog) -> VersionsOf:
     """Return the function that says what a submission is graded with, by its exercise's id."""
     gone = Versions(exercise="", grader=grader_version(), torch=torch.__version__)
     return lambda id: versions_of(catalog[id]) if id in catalog else gone
+
+
+def _remarks(submission: Submission, exercise: Exercise, *, with_gpu: bool) -> list[str]:
+    """Return what is otherwise here than at the hand-in."""
+    remarks = [NO_LONGER] if submission.device != "cpu" and not with_gpu else []
+    if submission.exercise_version != exercise.version:  # as while machines are upgraded one by one
+        remarks.append(CHANGED.format(then=submission.exercise_version, now=exercise.version))
+    return remarks
 
 
 def _counter(catalog: Catalog) -> Callable[[str], int]:

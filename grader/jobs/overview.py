@@ -7,6 +7,7 @@ for while a class hands in.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims, worker_lock
-from grader.store import clock
+from grader.jobs.cluster.heartbeat import SILENCE_SECONDS
+from grader.store import clock, processes
 from grader.store.records import State
 from grader.store.tables import GradingRow, JobRow, SubmissionRow
 
@@ -91,3 +93,8 @@ def workers(session: Session, folder: Path) -> list[Heard]:
     from grader.jobs.cluster.recovery import beats  # here: only Postgres needs its libraries
 
     return [Heard(str(number), seconds) for number, seconds in beats(session)]
+
+
+def grading_code(session: Session) -> Counter[str]:
+    """Return how many grading processes run each version of the code that grades; on SQLite they are not counted."""
+    return Counter(one.version for one in processes.living(session, SILENCE_SECONDS) if one.version)

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -50,6 +51,7 @@ class RemoteProgress(Live):
         self._report = report
         self._telling = threading.Lock()
         self._news: set[SubmissionId] = set()
+        self._something = threading.Event()
 
     def moved(self, id: SubmissionId) -> None:
         """Say that this submission entered, left or ended its wait."""
@@ -59,6 +61,7 @@ class RemoteProgress(Live):
     def changed(self, id: SubmissionId) -> None:
         """Keep in mind that there is news of this submission."""
         self._news.add(id)
+        self._something.set()
 
     def took(self, seconds: float) -> None:
         """Say how long a grading took."""
@@ -73,10 +76,11 @@ class RemoteProgress(Live):
                     self._report(Advanced(id, self.steps(id)))
 
     def keep_telling(self) -> None:
-        """Do so every tenth of a second; for a thread of its own."""
-        pause = threading.Event()
-        while not pause.wait(TELL_SECONDS):
+        """Do so every tenth of a second while there is news; for a thread of its own."""
+        while self._something.wait():
+            self._something.clear()  # first, so that what comes from now on is told at the next time
             self.tell()
+            time.sleep(TELL_SECONDS)
 
 
 def serve_commands(connection: socket.socket, engine: GradingEngine, tryouts: Tryouts) -> None:

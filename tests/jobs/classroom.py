@@ -47,14 +47,15 @@ def hand_in(
     user: str | None = None,
     priority: int = 0,
     exercise: str = "softmax",
+    device: str = "cpu",
 ) -> Submission:
     """Store a submission of a person, who is added if need be, and put it into the queue."""
     name = user or f"owner of {id}"
     with database.write() as session:
         known = accounts.credentials(session, name)
         owner = known.user if known else accounts.add(session, name, Role.STUDENT, key=name, password="hash", now=1.0)
-        stored = submissions.add(session, _draft(owner, id, exercise))
-        engine.submit(session, stored.id, queue="cpu", priority=priority)
+        stored = submissions.add(session, _draft(owner, id, exercise, device))
+        engine.submit(session, stored.id, queue=device, priority=priority)
     return stored
 
 
@@ -73,14 +74,14 @@ def until(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.005)
 
 
-def _draft(owner: User, id: str, exercise: str) -> Submission:
+def _draft(owner: User, id: str, exercise: str, device: str) -> Submission:
     return Submission(
         id=SubmissionId(id),
         user=owner.id,
         exercise=exercise,
         exercise_version="v1",
         seed=1,
-        device="cpu",
+        device=device,
         created=time.time(),
         raw=b"x = 1",
     )

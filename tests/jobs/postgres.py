@@ -52,14 +52,14 @@ class Server:
         """The URL without a database's name."""
         return self.url_at("127.0.0.1")
 
+    @property
+    def pid(self) -> int:
+        """The first of its processes."""
+        return self._process.pid
+
     def url_at(self, address: str) -> str:
         """Return the same for whoever reaches the server at this address."""
         return f"postgresql+psycopg://tests@{address}:{self._port}"
-
-    @property
-    def pid(self) -> int:
-        """The process that all others of the server are below."""
-        return self._process.pid
 
     def start(self) -> None:
         """Start it, and wait until it takes connections."""

@@ -13,6 +13,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
 from grader.jobs import claims
+from grader.jobs.cluster import engine as cluster_engine
 from grader.jobs.cluster import library
 from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.cluster.notices import LONGEST, Notices
@@ -57,9 +58,10 @@ def machine(database: Database, tmp_path: Path) -> Iterator[Callable[..., Cluste
     """Give a function that makes the engine of one more machine; each has a directory of its own."""
     made: list[ClusterEngine] = []
 
-    def make(grade: Grade = full_marks, folder: str = "") -> ClusterEngine:
+    def make(grade: Grade = full_marks, folder: str = "", pause: float = 0.0) -> ClusterEngine:
         workers = tmp_path / (folder or f"machine {len(made)}") / "workers"
-        made.append(ClusterEngine(database, grade, workers=workers, retries=Retries((0.0, 0.0), quick_seconds=60.0)))
+        retries = Retries((pause, pause), quick_seconds=60.0)
+        made.append(ClusterEngine(database, grade, workers=workers, retries=retries))
         return made[-1]
 
     yield make
@@ -198,6 +200,27 @@ def test_a_fault_of_ours_is_tried_again(database, machine):
         return full_marks(submission, tracker)
 
     engine = machine(grade)
+    engine.start({"cpu": 1})
+    hand_in(database, engine, "s1")
+
+    until(all_done(database, 1), "the second try is stored")
+    assert tries == ["s1", "s1"]
+
+
+def test_what_no_notice_tells_is_taken_all_the_same(database, machine, monkeypatch):
+    """The library looks for jobs once an hour here, its notices are lost, and a try comes after a pause."""
+    monkeypatch.setattr(cluster_engine, "POLL_SECONDS", 3600.0)
+    with database.write() as session:
+        session.execute(text("ALTER TABLE procrastinate_jobs DISABLE TRIGGER USER"))
+    tries: list[str] = []
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        tries.append(submission.id)
+        if len(tries) == 1:
+            raise RuntimeError("ours")
+        return full_marks(submission, tracker)
+
+    engine = machine(grade, pause=0.2)
     engine.start({"cpu": 1})
     hand_in(database, engine, "s1")
 

@@ -25,7 +25,7 @@ from grader.jobs.cluster import tryouts as shared
 from grader.jobs.cluster.heartbeat import Heartbeat
 from grader.jobs.cluster.library import TRYOUTS, Deferred, worker_app
 from grader.jobs.cluster.notices import Notices
-from grader.jobs.cluster.recovery import BEAT_SECONDS, SILENCE_SECONDS, Holder, Recovery, machine_in
+from grader.jobs.cluster.recovery import BEAT_SECONDS, Holder, Recovery, machine_in
 from grader.jobs.engine import GradingEngine
 from grader.jobs.messages import Interrupt, Message, TryoutAnswered
 from grader.jobs.queue import Grade
@@ -38,8 +38,8 @@ from grader.store.processes import KnownProcess
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
-POLL_SECONDS = 1.0  # for jobs that had to wait before their next try; others come with a notice
-TRYOUT_POLL_SECONDS = 10.0  # of these none has to wait
+POLL_SECONDS = 10.0  # a job comes with a notice, and what the notice missed is announced by the recovery
+FORGET_SECONDS = 60.0  # without a heartbeat, and the library deletes a worker; what it held is found much earlier
 REST_SECONDS = 1.0  # after the library's worker ended by itself, as it does without a database
 _MORE_THREADS = 4  # beside those that grade, for the library and its driver
 
@@ -123,8 +123,8 @@ class ClusterEngine(GradingEngine):
         if self._heartbeat is not None and self._lock is not None:
             self._heartbeat.show()
         if self._recovery is not None and self._lock is not None and time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + BEAT_SECONDS
             self._recovery.look()
+            self._next_look = time.monotonic() + self._recovery.pause
 
     def _heed(self, message: Message) -> None:
         if isinstance(message, Interrupt):
@@ -179,8 +179,9 @@ async def _serve(app: App, queue: str, number: int) -> None:
         name=queue,
         delete_jobs="always",
         install_signal_handlers=False,
-        fetch_job_polling_interval=TRYOUT_POLL_SECONDS if queue == TRYOUTS else POLL_SECONDS,
-        update_heartbeat_interval=BEAT_SECONDS,
-        stalled_worker_timeout=SILENCE_SECONDS,
+        fetch_job_polling_interval=POLL_SECONDS,
+        abort_job_polling_interval=FORGET_SECONDS,  # we end tries by notices of our own
+        update_heartbeat_interval=POLL_SECONDS if queue == TRYOUTS else BEAT_SECONDS,  # of a tryout nobody asks
+        stalled_worker_timeout=FORGET_SECONDS,
     )
     raise ConnectionError("the library's worker ended by itself")

@@ -14,8 +14,8 @@ from grader.store.engine import Database, StoreUnavailable
 from grader.store.processes import KnownProcess
 
 LOG = logging.getLogger(__name__)
-SHOW_SECONDS = 2.0
-SILENCE_SECONDS = 10.0  # and a process counts as gone; its jobs are given to others much earlier
+SHOW_SECONDS = 4.0
+SILENCE_SECONDS = 12.0  # and a process counts as gone; its jobs are given to others much earlier
 FORGET_SECONDS = 24 * 3600.0
 OTHER_SECRET = (
     "ATTENTION_GYM_SECRET is not the one of another process that serves these pages now; expected: the same for all. "

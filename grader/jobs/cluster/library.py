@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from importlib import metadata
+from typing import Any
 
 from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.job_context import JobContext
 from procrastinate.schema import SchemaManager
+from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL, Connection, select, text
 from sqlalchemy.orm import Session
@@ -65,7 +67,11 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
         grade: called with the queue, the worker's number in the library, and the submission.
         answer: called with a tryout.
     """
-    app = App(connector=PsycopgConnector(conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS))
+    app = App(
+        connector=PsycopgConnector(
+            conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS, configure=_without_transactions
+        )
+    )
 
     @app.task(name=TASK, pass_context=True)
     def deliver(context: JobContext, submission: str) -> None:
@@ -79,10 +85,16 @@ def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer
     return app
 
 
+async def _without_transactions(connection: AsyncConnection[Any]) -> None:
+    """Spare two messages for each of the library's statements, of which every one stands for itself."""
+    await connection.set_autocommit(True)
+
+
 class Deferred:
     """Has Procrastinate deliver jobs, in the transaction that puts them into the table.
 
-    One person's jobs share a lock of the library, so that one of them runs at a time.
+    One person's jobs for one device share a lock of the library, so that one of them runs at a time. With one lock for
+    all devices, what waits for a GPU would keep the same person's jobs from every CPU.
     """
 
     def put(self, session: Session, ids: Collection[SubmissionId]) -> None:
@@ -101,7 +113,7 @@ class Deferred:
                 TASK,
                 queue=queue,
                 priority=_priority(priority),
-                lock=f"person {person}",
+                lock=f"person {person} on {queue}",
                 queueing_lock=id,
                 schedule_at=datetime.fromtimestamp(ready, UTC),
                 connection=driver,

@@ -1,8 +1,8 @@
 """Finds what was in the hands of workers that are gone, and what nobody is going to deliver.
 
 A worker shows that it lives by the library's heartbeat; one on this machine, whose process has ended, is known at once
-by its lock. All of it is one transaction, and one process at a time does it. This is the only module that reads the
-library's tables.
+by its lock. All of it is one transaction, and one process at a time does it. It also announces what may be taken now,
+so that the library's workers need not look for themselves. This is the only module that reads the library's tables.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 
 from grader.jobs import claims
 from grader.jobs.claims import WAITING, LostTry
+from grader.jobs.cluster.library import TASK
 from grader.jobs.delivery import Delivery
 from grader.jobs.worker_lock import WorkerLock
 from grader.store.engine import Database
@@ -30,6 +31,8 @@ from grader.store.tables import JobRow
 LOG = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0
 SILENCE_SECONDS = 4.0  # without a heartbeat, and a worker counts as gone
+LOOK_SECONDS = 1.0  # between two looks while there is something to do
+IDLE_LOOK_SECONDS = 2.0  # and while there is nothing; what is lost meanwhile is missed after the silence all the same
 FULL_LOOK_SECONDS = 5.0  # between two looks for jobs that nobody is going to deliver
 TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
 _BEATING = text("SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :silence)")
@@ -38,7 +41,14 @@ _BEATS = text(
     " WHERE last_heartbeat > now() - make_interval(secs => :silence) ORDER BY id"
 )
 _STRAY = text(
-    "DELETE FROM procrastinate_jobs WHERE status = 'doing' AND (worker_id IS NULL OR worker_id <> ALL(:beating))"
+    "DELETE FROM procrastinate_jobs WHERE status = 'doing'"
+    " AND (worker_id IS NULL OR task_name = :task AND worker_id <> ALL(:beating))"
+)
+# What had to wait, for its pause or for its person's lock, is announced by nobody; nor is what was announced in vain.
+_ANNOUNCED = text(
+    "SELECT pg_notify('procrastinate_queue_v1#' || queue_name,"
+    " json_build_object('type', 'job_inserted', 'job_id', min(id))::text)"
+    " FROM procrastinate_jobs WHERE status = 'todo' AND coalesce(scheduled_at, now()) <= now() GROUP BY queue_name"
 )
 _UNDELIVERED = text(
     "NOT EXISTS (SELECT 1 FROM procrastinate_jobs AS it"
@@ -74,6 +84,7 @@ class Recovery:
         lock: of this process.
         tokens: gives the claims that this process is working on.
         machine: the id of this machine.
+        pause: seconds up to the next look.
     """
 
     database: Database
@@ -81,6 +92,7 @@ class Recovery:
     lock: WorkerLock
     tokens: Callable[[], set[str]]
     machine: str
+    pause: float = field(default=LOOK_SECONDS, init=False)
     _next: float = field(default=0.0, init=False)
 
     def look(self, *, full: bool = False) -> int:
@@ -92,12 +104,15 @@ class Recovery:
         with self.database.write() as session:
             if not session.scalar(TURN):
                 return 0
-            beating = set(session.scalars(_BEATING, {"silence": SILENCE_SECONDS}))
-            freed = [id for held in claims.holders(session).items() for id in self._freed(session, held, beating)]
-            if not freed and not full and time.monotonic() < self._next:
+            held, due = claims.holders(session), full or time.monotonic() >= self._next
+            beating = set(session.scalars(_BEATING, {"silence": SILENCE_SECONDS})) if held or due else set()
+            freed = [id for one in held.items() for id in self._freed(session, one, beating)]
+            announced = session.execute(_ANNOUNCED).all()
+            self.pause = LOOK_SECONDS if held or announced else IDLE_LOOK_SECONDS
+            if not freed and not due:
                 return 0
             self._next = time.monotonic() + FULL_LOOK_SECONDS
-            session.execute(_STRAY, {"beating": sorted(beating)})
+            session.execute(_STRAY, {"task": TASK, "beating": sorted(beating)})
             claims.adopt(session)
             lost = [
                 SubmissionId(id) for id in session.scalars(select(JobRow.submission_id).where(WAITING, _UNDELIVERED))

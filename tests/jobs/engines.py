@@ -1,0 +1,68 @@
+"""A database of each kind, and the engines of the machines that share it, for tests of what both kinds promise."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.jobs.cluster import library
+from grader.jobs.cluster.engine import ClusterEngine
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import GradingEngine
+from grader.jobs.queue import Grade
+from grader.jobs.retries import Retries
+from grader.store import migrate
+from grader.store.engine import Database
+from tests.jobs import postgres
+from tests.jobs.classroom import open_database
+
+NUMBERS = itertools.count()
+
+
+@dataclass
+class Site:
+    """A database and the machines on it."""
+
+    database: Database
+    folder: Path
+    made: list[GradingEngine] = field(default_factory=list)
+
+    def machine(self, grade: Grade, **options: Any) -> GradingEngine:
+        """Return the engine of one more machine; on SQLite, of one more process."""
+        kind: Callable[..., GradingEngine] = EmbeddedEngine if self.database.embedded else ClusterEngine
+        place = self.folder / ("here" if self.database.embedded else f"machine {len(self.made)}") / "workers"
+        retries = Retries((0.0, 0.0), quick_seconds=600.0)
+        self.made.append(kind(self.database, grade, workers=place, retries=retries, **options))
+        return self.made[-1]
+
+
+@contextmanager
+def on_sqlite(folder: Path) -> Iterator[Site]:
+    """Give a site on a file."""
+    with _closed(Site(open_database(folder), folder)) as site:
+        yield site
+
+
+@contextmanager
+def on_postgres(server: str, folder: Path) -> Iterator[Site]:
+    """Give a site on a new database of a server, with the library's tables."""
+    database = Database(postgres.make_database(server, f"site{next(NUMBERS)}"))
+    migrate.upgrade(database)
+    with database.engine.begin() as connection:
+        library.install(connection)
+    with _closed(Site(database, folder)) as site:
+        yield site
+
+
+@contextmanager
+def _closed(site: Site) -> Iterator[Site]:
+    try:
+        yield site
+    finally:
+        for one in site.made:
+            one.drain(5.0)
+        site.database.close()

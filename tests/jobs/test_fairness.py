@@ -1,0 +1,141 @@
+"""Nobody waits for what one person has queued, and no CPU for a GPU: on both engines, in turns instead of seconds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.jobs.engine import GradingEngine
+from grader.jobs.queue import Tracker, virtual_deadline
+from grader.judge.report import Report
+from grader.store.records import State, Submission
+from tests.jobs import postgres
+from tests.jobs.classroom import PATIENCE_SECONDS, full_marks, hand_in, states, until
+from tests.jobs.engines import Site, on_postgres, on_sqlite
+
+NOW = 1_800_000_000.0
+QUEUED = 200
+OTHERS = 40
+MOST = 1.2  # times the wait of the others when nobody queues so much
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Give the URL of a Postgres."""
+    with postgres.served() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """Give a database of each kind."""
+    if request.param == "sqlite":
+        with on_sqlite(tmp_path) as site:
+            yield site
+    else:
+        with on_postgres(request.getfixturevalue("server"), tmp_path) as site:
+            yield site
+
+
+class Desk:
+    """One place at which people are graded in turn, while it is open."""
+
+    def __init__(self, site: Site) -> None:
+        """Open it."""
+        self.turns: list[str] = []
+        self._site, self._open = site, threading.Event()
+        self._open.set()
+        self._engine = site.machine(self._grade)
+        self._engine.start({"cpu": 1})
+
+    def queue(self, person: str, number: int) -> None:
+        """Let a person hand in so many, one behind the other."""
+        for n in range(number):
+            self._hand_in(person, n, behind=n)
+
+    def waits(self, group: str) -> list[int]:
+        """Let a group of people hand in one each; return how many turns each of them waited, in order."""
+        self._open.clear()
+        before = len(self.turns)
+        for n in range(OTHERS):
+            self._hand_in(f"{group} {n}", 0, behind=0)
+        self._open.set()
+        wanted = {f"{group} {n} 0" for n in range(OTHERS)}
+        until(lambda: wanted <= set(self.turns), f"all of {group} are graded")
+        return sorted(self.turns.index(one) + 1 - before for one in wanted)
+
+    def _hand_in(self, person: str, number: int, *, behind: int) -> None:
+        exercise, priority = f"exercise {number}", virtual_deadline(NOW, behind)
+        hand_in(
+            self._site.database, self._engine, f"{person} {number}", user=person, exercise=exercise, priority=priority
+        )
+
+    def _grade(self, submission: Submission, tracker: Tracker) -> Report:
+        self.turns.append(submission.id)
+        self._open.wait(PATIENCE_SECONDS)
+        return full_marks(submission, tracker)
+
+
+def test_others_wait_hardly_longer_while_one_person_queues_200(site: Site) -> None:
+    """The 95th percentile of their waits, in turns, beside the same group without that person."""
+    desk = Desk(site)
+    alone = desk.waits("before")
+    desk.queue("a greedy one", QUEUED)  # whose ids come first, where nothing else decides
+    beside = desk.waits("beside")
+
+    late = round(0.95 * OTHERS) - 1
+    assert alone[late] <= late + 2, "the others wait for themselves only"
+    assert beside[late] / alone[late] <= MOST
+
+
+def test_the_cpu_never_waits_for_a_gpu(site: Site) -> None:
+    """Three jobs wait for the busy GPU; what the same person and others want of the CPU is graded meanwhile."""
+    free = threading.Event()
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        if submission.device == "cuda":
+            free.wait(PATIENCE_SECONDS)
+        return full_marks(submission, tracker)
+
+    engine = site.machine(grade)
+    engine.run({"cpu": 1, "cuda": 1})
+    for n in range(3):
+        hand_in(site.database, engine, f"gpu {n}", user="ada", exercise=f"exercise {n}", device="cuda", priority=1)
+    for n, person in enumerate(("ada", "bob")):
+        hand_in(site.database, engine, f"cpu {n}", user=person, exercise=f"other {n}", priority=2)
+
+    until(lambda: _done(site, "cpu"), "what the CPU has to do is done")
+    assert not _done(site, "gpu")
+    free.set()
+    until(lambda: _done(site, "gpu"), "and then what the GPU has")
+
+
+def test_a_job_for_a_gpu_waits_for_a_machine_that_has_one(server: str, tmp_path: Path) -> None:
+    """A machine without one passes it over, and takes what comes after it, also of the same person."""
+    with on_postgres(server, tmp_path) as site:
+        taken: dict[str, str] = {}
+
+        def machine(name: str) -> GradingEngine:
+            def grade(submission: Submission, tracker: Tracker) -> Report:
+                taken[submission.id] = name
+                return full_marks(submission, tracker)
+
+            return site.machine(grade)
+
+        without = machine("without")
+        without.run({"cpu": 1})
+        hand_in(site.database, without, "gpu 0", user="ada", device="cuda", priority=1)
+        hand_in(site.database, without, "cpu 0", user="ada", exercise="another", priority=2)
+        until(lambda: _done(site, "cpu"), "the other one is graded")
+        assert states(site.database)["gpu 0"] is State.QUEUED
+        machine("with").run({"cuda": 1})
+
+        until(lambda: _done(site, "gpu"), "it is graded")
+        assert taken == {"cpu 0": "without", "gpu 0": "with"}
+
+
+def _done(site: Site, device: str) -> bool:
+    return all(state is State.DONE for id, state in states(site.database).items() if id.startswith(device))
