@@ -6,18 +6,34 @@ They hold nothing that the gradings do not say: `refresh` brings one person's li
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, or_, select, text
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Executable,
+    Select,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+)
 from sqlalchemy.orm import Session, aliased
 
 from grader.judge.report import Status
 from grader.store.records import State, UserId
-from grader.store.tables import BestRow, DiagnosisRow, GradingRow, MistakeRow, SubmissionRow, TotalRow
+from grader.store.tables import Base, BestRow, DiagnosisRow, GradingRow, MistakeRow, SubmissionRow, TotalRow
 
 FULL = 100.0
 FREE = frozenset({Status.REJECTED, Status.UNGRADABLE})  # these use up no attempt
 Filter = tuple[ColumnElement[bool], ...]
+# No rows of the session's: what is given beside an insert of these would count as rows to be inserted.
+_BESTS, _MISTAKES, _TOTALS = (Base.metadata.tables[name] for name in ("bests", "mistakes", "totals"))
 
 
 def nth() -> ColumnElement[int]:
@@ -44,11 +60,8 @@ def refresh(session: Session, user: UserId, exercise: str) -> None:
 
     That transaction has the person's turn: two of their results may arrive at once, and the second must see the first.
     """
-    mine = (SubmissionRow.user_id == user, SubmissionRow.exercise == exercise)
-    session.execute(delete(BestRow).where(BestRow.user_id == user, BestRow.exercise == exercise))
-    session.execute(delete(MistakeRow).where(MistakeRow.user_id == user, MistakeRow.exercise == exercise))
-    session.execute(delete(TotalRow).where(TotalRow.user_id == user))
-    _fill(session, mine, (BestRow.user_id == user,))
+    for statement in _refreshing():
+        session.execute(statement, {"person": user, "at": exercise})
 
 
 def rebuild(session: Session) -> None:
@@ -56,17 +69,30 @@ def rebuild(session: Session) -> None:
     if session.get_bind().dialect.name == "postgresql":
         # Whoever refreshes meanwhile waits, instead of storing a line that is stored below as well.
         session.execute(text("LOCK TABLE bests, mistakes, totals IN SHARE ROW EXCLUSIVE MODE"))
-    for table in (BestRow, MistakeRow, TotalRow):
-        session.execute(delete(table))
-    _fill(session, (), ())
+    for statement in (delete(_BESTS), delete(_MISTAKES), delete(_TOTALS), *_filling((), ())):
+        session.execute(statement)
 
 
-def _fill(session: Session, submissions: Filter, bests: Filter) -> None:
-    session.execute(insert(BestRow).from_select(["user_id", "exercise", "score", "attempts", "reached", "used"],
-                                                _best(submissions)))  # fmt: skip
-    session.execute(insert(TotalRow).from_select(["user_id", "score", "attempts", "reached", "solved"], _sums(bests)))
-    session.execute(insert(MistakeRow).from_select(["user_id", "exercise", "mistake", "title", "times"],
-                                                   _mistakes(submissions)))  # fmt: skip
+@cache
+def _refreshing() -> tuple[Executable, ...]:
+    """Return the statements of a refresh, in order; to build them takes as long as to run them, so they are kept."""
+    person: BindParameter[int] = bindparam("person")
+    at: BindParameter[str] = bindparam("at")
+    mine = (SubmissionRow.user_id == person, SubmissionRow.exercise == at)
+    return (
+        delete(_BESTS).where(BestRow.user_id == person, BestRow.exercise == at),
+        delete(_MISTAKES).where(MistakeRow.user_id == person, MistakeRow.exercise == at),
+        delete(_TOTALS).where(TotalRow.user_id == person),
+        *_filling(mine, (BestRow.user_id == person,)),
+    )
+
+
+def _filling(submissions: Filter, bests: Filter) -> tuple[Executable, ...]:
+    return (
+        insert(_BESTS).from_select(["user_id", "exercise", "score", "attempts", "reached", "used"], _best(submissions)),
+        insert(_TOTALS).from_select(["user_id", "score", "attempts", "reached", "solved"], _sums(bests)),
+        insert(_MISTAKES).from_select(["user_id", "exercise", "mistake", "title", "times"], _mistakes(submissions)),
+    )
 
 
 def _best(submissions: Filter) -> Select[Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, TextClause, case, exists, func, select
+from sqlalchemy import ColumnElement, Select, TextClause, bindparam, case, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -78,9 +79,7 @@ def add(session: Session, submission: Submission) -> Submission:
 
 def get(session: Session, id: SubmissionId) -> Submission | None:
     """Return a submission with its report."""
-    found = session.execute(
-        _joined(select(SubmissionRow, STATE, GradingRow.report, nth())).where(SubmissionRow.id == id)
-    ).one_or_none()
+    found = session.execute(_one(), {"wanted": id}).one_or_none()
     if found is None:
         return None
     row, state, body, place = found
@@ -99,9 +98,7 @@ def outcome(session: Session, id: SubmissionId) -> SubmissionOutcome:
     Raises:
         sqlalchemy.exc.NoResultFound: there is no such submission.
     """
-    row = SubmissionRow
-    wanted = select(STATE, row.exercise, nth(), row.created, row.finished, GradingRow.report)
-    state, exercise, place, created, finished, body = session.execute(_joined(wanted).where(row.id == id)).one()
+    state, exercise, place, created, finished, body = session.execute(_its_outcome(), {"wanted": id}).one()
     return SubmissionOutcome(State(state), exercise, place, created, finished, _report(body))
 
 
@@ -187,6 +184,21 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool] | TextClause]:
     if wanted.flags:
         found += [FLAGGED, GradingRow.flag.in_(wanted.flags)]
     return found
+
+
+@cache
+def _one() -> Select[Any]:
+    """Return the query for one submission; to build it takes as long as to run it, so it is kept."""
+    return _joined(select(SubmissionRow, STATE, GradingRow.report, nth())).where(
+        SubmissionRow.id == bindparam("wanted")
+    )
+
+
+@cache
+def _its_outcome() -> Select[Any]:
+    row = SubmissionRow
+    wanted = select(STATE, row.exercise, nth(), row.created, row.finished, GradingRow.report)
+    return _joined(wanted).where(row.id == bindparam("wanted"))
 
 
 def _joined(query: Select[Any]) -> Select[Any]:
