@@ -194,6 +194,7 @@ def take_student(browser: Browser, site: Site, folder: Path, work: Work) -> None
         for exercise, example in work:
             hand_in(page, exercise, _source(exercise, example))
         hand_in(page, "causal_attention", SHOWN)
+        expect(page.locator(".gym-cause")).to_contain_text("Your results become wrong at")  # found after the points
         scroll_to(page, "#result", 430)
         take(page, folder / "exercise.png")
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})

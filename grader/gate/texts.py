@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.errors import AuthorError
+from grader.exercise import chart, microscope
 from grader.exercise.catalog import Exercise
-from grader.exercise.microscope import blocks, microscope
 
 MISTAKES_AT_LEAST = 8
 
@@ -23,17 +23,18 @@ def texts(exercise: Exercise) -> Iterator[str]:
     for heading in ("## What to build", "## What you write", "## What is checked"):
         if heading not in exercise.statement:
             yield f"`statement.md` has no section `{heading}`"
-    yield from _microscopes(exercise.statement)
+    yield from _pictures(exercise.statement)
     if not exercise.hints:
         yield "there are no hints; write at least one"
 
 
-def _microscopes(statement: str) -> Iterator[str]:
-    for text in blocks(statement):
-        try:
-            microscope(text)
-        except AuthorError as error:
-            yield str(error)
+def _pictures(statement: str) -> Iterator[str]:
+    for blocks, read in ((microscope.blocks, microscope.microscope), (chart.blocks, chart.chart)):
+        for text in blocks(statement):
+            try:
+                read(text)
+            except AuthorError as error:
+                yield str(error)
 
 
 def sizes(exercise: Exercise) -> Iterator[str]:

@@ -10,10 +10,7 @@ from grader.judge.cause import Location
 from grader.judge.retrace import Retrace
 
 SECONDS = 1.0  # after which a line is told; the reference needs milliseconds for any call
-_LOADING = (
-    'Code that is not part of your answer, such as a demonstration, belongs under `if __name__ == "__main__":` or into '
-    "another file."
-)
+_LOADING = 'A demonstration belongs under `if __name__ == "__main__":` or into another file.'
 _CALL = "Look for a loop that never ends, or that goes over single numbers where one operation of torch does it."
 
 

@@ -46,6 +46,11 @@ def mean(row: Row) -> float:
     return round(sum(score or 0.0 for score in row.scores) / max(len(row.scores), 1), 2)
 
 
+def title_of(catalog: Catalog, track: str) -> str:
+    """Return the title of the gradebook's page, with the track that it is narrowed to."""
+    return f"Gradebook: {track}" if track in dict(tracks(catalog)) else "Gradebook"
+
+
 def gradebook_view(
     catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake], *, code: str = "", track: str = ""
 ) -> View:

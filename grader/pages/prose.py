@@ -13,8 +13,8 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from grader.exercise.microscope import FENCE
-from grader.pages import microscopes
+from grader.exercise import chart, microscope
+from grader.pages import charts, microscopes
 from grader.pages.shading import shaded
 
 _FUNCTION = re.compile(r"(<mi>(?:ln|log|exp|max|min|sin|cos)</mi>)(?=<m[in])")
@@ -28,6 +28,7 @@ _ENDED = re.compile(
 _MARK = re.compile(r"\\(?:begin|end|left|right|qquad|quad)(?![A-Za-z])|\\.|[{}]", re.DOTALL)
 _DEPTH = {"{": 1, r"\begin": 1, r"\left": 1, "}": -1, r"\end": -1, r"\right": -1}
 _GAPS = (r"\qquad", r"\quad")
+_PICTURES = {microscope.FENCE: microscopes.drawn, chart.FENCE: charts.drawn}  # by the kind of a fenced block
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 
 
@@ -56,10 +57,10 @@ def _reader() -> MarkdownIt:
 
 
 def _block(renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType) -> str:
-    """Return the HTML of a fenced block: a microscope, or else code."""
+    """Return the HTML of a fenced block: a microscope, a chart, or else code."""
     block = tokens[place]
-    drawn = microscopes.drawn(block.content) if block.info.strip() == FENCE else None
-    return drawn or renderer.fence(tokens, place, options, env)
+    draw = _PICTURES.get(block.info.strip())
+    return (draw and draw(block.content)) or renderer.fence(tokens, place, options, env)
 
 
 def _formula(tex: str, options: Mapping[str, bool]) -> str:

@@ -66,7 +66,7 @@ def report_view(
         "empty": False,
         **_verdict(report, number_of_attempt, best),
         "bars": [_bar(NAMES[dimension], points) for dimension, points in sorted_points(report)],
-        "reason": sentence(clean(report.reason)),
+        "reason": "" if _stopped(report) else sentence(clean(report.reason)),
         "causes": causes(report),
         "marks": marks(report),
         "stages": stages_view(report.location),
@@ -160,11 +160,19 @@ def causes(report: Report) -> list[View]:
         return [_cause(diagnosis, kind) for diagnosis, kind in zip((*first, last), kinds(report), strict=True)]
     if not report.complete:
         return [*_said_often(report), _LOOKING]
-    return [_begins(report.location)] if report.location else _said_often(report)
+    return [_begins(report, report.location)] if report.location else _said_often(report)
 
 
-def _begins(location: Location) -> View:
+def _stopped(report: Report) -> bool:
+    """Whether the place where the code was stopped is known: it stands in one card with the reason."""
+    return bool(report.complete and report.reason and report.location and not report.diagnosis)
+
+
+def _begins(report: Report, location: Location) -> View:
     title, message = clean(location.title, 200), clean(location.message, 4000)
+    if _stopped(report):
+        reason = sentence(clean(report.reason))
+        return {"kind": "What happened", "title": title, "message": f"{reason}.\n\n{message}"}
     return {"kind": "Where it starts", "title": title, "message": message}
 
 

@@ -95,7 +95,9 @@ class InstructorHandlers:
                 return self._list(user, asked)
         except NotAllowed as refusal:
             return "Not found", {"attempts": handed_in.refusal_view(str(refusal))}
-        return "Gradebook", {"gradebook": self._gradebook(user, query.get("track", ""))}
+        track = query.get("track", "")
+        title = gradebook.title_of(self.identity.service.catalog, track)
+        return title, {"gradebook": self._gradebook(user, track)}
 
     def _gradebook(self, user: User, track: str) -> View:
         service = self.identity.service

@@ -88,6 +88,7 @@ HANDLERS = {
     "local": "the name of one's own file",
     "log": "entries that are cut at 4000 characters",
     "cli/status": "figures of ours",
+    "exercise/chart": "an author's",
     "exercise/microscope": "an author's",
     "exercise/versions": "files of ours",
     "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",

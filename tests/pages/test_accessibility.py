@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from grader.exercise.catalog import ROOT
 from grader.pages import site as pages
+from grader.pages.lists import pair_address
 from grader.store.records import Role
 from tests.pages.conftest import PASSWORD, Person, Site, wait_for
 
@@ -63,21 +64,23 @@ def fetch(folder: Path) -> Path:
     return next(folder.glob("*.tgz"))
 
 
-WRONG = ROOT / "exercises" / "multi_head_attention" / "examples" / "wrong_added_mask.py"
+EXAMPLES = ROOT / "exercises" / "multi_head_attention" / "examples"
+WRONG = ("wrong_added_mask.py", "wrong_inverted_mask.py")
 
 
 @pytest.fixture(scope="module")
 def reported(site: Site) -> Person:
-    """Return somebody whose wrong answer was graded."""
+    """Return somebody whose two wrong answers were graded."""
     user = site.service.add_user("Somebody with a report", PASSWORD, Role.STUDENT)
-    submission = site.service.submit(user, "multi_head_attention", WRONG.read_text(encoding="utf-8"))
-    wait_for(lambda: (seen := site.service.submission(user, submission).report) is not None and seen.complete)
+    for name in WRONG:
+        id = site.service.submit(user, "multi_head_attention", (EXAMPLES / name).read_text(encoding="utf-8"))
+        wait_for(lambda id=id: (seen := site.service.submission(user, id).report) is not None and seen.complete)
     return Person(user, site.service.sign_in(user.name, PASSWORD, "127.0.0.1"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_report_shuts_nobody_out(open_page, reported, axe, *, scheme):
-    """No finding on a report with a diagnosis, properties, heads to switch and gradients."""
+def test_a_report_shuts_nobody_out(open_page, reported, site, axe, *, scheme):
+    """No finding on a report with a diagnosis, properties, heads and gradients, and where two are compared."""
     page = open_page("/exercise?ex=multi_head_attention", reported, color_scheme=scheme)
     expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
     page.get_by_role("tab", name="My attempts").click()
@@ -91,6 +94,16 @@ def test_a_report_shuts_nobody_out(open_page, reported, axe, *, scheme):
         expect(page.locator(".gym-stages").get_by_role("grid").first).to_be_visible()
 
         assert page.evaluate(RUN) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+    later, earlier = site.service.attempts(reported.user)
+    page.goto(pair_address(later.id, earlier.id))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Multi-head attention: attempt 1 and attempt 2")
+    expect(page.get_by_role("heading", name="Pictures")).to_be_visible()
+    page.evaluate(axe)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(RUN) == [], f"comparison, {width}"
         assert page.evaluate("document.documentElement.scrollWidth") == width
 
 

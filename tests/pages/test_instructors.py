@@ -130,7 +130,7 @@ def test_a_member_is_made_an_instructor_and_a_student_again(open_page, person, s
     who, teacher = person("Hedy Lamarr"), person(role=Role.INSTRUCTOR)
     desk = open_page("/teach/class", teacher)
     desk.get_by_role("link", name="Hedy Lamarr").click()
-    expect(desk).to_have_title("Hedy Lamarr · Attention Gym")
+    expect(desk).to_have_title("Hedy Lamarr: role and membership · Attention Gym")
     for button, role in (("Make an instructor", Role.INSTRUCTOR), ("Make a student", Role.STUDENT)):
         form = desk.locator("form").filter(has=desk.get_by_role("button", name=button))
         form.get_by_role("checkbox").check()
@@ -250,6 +250,8 @@ def test_a_list_is_narrowed_to_an_exercise_and_a_mistake(open_page, person, hand
 
 TITLES = {
     "/teach/": "Gradebook",
+    "/teach/?track=Weights": "Gradebook",
+    "/teach/?track=Encoder+and+decoder": "Gradebook: Encoder and decoder",
     "/teach/?list=all": "Submissions",
     "/teach/?flag=any": "Worth a look",
     "/teach/?submission=none": "Not found",
@@ -292,7 +294,7 @@ def test_an_instructor_renames_a_member(open_page, person, site):
     desk.get_by_label("New name").fill("Valentina Tereshkova")
     desk.get_by_role("button", name="Change the name").click()
     expect(desk.get_by_role("status")).to_contain_text("The name is Valentina Tereshkova now")
-    expect(desk).to_have_title("Valentina Tereshkova · Attention Gym")
+    expect(desk).to_have_title("Valentina Tereshkova: role and membership · Attention Gym")
     desk.goto("/teach/")
     expect(desk.get_by_role("link", name="Valentina Tereshkova")).to_be_visible()
 

@@ -55,6 +55,23 @@ def test_no_checks_are_never_accepted():
     assert title(ended_report(Status.TIMEOUT, "")) == "Your code ran out of time"
 
 
+def test_code_that_was_stopped_at_a_known_line_has_one_card():
+    """The reason and the line stand together; beside a known mistake, or without a line, the reason has its own."""
+    stopped = ended_report(Status.TIMEOUT, "your code was stopped; earlier results count")
+    place = Location("", "The time was over in line 3", "It was still there after 1 s.", 3)
+    known = Diagnosis("late", "Your mask starts late", "See line 3.", certain=True)
+    view, alone = report_view(replace(stopped, location=place)), report_view(stopped)
+    both = report_view(replace(stopped, location=place, diagnosis=(known,)))
+
+    assert (view["reason"], view["causes"]) == ("", [{
+        "kind": "What happened", "title": "The time was over in line 3",
+        "message": "Your code was stopped; earlier results count.\n\nIt was still there after 1 s.",
+    }])  # fmt: skip
+    assert (alone["reason"], alone["causes"]) == ("Your code was stopped; earlier results count", [])
+    assert both["reason"] == alone["reason"]
+    assert [one["title"] for one in both["causes"]] == ["Your mask starts late"]
+
+
 def test_what_uses_up_no_attempt_says_so():
     """A rejected submission tells the student that it does not count."""
     view = report_view(ended_report(Status.REJECTED, "line 3: invalid syntax"), number_of_attempt=2)

@@ -8,10 +8,11 @@ import itertools
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from grader.store import memberships
 from grader.store.records import Role
-from tests.pages.conftest import CODE, PASSWORD
+from tests.pages.conftest import CODE, PASSWORD, Person, Site, wait_for
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, write
 
 SIZES = [(1280, 900, "light"), (1366, 768, "dark"), (390, 844, "light")]
@@ -104,8 +105,104 @@ def test_the_keyboard_alone_is_enough(open_page, person, width, height, scheme):
     expect(page.get_by_role("region", name="Try", exact=True)).to_contain_text("line 16")
 
 
-def test_an_instructor_is_kept_apart_from_students(open_page, person):
-    """The pages of the class are not shown to whoever only knows their addresses."""
-    page = open_page("/teach/", person(role=Role.INSTRUCTOR))
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    stop(page, set(), "Gradebook|grade|Attention Gym")
+def press(control: Locator, key: str = "Enter") -> None:
+    """Use a control by its key; it is in view then, and whoever has no mouse sees that it is the one."""
+    control.focus()
+    ring, left, right = control.evaluate(
+        """(node) => {
+          const style = getComputedStyle(node), box = node.getBoundingClientRect();
+          const drawn = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+          return [drawn && node.matches(":focus-visible"), box.left, box.right - innerWidth];
+        }"""
+    )
+    assert ring, f"{control} has the focus, and nothing shows it"
+    assert left >= 0 >= right, f"{control} has the focus beside the window"
+    control.press(key)
+
+
+@pytest.fixture
+def graded(site: Site, person) -> Person:
+    """Return a student with a mistake and a right answer."""
+    who: Person = person(f"Walked {next(NUMBERS)}")
+    for source in (LATE_MASK, SOLUTION):
+        id = site.service.submit(who.user, "causal_attention", source)
+        wait_for(lambda id=id: (seen := site.service.submission(who.user, id).report) is not None and seen.complete, 90)
+    return who
+
+
+@pytest.fixture
+def code_of_the_class(site: Site):
+    """Give the class code, which counts again afterwards: other tests know it."""
+    yield site.service.class_code
+    with site.service.members._database.write() as session:
+        memberships.replace_code(session, CODE)
+
+
+def read_attempts(page: Page, who: Person, titles: set[str]) -> None:
+    """From the gradebook by a track to a score, to the attempts around it, and to the list of one mistake."""
+    name = who.user.name
+    stop(page, titles, "^Gradebook ·")
+    page.get_by_label("Track").select_option(label="Masks and dropout")
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name=name))
+    expect(page).to_have_title(re.compile("^Gradebook: Masks and dropout ·"))
+    stop(page, titles, "^Gradebook: Masks")
+    press(row.get_by_role("link", name="100", exact=True))
+    expect(page.locator("#attempt")).to_contain_text("Attempt 2 of 2 · full marks")
+    stop(page, titles, f"^{name}: Causal attention, attempt 2")
+    press(page.get_by_role("link", name="Previous attempt"))
+    expect(page.get_by_label("The submitted code")).to_contain_text("diagonal=2")
+    stop(page, titles, f"^{name}: Causal attention, attempt 1")
+    press(page.get_by_role("link", name="Next attempt"))
+    expect(page.get_by_label("The submitted code")).to_contain_text("diagonal=1")
+    press(page.locator("#attempt").get_by_role("link", name=name))
+    lines = page.locator(".gym-attempts li > a")
+    expect(lines).to_have_count(2)
+    stop(page, titles, f"^{name} ·")
+    page.get_by_label("Exercise").select_option(value=f"/teach/?student={who.user.id}&ex=causal_attention")
+    expect(page).to_have_title(re.compile(f"^{name}: Causal attention ·"))
+    page.get_by_label("Mistake").select_option(label="Your mask starts one position too late.")
+    expect(lines).to_have_count(1)
+    stop(page, titles, f"^{name}: Causal attention ·")
+
+
+def change_members(page: Page, name: str, titles: set[str]) -> None:
+    """Draw another class code, remove somebody and take them back."""
+    page.goto("/teach/class")
+    before = page.locator(".gym-big-code").inner_text()
+    stop(page, titles, "^Class and members")
+    press(page.get_by_role("checkbox"), "Space")
+    press(page.get_by_role("button", name="Draw a new code"))
+    expect(page.get_by_role("status")).to_contain_text("This is the new class code.")
+    expect(page.locator(".gym-big-code")).not_to_have_text(before)
+    press(page.get_by_role("region", name="Members", exact=True).get_by_role("link", name=name))
+    stop(page, titles, f"^{name}: role and membership")
+    press(page.get_by_label(f"Yes, remove {name}"), "Space")
+    press(page.get_by_role("button", name="Remove from the class"))
+    expect(page.get_by_role("status")).to_have_text(f"{name} is no longer in the class.")
+    press(page.get_by_role("link", name="Class and members"))
+    press(page.get_by_role("region", name="Former members").get_by_role("link", name=name))
+    press(page.get_by_label(f"Yes, take {name} back"), "Space")
+    press(page.get_by_role("button", name="Take back"))
+    expect(page.get_by_role("status")).to_have_text(f"{name} is a student of the class now.")
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), SIZES)
+def test_an_instructor_reads_attempts_and_changes_the_class(
+    open_page, person, graded, code_of_the_class, visitor, width, height, scheme
+):
+    """From the gradebook to an attempt, to a mistake, to the class, and to a link that gives a new password once."""
+    titles: set[str] = set()
+    name = graded.user.name
+    desk = person(role=Role.INSTRUCTOR)
+    page = open_page("/teach/", desk, viewport={"width": width, "height": height}, color_scheme=scheme)
+    expect(page.locator("#gradebook")).to_contain_text(code_of_the_class)
+    read_attempts(page, graded, titles)
+    change_members(page, name, titles)
+
+    press(page.get_by_role("link", name="Submissions"))
+    press(page.get_by_role("button", name="Link for a new password"))
+    stop(page, titles, "Link for a new password")
+    link = page.get_by_label("Link").input_value()
+    with visitor() as guest:
+        shown = guest.get(link)
+    assert (shown.status_code, name in shown.text) == (200, True)

@@ -32,7 +32,7 @@
   const code = (view) =>
     view.blocks.length ? h("div", { class: "gym-diff", tabindex: "0", role: "region", "aria-label": "Lines that have changed" },
       h("table", {},
-        h("thead", {}, h("tr", {}, ["before", "after", "", "code"].map((name) => h("th", { scope: "col" }, name)))),
+        h("thead", {}, h("tr", {}, ["before", "after", "", "code"].map((name) => (name ? h("th", { scope: "col" }, name) : h("td"))))),
         view.blocks.map((block) => h("tbody", {}, block.map(line))))) : null;
 
   const section = (title, ...inside) => h("section", { class: "gym-block" }, h("h2", {}, title), inside.flat());
