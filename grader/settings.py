@@ -15,6 +15,7 @@ from grader.errors import SettingsError
 PREFIX = "ATTENTION_GYM_"
 SPACE_MARK = "SPACE_ID"  # set on a hosting Space
 SPACE_DATA = Path("/data")  # the disk of a Space that outlives a restart
+FLEETING = Path("var")  # where data lies elsewhere; in a container it goes with the container
 DATABASE = "attention_gym.sqlite3"
 URL = r"^(sqlite:///|postgres(ql)?(\+psycopg)?://)"
 COMMON = {"DATABASE_URL": "database_url"}  # names that platforms give to these settings; ours comes first
@@ -138,10 +139,24 @@ def _wrong(name: str, variable: str, text: str) -> str:
     return f"{variable} is {shown}; expected: {form}"
 
 
+def lost_at_a_restart(settings: Settings, environment: Mapping[str, str] = os.environ) -> str:
+    """Return what a Space without a disk forgets at its next restart, and what helps; empty if it forgets nothing."""
+    if not environment.get(SPACE_MARK) or settings.data != FLEETING:
+        return ""
+    if settings.store_url.startswith("sqlite"):
+        return (
+            "this Space has no disk, so accounts and submissions are lost at its next restart; attach one, which "
+            f"appears as {SPACE_DATA}, or set DATABASE_URL to a Postgres elsewhere"
+        )
+    names = {"SECRET": settings.secret, "CLASS_CODE": settings.class_code}
+    missing = " and ".join(f"{PREFIX}{name}" for name, value in names.items() if not value)
+    return f"this Space has no disk; set {missing}, which is drawn anew at each restart otherwise" if missing else ""
+
+
 def default_data(disk: Path = SPACE_DATA) -> Path:
     """Return where data lies without a setting; `disk` is the one of a Space."""
     if not os.access(disk, os.W_OK | os.X_OK):
-        return Path("var")
+        return FLEETING
     # A directory of its own there, since the disk's topmost one may be open to others; what is in use stays.
     return disk if (disk / DATABASE).exists() else disk / "attention_gym"
 

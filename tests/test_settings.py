@@ -17,7 +17,7 @@ import grader.pages
 import grader.service
 import grader.store
 from grader.errors import SettingsError
-from grader.settings import DATABASE, Settings, default_data
+from grader.settings import DATABASE, FLEETING, Settings, default_data, lost_at_a_restart
 
 
 def test_an_empty_environment_serves_on_loopback() -> None:
@@ -34,6 +34,29 @@ def test_a_hosting_space_is_served_to_everybody_over_https() -> None:
     settings = Settings.from_environment({"SPACE_ID": "class/gym"})
 
     assert (settings.host, settings.cookie_secure) == ("0.0.0.0", True)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({}, "accounts and submissions are lost"),
+        ({"DATABASE_URL": "postgresql://db/gym"}, "set ATTENTION_GYM_SECRET and ATTENTION_GYM_CLASS_CODE, which"),
+        ({"DATABASE_URL": "postgresql://db/gym", "CLASS_CODE": "green-tree"}, "set ATTENTION_GYM_SECRET, which"),
+        ({"DATABASE_URL": "postgresql://db/gym", "CLASS_CODE": "green-tree", "SECRET": "s" * 32}, ""),
+        ({"DATA": "/data/attention_gym"}, ""),
+    ],
+    ids=["nothing is kept", "neither secret nor code", "no secret", "all of it is elsewhere", "there is a disk"],
+)
+def test_a_space_without_a_disk_is_told_what_it_forgets(chosen: dict[str, str], words: str) -> None:
+    """With what helps; somewhere else nothing is said, where a container's folder may well be kept."""
+    environment = {"SPACE_ID": "class/gym", "ATTENTION_GYM_DATA": str(FLEETING)}
+    environment |= {f"ATTENTION_GYM_{name}": value for name, value in chosen.items()}
+    settings = Settings.from_environment(environment)
+
+    said = lost_at_a_restart(settings, environment)
+    assert words in said
+    assert bool(said) == bool(words)
+    assert lost_at_a_restart(settings, {}) == ""
 
 
 def test_every_variable_arrives(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, Delete, Update, delete, func, insert, select, tuple_, update
+from sqlalchemy import ColumnElement, CursorResult, Delete, Update, delete, func, insert, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from grader.jobs.queue import Claim
@@ -21,6 +21,7 @@ from grader.store.records import GradingId, Reason, State, SubmissionId
 from grader.store.tables import OPEN, JobRow, SubmissionRow
 
 WAITING = JobRow.claim.is_(None)
+LONGEST_PAUSE_SECONDS = 60.0  # nobody has to wait for longer: a time that is further ahead is of a clock set back since
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ def depth(session: Session, *, ready: float | None = None) -> dict[str, int]:
     """Count the waiting jobs of each queue; with `ready`, only those that may be taken at that time."""
     query = select(JobRow.queue, func.count()).where(WAITING).group_by(JobRow.queue)
     if ready is not None:
-        query = query.where(JobRow.ready <= ready)
+        query = query.where(_may_be_taken(ready))
     return {queue: count for queue, count in session.execute(query)}  # noqa: C416 - a row is no pair to mypy
 
 
@@ -211,7 +212,11 @@ def place(session: Session, id: SubmissionId) -> QueuePosition | None:
 
 
 def _ready(queue: str, now: float) -> tuple[ColumnElement[bool], ...]:
-    return WAITING, JobRow.queue == queue, JobRow.ready <= now
+    return WAITING, JobRow.queue == queue, _may_be_taken(now)
+
+
+def _may_be_taken(now: float) -> ColumnElement[bool]:
+    return or_(JobRow.ready <= now, JobRow.ready > now + LONGEST_PAUSE_SECONDS)
 
 
 def _held(claim: Claim) -> tuple[ColumnElement[bool], ...]:

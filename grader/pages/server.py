@@ -19,7 +19,7 @@ from grader.bootstrap import start
 from grader.log import set_up_log
 from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout, raise_limit
 from grader.pages.gradio_import import import_gradio
-from grader.settings import Settings
+from grader.settings import Settings, lost_at_a_restart
 
 # With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
 # visitor writes into the header themselves stands before what it adds, and is not believed.
@@ -45,8 +45,8 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     app = create_app(service, settings)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
-    if weakness := weakness_of(service.class_code):
-        LOG.warning(weakness)
+    for warning in filter(None, (weakness_of(service.class_code), lost_at_a_restart(settings))):
+        LOG.warning(warning)
     descriptors = raise_limit()
     # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
     gc.collect()

@@ -74,6 +74,11 @@ class Server:
         while subprocess.run(ready, check=False).returncode:
             assert self._process.poll() is None, (self._folder / "log").read_text()
 
+    def revive(self) -> None:
+        """Start it again if it ended by itself."""
+        if self._process.poll() is not None:
+            self.start()
+
     def stop(self) -> None:
         """Stop it and end all connections."""
         self._process.send_signal(signal.SIGINT)  # at once: SIGTERM waits for whoever is still connected

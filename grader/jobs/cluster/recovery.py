@@ -20,7 +20,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.jobs.claims import WAITING, LostTry
+from grader.jobs.claims import LONGEST_PAUSE_SECONDS, WAITING, LostTry
 from grader.jobs.cluster.library import TASK
 from grader.jobs.delivery import Delivery
 from grader.jobs.worker_lock import WorkerLock
@@ -35,7 +35,15 @@ LOOK_SECONDS = 1.0  # between two looks while there is something to do
 IDLE_LOOK_SECONDS = 2.0  # and while there is nothing; what is lost meanwhile is missed after the silence all the same
 FULL_LOOK_SECONDS = 5.0  # between two looks for jobs that nobody is going to deliver
 TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
-_BEATING = text("SELECT id FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => :silence)")
+# A time that is ahead is of before the server's clock was set back, and says nothing of now.
+_BEATING = text(
+    "SELECT id FROM procrastinate_workers WHERE last_heartbeat BETWEEN"
+    " now() - make_interval(secs => :silence) AND now() + make_interval(secs => :silence)"
+)
+_AHEAD = text(
+    "UPDATE procrastinate_jobs SET scheduled_at = now()"
+    " WHERE status = 'todo' AND scheduled_at > now() + make_interval(secs => :longest)"
+)
 _BEATS = text(
     "SELECT id, greatest(extract(epoch FROM clock_timestamp() - last_heartbeat), 0) FROM procrastinate_workers"
     " WHERE last_heartbeat > now() - make_interval(secs => :silence) ORDER BY id"
@@ -113,6 +121,7 @@ class Recovery:
                 return 0
             self._next = time.monotonic() + FULL_LOOK_SECONDS
             session.execute(_STRAY, {"task": TASK, "beating": sorted(beating)})
+            session.execute(_AHEAD, {"longest": LONGEST_PAUSE_SECONDS})
             claims.adopt(session)
             lost = [
                 SubmissionId(id) for id in session.scalars(select(JobRow.submission_id).where(WAITING, _UNDELIVERED))

@@ -1,0 +1,117 @@
+"""The disk of a Postgres is full: hand-ins are refused, and what was acknowledged is graded once when there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from sqlalchemy import func, select
+
+from grader.jobs.cluster import library
+from grader.jobs.cluster.engine import ClusterEngine
+from grader.jobs.retries import Retries
+from grader.sandbox.lockdown import kernel
+from grader.store import migrate
+from grader.store.engine import Database, StoreUnavailable
+from grader.store.records import State
+from grader.store.tables import GradingRow
+from tests.jobs import postgres
+from tests.jobs.classroom import full_marks, hand_in, states, until
+from tests.jobs.postgres import Server
+
+DISK_BYTES = 256 << 20
+MOST = 5000  # hand-ins; some of the tables has no room after a few dozen
+
+
+class Disk:
+    """A small disk that can be filled to its last byte."""
+
+    def __init__(self, folder: Path) -> None:
+        """Find it at a folder."""
+        self.folder = folder
+        self._ballast = folder / "ballast"
+
+    def fill(self) -> None:
+        """Leave no room."""
+        with self._ballast.open("wb", buffering=0) as ballast:
+            for piece in (1 << 20, 1 << 12):  # the server takes some of it meanwhile
+                with suppress(OSError):
+                    while ballast.write(bytes(piece)) == piece:
+                        pass
+
+    def clear(self) -> None:
+        """Give the room back."""
+        self._ballast.unlink()
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    """Give a small disk."""
+    with TemporaryDirectory(prefix="disk-") as folder:  # not below the folder of the tests, which nobody else may enter
+        try:
+            kernel.mount("tmpfs", folder, kind="tmpfs", flags=0, options=f"size={DISK_BYTES}")
+        except OSError as fault:
+            pytest.skip(f"this system grants no small disk to fill: {fault}")
+        yield Disk(Path(folder))
+        kernel.detach(folder)
+
+
+@pytest.fixture
+def server(disk: Disk) -> Iterator[Server]:
+    """Give a Postgres on it."""
+    disk.folder.chmod(0o755)  # it is served by nobody
+    server = Server(disk.folder)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def database(server: Server) -> Iterator[Database]:
+    """Give an up-to-date database on it, with the library's tables."""
+    database = Database(postgres.make_database(server.url, "gym"))
+    migrate.upgrade(database)
+    with database.engine.begin() as connection:
+        library.install(connection)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def engine(database: Database, tmp_path: Path) -> Iterator[ClusterEngine]:
+    """Give the engine of this machine."""
+    retries = Retries((0.0, 0.0), quick_seconds=600.0)
+    engine = ClusterEngine(database, full_marks, workers=tmp_path / "workers", retries=retries)
+    yield engine
+    engine.drain(5.0)
+
+
+def test_a_full_disk_refuses_hand_ins_and_loses_none(
+    disk: Disk, server: Server, database: Database, engine: ClusterEngine
+) -> None:
+    """Grading goes on as far as it can; whoever is refused is told so, and can hand in again."""
+    engine.start({"cpu": 1})
+    disk.fill()
+    stored = handed_in(database, engine)
+    assert len(stored) < MOST, "somebody is refused"
+    disk.clear()
+    server.revive()
+    with suppress(StoreUnavailable):  # a connection that broke shows it at its first use
+        states(database)
+    stored.append(hand_in(database, engine, "once more").id)
+
+    until(lambda: set(states(database).values()) == {State.DONE}, "all are graded")
+    query = select(GradingRow.submission_id, func.count()).group_by(GradingRow.submission_id)
+    with database.read() as session:
+        assert {id: number for id, number in session.execute(query)} == dict.fromkeys(stored, 1)  # noqa: C416 - a row is no pair to mypy
+
+
+def handed_in(database: Database, engine: ClusterEngine) -> list[str]:
+    """Hand in until somebody is refused; return what was acknowledged."""
+    stored: list[str] = []
+    with suppress(StoreUnavailable):
+        for number in range(MOST):
+            stored.append(hand_in(database, engine, f"s{number}").id)
+    return stored
