@@ -47,6 +47,18 @@ def test_a_small_matrix_and_a_table_are_no_picture() -> None:
     assert pictures(small + "\n\n" + table) == []
 
 
+HEAD = re.compile(r"<th[^>]*>(.*?)</th>", re.DOTALL)
+SILENT = re.compile(r"<math.*?</math>|<[^>]*>", re.DOTALL)  # what is not read aloud everywhere
+
+
+@pytest.mark.parametrize("id", CATALOG)
+def test_every_head_of_a_table_has_words(id: str) -> None:
+    """A formula alone is read aloud by few screen readers, and an empty head by none."""
+    heads = HEAD.findall(to_html(CATALOG[id].statement))
+
+    assert [head for head in heads if not SILENT.sub("", head).strip()] == []
+
+
 def matrices(id: str) -> list[Tensor]:
     """Return the matrices of numbers of a statement, in their order."""
     found = []

@@ -23,7 +23,7 @@ PACKAGE = "axe-core@4.11.0"
 SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ=="
 PAGES = {
     "front page": ("/", None),
-    "exercise": ("/exercise?ex=causal_attention", Role.STUDENT),
+    "exercise": ("/exercise?ex=gradient_descent", Role.STUDENT),
     **{page.title: (page.path, Role.STUDENT) for page in pages.LISTS},
     "sign-in": ("/sign-in", None),
     "register": ("/register", None),
