@@ -1,10 +1,12 @@
 """More workers on one Postgres: `python -m benchmarks scale-out --workers 1 --workers 2`.
 
-Everything is a real program with the real sandbox. A backlog is handed in while nobody grades, so many workers with one
-slot each are started, and grades a second are counted without the first tenth, which has their start. Then two workers
-grade, one of them is killed with all that it started, and the time is taken until what it held is graded by the other;
-and once more, where it is stopped with SIGSTOP: it says nothing any more, as with a network that is cut.
-The embedded run is `python -m grader serve` on SQLite with as many slots.
+Where root runs it, each worker is in a network namespace of its own and reaches Postgres over a cable of its own. In
+the first rows everything is a real program with the real sandbox. A backlog is handed in while nobody grades, so many
+workers with one slot each are started, and grades a second are counted without the first tenth, which has their start.
+The embedded run is `python -m grader serve` on SQLite with as many slots. In the next rows grading only sleeps
+(`benchmarks.sleepers`), so the cores of this machine do not decide.
+Then two real workers grade and one of them is lost, and the time is taken until what it held is graded by the other: it
+is killed with all that it started; it is stopped with SIGSTOP; its network is cut.
 """
 
 from __future__ import annotations
@@ -15,14 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from sqlalchemy import text
 
+from benchmarks.sleepers import SLEEP_SECONDS, all_sleeping, sleeping
 from benchmarks.storm_site import free_port
 from grader.exercise.catalog import ROOT, Catalog
 from grader.grading_process import assemble
@@ -31,7 +36,8 @@ from grader.settings import PREFIX, Settings
 from grader.store import accounts
 from grader.store.engine import Database
 from grader.store.records import Role
-from tests.jobs import postgres
+from tests.jobs import networks, postgres
+from tests.jobs.networks import Network
 
 ANSWER = "exercises/softmax/examples/right_detached_max.py"
 SECRET = "of all machines of the measurement, and not to be guessed"
@@ -87,15 +93,47 @@ class Course:
         self.database.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a worker is: the address at which it reaches the database, and its network, if it has one of its own."""
+
+    url: str
+    network: Network | None = None
+
+    @property
+    def namespace(self) -> str:
+        """The name of its network namespace, or nothing."""
+        return self.network.name if self.network else ""
+
+    def enter(self) -> None:
+        """Have the process that begins here be there."""
+        if self.network is not None:
+            networks.enter(self.network.name)
+
+
 @contextmanager
-def program(course: Course, name: str, *words: str, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+def places(number: int) -> Iterator[tuple[str, list[Place]]]:
+    """Give the URL of a database on a Postgres, and so many places to work at."""
+    with ExitStack() as stack:
+        found = [] if networks.missing() else [stack.enter_context(networks.network()) for _ in range(number)]
+        server = stack.enter_context(postgres.running(*(network.here for network in found)))
+        url = postgres.make_database(server.url, "gym")
+        yield url, [Place(f"{server.url_at(network.here)}/gym", network) for network in found] or [Place(url)] * number
+
+
+@contextmanager
+def program(
+    course: Course, name: str, *words: str, place: Place | None = None, **settings: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command of the grader on the course's database in a session of its own, and stop it in the end."""
+    url = place.url if place else course.url
     given = {"DATA": str(course.folder / name), "SECRET": SECRET, "STOCK_MIB": "0", **settings}
-    given |= {"DATABASE_URL": course.url} if course.url else {}
+    given |= {"DATABASE_URL": url} if url else {}
     environment = {**os.environ, **{PREFIX + key: value for key, value in given.items()}}
     with (course.folder / f"{name}.log").open("wb") as log:
         command = [sys.executable, "-m", "grader", *words]
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        enter = place.enter if place else None
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log, preexec_fn=enter)
     try:
         yield process
     finally:
@@ -109,13 +147,13 @@ def rate(done: list[float]) -> float:
     return (len(counted) - 1) / (counted[-1] - counted[0])
 
 
-def on_postgres(course: Course, workers: int, number: int) -> float:
-    """Return the grades a second of so many workers."""
+def on_postgres(course: Course, at: list[Place], number: int) -> float:
+    """Return the grades a second of a worker at each place."""
     before = len(course.finished())
     course.hand_in(number)
     with ExitStack() as stack:
-        for one in range(workers):
-            stack.enter_context(program(course, f"worker {workers} {one}", *WORKER))
+        for one, place in enumerate(at):
+            stack.enter_context(program(course, f"worker {len(at)} {one}", *WORKER, place=place))
         return rate(course.await_all()[before:])
 
 
@@ -129,26 +167,57 @@ def embedded(folder: Path, slots: int, number: int) -> float:
     return rate(done)
 
 
-def recovery(course: Course, blow: signal.Signals) -> float:
+def asleep_on_postgres(course: Course, at: list[Place], number: int) -> float:
+    """Return the grades a second of a worker at each place whose grading sleeps."""
+    before = len(course.finished())
+    with all_sleeping([(place.url, place.namespace) for place in at], course.folder):
+        course.hand_in(number)
+        return rate(course.await_all()[before:])
+
+
+def asleep_on_sqlite(folder: Path, slots: int, number: int) -> float:
+    """Return the same of one process on SQLite with so many slots."""
+    course = Course(folder, "")
+    with sleeping(str(course.database.engine.url), folder / "engine", slots):
+        course.hand_in(number)
+        done = course.await_all()
+    course.close()
+    return rate(done)
+
+
+def recovery(course: Course, at: list[Place], blow: str) -> float:
     """Return the seconds from the loss of one of two workers to the verdict on what it held."""
-    with program(course, f"left {blow}", *WORKER), program(course, f"lost {blow}", *WORKER) as lost:
-        machine = course.folder / f"lost {blow}" / "workers" / "machine"
+    names = f"left {blow}", f"lost {blow}"
+    with program(course, names[0], *WORKER, place=at[0]), program(course, names[1], *WORKER, place=at[1]) as lost:
+        machine = course.folder / names[1] / "workers" / "machine"
         held: set[str] = set()
         while not held:
             if len(course.finished()) + 20 > course.number:
                 course.hand_in(20)
             held = course.holders().get(machine.read_text(), set()) if machine.exists() else set()
-        family = [lost.pid, *below(lost.pid)]
-        for pid in family:
-            os.kill(pid, blow)
+        undo = _strike(blow, [lost.pid, *below(lost.pid)], at[1])
         start = time.monotonic()
         while held & _waiting(course):
             time.sleep(0.02)
         took = time.monotonic() - start
         course.await_all()
-        for pid in family if blow is signal.SIGSTOP else ():
-            os.kill(pid, signal.SIGCONT)
+        undo()
     return took
+
+
+def _strike(blow: str, family: list[int], place: Place) -> Callable[[], None]:
+    """Lose a worker; return what brings it back, as far as that can be done."""
+    if blow == "cut off":
+        assert place.network is not None
+        place.network.cut()
+        return place.network.mend
+    _signal(family, signal.SIGKILL if blow == "killed" else signal.SIGSTOP)
+    return partial(_signal, family if blow == "stopped" else [], signal.SIGCONT)
+
+
+def _signal(family: list[int], number: signal.Signals) -> None:
+    for pid in family:
+        os.kill(pid, number)
 
 
 def _waiting(course: Course) -> set[str]:
@@ -170,14 +239,24 @@ def scale_out(
     grades: int = 200,
 ) -> None:
     """Measure grades a second of several workers, and how soon a lost one is made up for."""
-    with postgres.served() as server, tempfile.TemporaryDirectory(prefix="scale-out-") as name:
+    numbers = workers or [1, 2, 4]
+    with places(max(2, *numbers)) as (url, at), tempfile.TemporaryDirectory(prefix="scale-out-") as name:
         folder = Path(name)
-        course = Course(folder, postgres.make_database(server, "gym"))
-        typer.echo(f"{len(os.sched_getaffinity(0))} cores, {grades} grades each; grades a second")
-        for number in workers or [1, 2, 4]:
-            found = on_postgres(course, number, grades)
+        course = Course(folder, url)
+        where = networks.missing() or "each worker in a network namespace of its own"
+        load = os.getloadavg()[0]
+        typer.echo(f"{len(os.sched_getaffinity(0))} cores, load {load:.1f}; {where}; {grades} grades each, a second")
+        for number in numbers:
+            found = on_postgres(course, at[:number], grades)
             beside = embedded(folder / f"embedded {number}", number, grades)
             typer.echo(f"{number} workers on Postgres {found:.1f}, {number} slots on SQLite {beside:.1f}")
-        for blow, what in ((signal.SIGKILL, "killed"), (signal.SIGSTOP, "stopped")):
-            typer.echo(f"a worker is {what}: what it held is graded after {recovery(course, blow):.1f} s")
+        for number in numbers:
+            found = asleep_on_postgres(course, at[:number], grades)
+            beside = asleep_on_sqlite(folder / f"asleep {number}", number, grades)
+            ideal = number / SLEEP_SECONDS
+            typer.echo(
+                f"{number} that sleep {SLEEP_SECONDS} s: Postgres {found:.1f}, SQLite {beside:.1f} of {ideal:.0f}"
+            )
+        for blow in ("killed", "stopped", *(() if networks.missing() else ("cut off",))):
+            typer.echo(f"a worker is {blow}: what it held is graded after {recovery(course, at, blow):.1f} s")
         course.close()

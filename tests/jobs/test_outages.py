@@ -6,6 +6,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,3 +103,22 @@ def test_a_machine_that_vanishes_is_replaced_and_changes_nothing_when_it_comes_b
     other.join(60)
     assert other.exitcode == 0
     assert gradings(database) == {"s1": 1}
+
+
+def test_what_a_killed_worker_held_starts_elsewhere_within_five_seconds(
+    database: Database, engine: ClusterEngine, tmp_path: Path
+) -> None:
+    """Nobody of its machine is left to tell; its connections have ended with it."""
+    context = multiprocessing.get_context("spawn")
+    (heard, begun), (proceed, _told) = context.Pipe(duplex=False), context.Pipe(duplex=False)
+    url = database.engine.url.render_as_string(hide_password=False)
+    other = context.Process(target=work, args=(url, tmp_path / "there", begun, proceed))
+    other.start()
+    hand_in(database, engine, "s1")
+    assert heard.poll(60)
+    engine.start({"cpu": 1})
+    other.kill()
+    killed = time.monotonic()
+    until(lambda: states(database) == {"s1": State.DONE}, "it is graded here")
+
+    assert time.monotonic() - killed < 5.0

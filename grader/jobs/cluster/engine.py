@@ -25,7 +25,7 @@ from grader.jobs.cluster import tryouts as shared
 from grader.jobs.cluster.heartbeat import Heartbeat
 from grader.jobs.cluster.library import TRYOUTS, Deferred, worker_app
 from grader.jobs.cluster.notices import Notices
-from grader.jobs.cluster.recovery import BEAT_SECONDS, Holder, Recovery, machine_in
+from grader.jobs.cluster.recovery import BEAT_SECONDS, Holder, Recovery, connection_name, machine_in
 from grader.jobs.engine import GradingEngine
 from grader.jobs.messages import Interrupt, Message, TryoutAnswered
 from grader.jobs.queue import Grade
@@ -139,9 +139,11 @@ class ClusterEngine(GradingEngine):
     async def _deliver_all(self, slots: Counter[str]) -> None:
         self._loop, self._deliveries = asyncio.get_running_loop(), asyncio.current_task()
         self._loop.set_default_executor(ThreadPoolExecutor(slots.total() + _MORE_THREADS, "delivered"))
+        assert self._lock is not None
+        url, name = self._database.engine.url, connection_name(self._lock.id)
         while not self._stop.is_set():
             try:
-                await _work(worker_app(self._database.engine.url, self._grade_delivered, self._try_delivered), slots)
+                await _work(worker_app(url, name, self._grade_delivered, self._try_delivered), slots)
             except Exception as fault:  # noqa: BLE001 - whatever ends the library's worker, it is begun again
                 LOG.warning("jobs are not delivered to this process, next in %s s: %r", REST_SECONDS, fault)
                 await asyncio.sleep(REST_SECONDS)

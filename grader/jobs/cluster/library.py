@@ -59,17 +59,23 @@ def conninfo(url: URL) -> str:
     return make_conninfo(address, **chosen)
 
 
-def worker_app(url: URL, grade: Callable[[str, int, SubmissionId], None], answer: Callable[[str], None]) -> App:
+def worker_app(
+    url: URL, name: str, grade: Callable[[str, int, SubmissionId], None], answer: Callable[[str], None]
+) -> App:
     """Return an app whose workers do what they are brought.
 
     Args:
         url: of the database.
+        name: under which its connections are known at the server.
         grade: called with the queue, the worker's number in the library, and the submission.
         answer: called with a tryout.
     """
     app = App(
         connector=PsycopgConnector(
-            conninfo=conninfo(url), min_size=1, max_size=_CONNECTIONS, configure=_without_transactions
+            conninfo=make_conninfo(conninfo(url), application_name=name),
+            min_size=1,
+            max_size=_CONNECTIONS,
+            configure=_without_transactions,
         )
     )
 

@@ -1,8 +1,9 @@
 """Finds what was in the hands of workers that are gone, and what nobody is going to deliver.
 
-A worker shows that it lives by the library's heartbeat; one on this machine, whose process has ended, is known at once
-by its lock. All of it is one transaction, and one process at a time does it. It also announces what may be taken now,
-so that the library's workers need not look for themselves. This is the only module that reads the library's tables.
+A worker shows that it lives by the library's heartbeat, and by the connections of its process, which end with it. One
+on this machine, whose process has ended, is known at once by its lock. All of it is one transaction, and one process at
+a time does it. It also announces what may be taken now, so that the library's workers need not look for themselves.
+This is the only module that reads the library's tables.
 """
 
 from __future__ import annotations
@@ -31,15 +32,17 @@ from grader.store.tables import JobRow
 LOG = logging.getLogger(__name__)
 BEAT_SECONDS = 1.0
 SILENCE_SECONDS = 4.0  # without a heartbeat, and a worker counts as gone
-LOOK_SECONDS = 1.0  # between two looks while there is something to do
+QUIET_SECONDS = 2.0  # the same, where its process has no connection any more: that ends at once with the process
+LOOK_SECONDS = 0.5  # between two looks while there is something to do
 IDLE_LOOK_SECONDS = 2.0  # and while there is nothing; what is lost meanwhile is missed after the silence all the same
 FULL_LOOK_SECONDS = 5.0  # between two looks for jobs that nobody is going to deliver
 TURN = text("SELECT pg_try_advisory_xact_lock(hashtext('grader: recovery'))")
 # A time that is ahead is of before the server's clock was set back, and says nothing of now.
 _BEATING = text(
-    "SELECT id FROM procrastinate_workers WHERE last_heartbeat BETWEEN"
-    " now() - make_interval(secs => :silence) AND now() + make_interval(secs => :silence)"
+    "SELECT id, extract(epoch FROM clock_timestamp() - last_heartbeat) FROM procrastinate_workers"
+    " WHERE last_heartbeat BETWEEN now() - make_interval(secs => :silence) AND now() + make_interval(secs => :silence)"
 )
+_CONNECTED = text("SELECT application_name FROM pg_stat_activity WHERE datname = current_database()")
 _AHEAD = text(
     "UPDATE procrastinate_jobs SET scheduled_at = now()"
     " WHERE status = 'todo' AND scheduled_at > now() + make_interval(secs => :longest)"
@@ -113,7 +116,7 @@ class Recovery:
             if not session.scalar(TURN):
                 return 0
             held, due = claims.holders(session), full or time.monotonic() >= self._next
-            beating = set(session.scalars(_BEATING, {"silence": SILENCE_SECONDS})) if held or due else set()
+            beating = _beating(session) if held or due else {}
             freed = [id for one in held.items() for id in self._freed(session, one, beating)]
             announced = session.execute(_ANNOUNCED).all()
             self.pause = LOOK_SECONDS if held or announced else IDLE_LOOK_SECONDS
@@ -131,17 +134,32 @@ class Recovery:
             LOG.warning("%d open submissions were in nobody's hands; they are graded again", len(lost))
         return len(lost)
 
-    def _freed(self, session: Session, held: tuple[str, set[str]], beating: set[int]) -> list[SubmissionId]:
+    def _freed(self, session: Session, held: tuple[str, set[str]], beating: dict[int, float]) -> list[SubmissionId]:
         name, tokens = held
         holder = Holder.read(name)
         if self.lock.holds(name):
             own = self.tokens()
             return [] if tokens <= own else claims.release(session, name, LostTry.HANDED_BACK, keep=own)
-        if holder.machine == self.machine and self.lock.dead(holder.lock):
-            return claims.release(session, name, LostTry.KILLED)
-        if holder.number not in beating:
-            return claims.release(session, name, LostTry.VANISHED)
-        return []
+        killed = holder.machine == self.machine and self.lock.dead(holder.lock)
+        seconds = beating.get(holder.number, SILENCE_SECONDS)
+        if not killed and (seconds < QUIET_SECONDS or (seconds < SILENCE_SECONDS and _connected(session, holder))):
+            return []
+        beating.pop(holder.number, None)  # else what it was brought would not count as stray yet
+        return claims.release(session, name, LostTry.KILLED if killed else LostTry.VANISHED)
+
+
+def connection_name(lock: str) -> str:
+    """Return the name under which the connections of a process are known at the server."""
+    return f"attention-gym {lock}"
+
+
+def _beating(session: Session) -> dict[int, float]:
+    """Return how many seconds ago each worker that may live was heard of, by its number in the library."""
+    return {id: float(seconds) for id, seconds in session.execute(_BEATING, {"silence": SILENCE_SECONDS})}
+
+
+def _connected(session: Session, holder: Holder) -> bool:
+    return connection_name(holder.lock) in session.scalars(_CONNECTED).all()
 
 
 def beats(session: Session) -> list[tuple[int, float]]:
