@@ -206,3 +206,14 @@ def test_an_instructor_reads_attempts_and_changes_the_class(
     with visitor() as guest:
         shown = guest.get(link)
     assert (shown.status_code, name in shown.text) == (200, True)
+
+
+def test_keys_bring_a_control_into_view_as_a_whole(open_page, person, graded):
+    """A browser leaves a score where it is that the edge of its table cuts off a little."""
+    page = open_page("/teach/?track=Masks+and+dropout", person(role=Role.INSTRUCTOR))
+    row = page.get_by_role("row").filter(has=page.get_by_role("link", name=graded.user.name))
+    score = row.get_by_role("link", name="100", exact=True)
+    box = score.bounding_box()
+    page.set_viewport_size({"width": int(box["x"] + box["width"] - 9), "height": 900})
+
+    press(score)

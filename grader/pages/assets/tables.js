@@ -40,6 +40,9 @@
       h("ul", { class: "gym-cards" }, one.exercises.map(card)));
 
   /* What this is, for somebody who has done nothing yet: a wrong answer as its report shows it. */
+  // A browser takes a control of which 32 pixels are in view for visible; whoever uses keys sees the whole of it.
+  const whole = ({ target }) => { if (target.matches(":focus-visible")) target.scrollIntoView({ block: "nearest", inline: "nearest" }); };
+
   const SIZE = 7;
   const map = () => {
     const grid = h("div", { class: "gym-hero-map", role: "img", "aria-label": "A map of attention weights; one cell to the right of the diagonal is marked as wrong in each row." });
@@ -154,7 +157,7 @@
     const search = view.rows.length > 10 && h("input", { type: "search", class: "gym-search", placeholder: view.find ?? "Find a name", "aria-label": "Find in this table",
       input: (event) => { wanted = event.target.value.toLowerCase(); show(); } });
     return h("div", { class: "gym-table" }, search,
-      h("div", { class: "gym-scroll", tabindex: "0", role: "region", "aria-label": view.label },
+      h("div", { class: "gym-scroll", tabindex: "0", role: "region", "aria-label": view.label, focusin: whole },
         h("table", {}, h("thead", {}, groups, h("tr", {}, heads)), body)));
   };
 
