@@ -33,6 +33,7 @@ from grader.store.processes import KnownProcess
 if TYPE_CHECKING:  # only Postgres needs its libraries
     from grader.jobs.cluster.pages import RemoteQueue
 
+STOP_SECONDS = 1.0  # at most between a signal and the stop
 ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
 
 
@@ -154,7 +155,8 @@ def grade_until(
         slots = rules_of(starting.settings, with_gpu=hello.gpu).slots
         starting.supervisor.start({device: number for device, number in slots.items() if device in devices})
         ready(hello.box)
-        stop.wait()
+        while not stop.wait(STOP_SECONDS):
+            pass  # a signal that another thread has got, as after SIGCONT, ends no wait of the main one
         starting.supervisor.drain(settings.drain_seconds)
     finally:
         starting.database.close()
