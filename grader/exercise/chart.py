@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from grader.errors import AuthorError
+from grader.exercise.block import read_block
 
 FENCE = "chart"
 _BLOCK = re.compile(rf"^```{FENCE}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -53,14 +52,7 @@ def chart(text: str) -> Chart:
     Raises:
         AuthorError: it is no TOML, or its numbers do not fit together.
     """
-    try:
-        return Chart.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise AuthorError(f"a chart of the statement is no TOML: {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][:2]) or "its numbers"
-        raise AuthorError(f"a chart of the statement is wrong, in `{where}`: {first['msg']}") from error
+    return read_block(Chart, text, what="chart", depth=2)
 
 
 def blocks(statement: str) -> Iterator[str]:

@@ -7,13 +7,12 @@ are served by a process without torch, and a reader changes the numbers; so no r
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from grader.errors import AuthorError
+from grader.exercise.block import read_block
 
 FENCE = "microscope"
 _BLOCK = re.compile(rf"^```{FENCE}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -91,14 +90,7 @@ def microscope(text: str) -> Microscope:
     Raises:
         AuthorError: it is no TOML, or its numbers do not fit together.
     """
-    try:
-        return Microscope.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise AuthorError(f"a microscope of the statement is no TOML: {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][:1]) or "its numbers"
-        raise AuthorError(f"a microscope of the statement is wrong, in `{where}`: {first['msg']}") from error
+    return read_block(Microscope, text, what="microscope")
 
 
 def blocks(statement: str) -> Iterator[str]:

@@ -40,5 +40,5 @@ class TurnLengths:
             taken = tuple(self._taken.get(exercise, ()))
         turn = self._first
         if taken:
-            turn *= min(max(TIMES * median(taken) / self._first, SHORTEST), LONGEST)
+            turn = min(max(TIMES * median(taken), SHORTEST * self._first), LONGEST * self._first)
         return float(turn * 2.0 ** (tries - 1))
