@@ -50,12 +50,17 @@ def on_sqlite(folder: Path) -> Iterator[Site]:
 @contextmanager
 def on_postgres(server: str, folder: Path) -> Iterator[Site]:
     """Give a site on a new database of a server, with the library's tables."""
+    with _closed(Site(new_database(server), folder)) as site:
+        yield site
+
+
+def new_database(server: str) -> Database:
+    """Return a new database of a server, up to date and with the library's tables; the caller closes it."""
     database = Database(postgres.make_database(server, f"site{next(NUMBERS)}"))
     migrate.upgrade(database)
     with database.engine.begin() as connection:
         library.install(connection)
-    with _closed(Site(database, folder)) as site:
-        yield site
+    return database
 
 
 @contextmanager

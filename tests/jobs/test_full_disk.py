@@ -10,16 +10,14 @@ from tempfile import TemporaryDirectory
 import pytest
 from sqlalchemy import func, select
 
-from grader.jobs.cluster import library
 from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.retries import Retries
 from grader.sandbox.lockdown import kernel
-from grader.store import migrate
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import State
 from grader.store.tables import GradingRow
-from tests.jobs import postgres
 from tests.jobs.classroom import full_marks, hand_in, states, until
+from tests.jobs.engines import new_database
 from tests.jobs.postgres import Server
 
 DISK_BYTES = 256 << 20
@@ -71,10 +69,7 @@ def server(disk: Disk) -> Iterator[Server]:
 @pytest.fixture
 def database(server: Server) -> Iterator[Database]:
     """Give an up-to-date database on it, with the library's tables."""
-    database = Database(postgres.make_database(server.url, "gym"))
-    migrate.upgrade(database)
-    with database.engine.begin() as connection:
-        library.install(connection)
+    database = new_database(server.url)
     yield database
     database.close()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import multiprocessing
 import os
 import signal
@@ -13,19 +12,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
-from grader.jobs.cluster import library
 from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.retries import Retries
-from grader.store import migrate
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import State
 from grader.store.tables import GradingRow
 from tests.jobs import postgres
 from tests.jobs.classroom import full_marks, hand_in, states, until
 from tests.jobs.cluster_worker import work
+from tests.jobs.engines import new_database
 from tests.jobs.postgres import Server
-
-NUMBERS = itertools.count()
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +34,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def database(server: Server) -> Iterator[Database]:
     """Give an up-to-date database on it, with the library's tables."""
-    database = Database(postgres.make_database(server.url, f"class{next(NUMBERS)}"))
-    migrate.upgrade(database)
-    with database.engine.begin() as connection:
-        library.install(connection)
+    database = new_database(server.url)
     yield database
     database.close()
 
