@@ -2,8 +2,8 @@
 
 Who treats the samples of a batch apart gives the same either way, and the larger batch costs little more than one call.
 Whether a submission does so is looked at each time: the larger batch begins and ends with the inputs of a call that was
-made by itself before. Whatever mixes samples, tells them apart by their place, or takes one batch size only gives
-something else for one of these two, or raises. Then nothing of the larger batch counts, and each call is made by itself.
+made by itself before. Whatever mixes samples, tells them apart by their place, or takes one batch size only, gives
+something else for one of these two, or raises. Then the larger batch does not count, and each call is made by itself.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ Bases = dict[str, Base]  # by the name of the call
 
 def groups(calls: Sequence[Call]) -> Iterator[tuple[Call, ...]]:
     """Yield the calls in their order; those together that may be made as one."""
-    for key, group in groupby(calls, _kind):
-        yield from [tuple(group)] if key is not None else [(call,) for call in group]
+    for kind, group in groupby(calls, _kind):
+        together = tuple(group)
+        yield from [together] if kind is not None else [(call,) for call in together]
 
 
 def _kind(call: Call) -> tuple[object, ...] | None:
@@ -49,10 +50,8 @@ def _kind(call: Call) -> tuple[object, ...] | None:
     return case_of(call.name), call.build, call.part, call.batched, tuple(call.arguments)
 
 
-def observe_group(
-    calls: Sequence[Call], bases: Bases, observe_one: Callable[[Call], CallSeen]
-) -> Iterator[CallSeen]:
-    """Yield what each of `calls`, a group, gives; `bases` are the plain calls that were made, this one then included."""
+def observe_group(calls: Sequence[Call], bases: Bases, observe_one: Callable[[Call], CallSeen]) -> Iterator[CallSeen]:
+    """Yield what each of `calls`, a group, gives; `bases` are the plain calls that were made, these then included."""
     base = bases.get(call_name(case_of(calls[0].name)))
     if base is not None and len(calls) > 1 and _fits(base, calls[0]):
         parts = _unstack(observe_one(_stack(calls, base)), calls, base)
@@ -118,7 +117,7 @@ def _agree(ends: Tensor, alone: Tensor) -> bool:
 
 
 def _part(call: Call, tensors: Mapping[SlotKey, Tensor]) -> CallSeen:
-    slots = {
+    slots: dict[str, Seen] = {
         slot.key: Seen(Presence.TENSOR, tensors[slot.key], slot.shape, str(tensors[slot.key].dtype).partition(".")[2])
         for slot in call.outputs
     }

@@ -27,7 +27,7 @@ _MODULES = (
     "torch._refs", "torch._decomp.decompositions_for_jvp", "torch.func", "torch.optim", "torch.utils.checkpoint",
     "torch.utils.flop_counter", "torch.utils.serialization", "torch.nn.utils.prune", "torch.nn.attention",
     "torch.nn.attention.flex_attention", "torch.nn.attention.bias", "torch.nn.utils.parametrizations", "torch.fx",
-    "torch.distributions", "torch.sparse", "torch.masked", "torch.testing", "torch.fx.experimental.symbolic_shapes",
+    "torch.distributions", "torch.sparse", "torch.masked", "torch.testing",
 )  # fmt: skip
 _OPTIONAL = ("einops", "einops.layers.torch", "jaxtyping")
 
