@@ -26,6 +26,7 @@ from torch import Tensor
 
 from grader.box import traps
 from grader.box.plan import DTYPES, Function, Plan, TensorSpec
+from grader.box.rows import tensors_in
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
 Group = list[Any]  # dtype, shape, and how many tensors of these there are
@@ -104,7 +105,8 @@ class _Writer:
 
 def _row(value: Any) -> list[Any]:
     """Return the fields of a dataclass up to the last that has not its default."""
-    read, defaults = _columns(type(value))
+    kind: Any = type(value)
+    read, defaults = _columns(kind)
     row = list(read(value))
     while row and row[-1] is defaults[len(row) - 1]:
         row.pop()
@@ -114,7 +116,8 @@ def _row(value: Any) -> list[Any]:
 @cache
 def _columns(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], list[Any]]:
     """Return what reads all fields of a dataclass, which has two or more, and their defaults."""
-    return attrgetter(*kind.__dataclass_fields__), [_default(field) for field in fields(kind)]
+    names = [field.name for field in fields(kind)]
+    return attrgetter(*names), [_default(field) for field in fields(kind)]
 
 
 def _default(field: Field[Any]) -> Any:
@@ -137,7 +140,7 @@ def open_job(blob: bytearray) -> Job:
     start = _LENGTH.size + _LENGTH.unpack_from(blob)[0]
     whole = json.loads(str(memoryview(blob)[_LENGTH.size : start], "ascii"))
     slots = [TensorSpec(key, tuple(axes), tuple(shape), *dtype) for key, axes, shape, *dtype in whole["slots"]]
-    plan: Plan = _reader(Plan)(whole["plan"], _Parts(list(_groups(whole["groups"], blob, start)), slots))
+    plan: Plan = _plan_reader()(whole["plan"], _Parts(list(_groups(whole["groups"], blob, start)), slots))
     return Job(plan, whole["source"], whole["modules"])
 
 
@@ -158,13 +161,17 @@ def _groups(groups: list[Group], blob: bytearray, start: int) -> Iterator[list[T
             if count
             else torch.empty(0, dtype=dtype)
         )
-        strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
-        yield [whole.as_strided(shape, strides, member * count) for member in range(members)]
+        yield tensors_in(whole, [tuple(shape)] * members)
         size = whole.nbytes
         start += size + _missing(size)
 
 
 Read = Callable[[Json, _Parts], Any]
+
+
+@cache
+def _plan_reader() -> Read:
+    return _instance(Plan)
 
 
 @cache
