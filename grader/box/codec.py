@@ -178,6 +178,8 @@ def _plan_reader() -> Read:
 def _reader(kind: Any) -> Read | None:
     """Return what reads a value of a type that a plan has; None where it is what JSON gives."""
     origin, inner = get_origin(kind), get_args(kind)
+    if kind == tuple[Tensor | None, ...]:
+        return _gradients
     if origin is tuple:  # always of one type and of any length
         return _each(_reader(inner[0]))
     if origin is Mapping:
@@ -218,3 +220,13 @@ def _argument(data: Json, parts: _Parts) -> Any:
     if isinstance(data, list):
         return parts.groups[data[0]][data[1]]
     return Function(data["function"]) if isinstance(data, dict) else data
+
+
+def _gradients(data: Json, parts: _Parts) -> tuple[Tensor | None, ...]:
+    """Return gradients in memory of their own: they go into a backward pass as they are.
+
+    There a submission may write into them. Where they lie decides how torch rounds; whatever else a call is given is
+    copied by `observe`, so all of it lies as in a process without a job.
+    """
+    found = (_argument(one, parts) for one in data)
+    return tuple([None if gradient is None else gradient.clone() for gradient in found])
