@@ -13,7 +13,7 @@ from grader.box import fields
 from grader.box.frames import ABSENT, DTYPE_NAMES, IN_WORDS, PRESENCES, SLOT_TEXT_LIMIT, TEXT_LENGTH, TEXT_LIMIT
 from grader.box.observations import Presence, Seen
 from grader.box.plan import DTYPES, TensorSpec
-from grader.box.rows import tensors_in
+from grader.box.rows import row_of
 from grader.errors import BadAnswer
 
 _WIDEST = 8  # bytes of a number
@@ -39,51 +39,51 @@ def read(slots: Sequence[TensorSpec], body: bytes) -> tuple[dict[str, Seen], Map
     if length > min(_longest_text(slots), len(body) - start):
         raise BadAnswer(f"the text of a call claims {length} bytes, which are not there or too many")
     told = fields.parse(body[start : start + length]) if length else _NOTHING_TO_TELL
-    found = _tensors(slots, codes, memoryview(body)[start + length :])
-    found |= _words(codes, told.get("slots"))
-    return {slots[number].key: found[number] for number in sorted(found)}, told
+    found = _tensors(slots, codes, body[start + length :])
+    for number, seen in _words(codes, told.get("slots")):
+        found[number] = seen
+    return {slot.key: seen for slot, seen in zip(slots, found, strict=True) if seen is not None}, told
 
 
 def _longest_text(slots: Sequence[TensorSpec]) -> int:
     return TEXT_LIMIT + SLOT_TEXT_LIMIT * len(slots)
 
 
-def _tensors(slots: Sequence[TensorSpec], codes: bytes, values: memoryview) -> dict[int, Seen]:
-    """Return the slots with a tensor, by their numbers; the tensors of one dtype share one piece of memory."""
-    found: dict[int, Seen] = {}
+def _tensors(slots: Sequence[TensorSpec], codes: bytes, values: bytes) -> list[Seen | None]:
+    """Return what came for each slot with a tensor, else None; the tensors of one dtype share one piece of memory."""
+    found: list[Seen | None] = [None] * len(slots)
     start = 0
     for code in sorted(set(codes)):
         if code >= len(DTYPE_NAMES):
             break
-        name = DTYPE_NAMES[code]
         numbers = [number for number, one in enumerate(codes) if one == code]
-        shapes = [slots[number].shape for number in numbers]
-        size = sum(map(math.prod, shapes)) * DTYPES[name].itemsize
-        tensors = tensors_in(_row(values[start : start + size], size, DTYPES[name]), shapes)
-        for number, shape, tensor in zip(numbers, shapes, tensors, strict=True):
-            found[number] = Seen(Presence.TENSOR, tensor, shape, name)
-        start += size
+        name = DTYPE_NAMES[code]
+        row = row_of(tuple([slots[number].shape for number in numbers]))
+        end = start + row.size * DTYPES[name].itemsize
+        if end > len(values):
+            raise BadAnswer(f"the tensors of a call have {len(values)} bytes; their shapes and dtypes need {end}")
+        tensors = row.cut(_numbers(values[start:end], DTYPES[name]))
+        for number, tensor in zip(numbers, tensors, strict=True):
+            found[number] = Seen(Presence.TENSOR, tensor, slots[number].shape, name)
+        start = end
     if start != len(values):
         raise BadAnswer(f"the tensors of a call have {len(values)} bytes; their shapes and dtypes need {start}")
     return found
 
 
-def _row(raw: memoryview, size: int, dtype: torch.dtype) -> Tensor:
-    """Return so many bytes as numbers, in memory of their own."""
-    if len(raw) != size:
-        raise BadAnswer(f"tensors have {len(raw)} bytes; their shapes and dtypes need {size}")
-    copy = bytearray(raw)
-    if dtype is torch.bool and copy.translate(None, b"\0\1"):
+def _numbers(raw: bytes, dtype: torch.dtype) -> Tensor:
+    """Return bytes as numbers, in memory of their own."""
+    if dtype is torch.bool and raw.translate(None, b"\0\1"):
         raise BadAnswer("a tensor is bool, but has bytes that are neither 0 nor 1")
-    return torch.frombuffer(copy, dtype=dtype) if size else torch.empty(0, dtype=dtype)
+    return torch.frombuffer(bytearray(raw), dtype=dtype) if raw else torch.empty(0, dtype=dtype)
 
 
-def _words(codes: bytes, told: Any) -> dict[int, Seen]:
-    """Return the slots with whatever else came in the place of a tensor, by their numbers."""
+def _words(codes: bytes, told: Any) -> list[tuple[int, Seen]]:
+    """Return the slots with whatever else came in the place of a tensor, with their numbers."""
     numbers = [number for number, code in enumerate(codes) if len(DTYPE_NAMES) <= code != ABSENT]
     if not isinstance(told, list) or len(told) != len(numbers):
         raise BadAnswer("the slots in words are not a list, or not as many as there are codes for them")
-    return {number: _in_words(codes[number], data) for number, data in zip(numbers, told, strict=True)}
+    return [(number, _in_words(codes[number], data)) for number, data in zip(numbers, told, strict=True)]
 
 
 def _in_words(code: int, data: Any) -> Seen:

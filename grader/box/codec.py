@@ -12,7 +12,6 @@ plan needs no line here. Only our own side writes this: the child reads it, and 
 from __future__ import annotations
 
 import json
-import math
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -26,7 +25,7 @@ from torch import Tensor
 
 from grader.box import traps
 from grader.box.plan import DTYPES, Function, Plan, TensorSpec
-from grader.box.rows import tensors_in
+from grader.box.rows import row_of
 
 Json = Any  # what json.loads gives; checked by the constructors it is handed to
 Group = list[Any]  # dtype, shape, and how many tensors of these there are
@@ -54,7 +53,9 @@ def encode_job(plan: Plan, source: str, modules: Mapping[str, str] | None = None
     traps.check(plan.forbidden)
     writer = _Writer()
     whole = {"source": source, "modules": modules or {}, "plan": plan, "slots": writer.slots, "groups": writer.groups}
-    text = json.dumps(whole, default=writer.write)  # the two lists come last: they are filled by writing the plan
+    text = json.dumps(
+        whole, default=writer.write, check_circular=False
+    )  # the two lists come last: they are filled by writing the plan
     text = text.ljust(len(text) + _missing(len(text)))
     return b"".join([_LENGTH.pack(len(text)), text.encode("ascii"), *writer.numbers()])
 
@@ -76,7 +77,7 @@ class _Writer:
             return self._slot(value)
         if isinstance(value, Function):
             return {"function": value.name}
-        return dict(value) if isinstance(value, Mapping) else _row(value)
+        return _row(value) if is_dataclass(value) else dict(value)
 
     def numbers(self) -> Iterator[memoryview | bytes]:
         """Yield the bytes of all tensors that were written, group by group."""
@@ -155,14 +156,14 @@ class _Parts:
 def _groups(groups: list[Group], blob: bytearray, start: int) -> Iterator[list[Tensor]]:
     """Yield the tensors of each group; the first one's numbers lie in `blob` from `start` on."""
     for name, shape, members in groups:
-        dtype, count = DTYPES[name], math.prod(shape)
-        whole = (
-            torch.frombuffer(blob, dtype=dtype, offset=start, count=members * count)
-            if count
+        dtype, row = DTYPES[name], row_of((tuple(shape),) * members)
+        numbers = (
+            torch.frombuffer(blob, dtype=dtype, offset=start, count=row.size)
+            if row.size
             else torch.empty(0, dtype=dtype)
         )
-        yield tensors_in(whole, [tuple(shape)] * members)
-        size = whole.nbytes
+        yield row.cut(numbers)
+        size = row.size * dtype.itemsize
         start += size + _missing(size)
 
 

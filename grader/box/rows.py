@@ -1,28 +1,43 @@
-"""Tensors that lie one after the other in a row of numbers."""
+"""Where tensors lie that stand one after the other in a row of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import lru_cache
+from typing import NamedTuple
 
 from torch import Tensor
 
+Shape = tuple[int, ...]
 
-def tensors_in(row: Tensor, shapes: Iterable[tuple[int, ...]]) -> list[Tensor]:
-    """Return tensors of these shapes, the first from the first number of `row` on; they lie in the memory of `row`."""
-    found, start = [], 0
+
+class Place(NamedTuple):
+    """Where a tensor lies: what `as_strided` asks for."""
+
+    shape: Shape
+    strides: Shape
+    start: int
+
+
+class Row(NamedTuple):
+    """The places of some tensors, and how many numbers they have together."""
+
+    places: tuple[Place, ...]
+    size: int
+
+    def cut(self, numbers: Tensor) -> list[Tensor]:
+        """Return the tensors; they lie in the memory of `numbers`, which has one dimension."""
+        return [numbers.as_strided(shape, strides, start) for shape, strides, start in self.places]
+
+
+@lru_cache(maxsize=500)
+def row_of(shapes: tuple[Shape, ...]) -> Row:
+    """Return where tensors of these shapes lie."""
+    places, start = [], 0
     for shape in shapes:
-        strides, count = _layout(shape)
-        found.append(row.as_strided(shape, strides, start))
+        strides, count = [], 1
+        for length in reversed(shape):
+            strides.append(count)
+            count *= length
+        places.append(Place(shape, tuple(reversed(strides)), start))
         start += count
-    return found
-
-
-@lru_cache(maxsize=1000)
-def _layout(shape: tuple[int, ...]) -> tuple[tuple[int, ...], int]:
-    """Return the strides of a contiguous tensor of this shape, and how many numbers it has."""
-    strides, count = [], 1
-    for size in reversed(shape):
-        strides.append(count)
-        count *= size
-    return tuple(reversed(strides)), count
+    return Row(tuple(places), start)

@@ -18,6 +18,8 @@ from grader.errors import BadAnswer
 __all__ = ["END", "FrameReader", "pack"]
 
 _FRAMES = {int(frame): frame for frame in Frame}
+_WORDY = (Frame.BUILT, Frame.LOADING, Frame.TOUCHED, Frame.LOADED)
+_LIMITS: dict[int, int] = {**dict.fromkeys(_WORDY, TEXT_LIMIT), Frame.END: 0}  # bytes; others depend on their call
 _LOADING, _LOADED = "loading", "loaded"  # calls are `case/variant`, builds `build …`
 
 
@@ -65,17 +67,15 @@ class FrameReader:
         return self.events[known:]
 
     def _expect_sane(self, kind: int, index: int, length: int) -> None:
-        if kind not in _FRAMES:
-            raise BadAnswer(f"the answer has a frame of unknown kind {kind}")
-        limit = TEXT_LIMIT
+        limit = _LIMITS.get(kind)
         if kind == Frame.CALLED:
             self._slots_of(index)
             limit = self._largest[index]
-        if kind == Frame.TRACED:
+        elif kind == Frame.TRACED:
             self._slots_of(index)
             limit = traces.LARGEST if self._plan.calls[index].traced else -1
-        if kind == Frame.END:
-            limit = 0
+        if limit is None:
+            raise BadAnswer(f"the answer has a frame of unknown kind {kind}")
         if length > limit:
             raise BadAnswer(f"a frame claims {length} bytes where at most {limit} are possible")
 
@@ -134,9 +134,9 @@ class FrameReader:
         raised = fields.raised(told["raised"]) if told.get("raised") else None
         if raised is None and len(slots) < len(self._slots[index]):
             raise BadAnswer(f"`{call.name}` ended without an error, but not all of its tensors were sent")
-        trace = tuple(self._traces.pop(index, traces.Collected()).results)
+        trace = self._traces.pop(index, None)
         modified, largest = fields.names(told.get("modified")), fields.size(told.get("largest"))
-        return CallSeen(call.name, slots, raised, modified, largest, trace)
+        return CallSeen(call.name, slots, raised, modified, largest, tuple(trace.results) if trace else ())
 
     def _close_build(self, index: int, data: dict[str, Any]) -> BuildSeen:
         if index >= len(self._plan.builds):
