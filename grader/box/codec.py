@@ -53,9 +53,8 @@ def encode_job(plan: Plan, source: str, modules: Mapping[str, str] | None = None
     traps.check(plan.forbidden)
     writer = _Writer()
     whole = {"source": source, "modules": modules or {}, "plan": plan, "slots": writer.slots, "groups": writer.groups}
-    text = json.dumps(
-        whole, default=writer.write, check_circular=False
-    )  # the two lists come last: they are filled by writing the plan
+    # The two lists come last, since it is by writing the plan that they are filled.
+    text = json.dumps(whole, default=writer.write, check_circular=False)
     text = text.ljust(len(text) + _missing(len(text)))
     return b"".join([_LENGTH.pack(len(text)), text.encode("ascii"), *writer.numbers()])
 
