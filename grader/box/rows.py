@@ -10,7 +10,7 @@ from torch import Tensor
 Shape = tuple[int, ...]
 
 
-class Place(NamedTuple):
+class TensorPlace(NamedTuple):
     """Where a tensor lies: what `as_strided` asks for."""
 
     shape: Shape
@@ -18,10 +18,10 @@ class Place(NamedTuple):
     start: int
 
 
-class Row(NamedTuple):
+class TensorRow(NamedTuple):
     """The places of some tensors, and how many numbers they have together."""
 
-    places: tuple[Place, ...]
+    places: tuple[TensorPlace, ...]
     size: int
 
     def cut(self, numbers: Tensor) -> list[Tensor]:
@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
 
 @lru_cache(maxsize=500)
-def row_of(shapes: tuple[Shape, ...]) -> Row:
+def row_of(shapes: tuple[Shape, ...]) -> TensorRow:
     """Return where tensors of these shapes lie."""
     places, start = [], 0
     for shape in shapes:
@@ -38,6 +38,6 @@ def row_of(shapes: tuple[Shape, ...]) -> Row:
         for length in reversed(shape):
             strides.append(count)
             count *= length
-        places.append(Place(shape, tuple(reversed(strides)), start))
+        places.append(TensorPlace(shape, tuple(reversed(strides)), start))
         start += count
-    return Row(tuple(places), start)
+    return TensorRow(tuple(places), start)
