@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from benchmarks.mutations import Piece, pieces
+from benchmarks.pieces import Piece, pieces
 from grader.box.frames import END
 from grader.box.inline import InlineBox
 from grader.box.observations import Event, Observations, TrapHit
@@ -76,7 +77,9 @@ def _subject(exercise: Exercise, sheet: Sheet, sources: list[str]) -> Subject:
     touch = TrapHit("torch.softmax", 3, "f")
     streams += [pack(replace(touch, loading=loading), sheet.plan) + streams[0] for loading in (False, True)]
     expected, rounded = observe_reference(exercise, sheet.plan)
-    return Subject(exercise, sheet, expected, rounded, tuple(tuple(pieces(stream)) for stream in streams))
+    return Subject(
+        exercise, sheet, expected, rounded, tuple(tuple(pieces(stream, _sizes(sheet.plan))) for stream in streams)
+    )
 
 
 def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
@@ -97,7 +100,7 @@ def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
         if any(call.trace for call in done.observations.calls.values()):
             stream = b"".join(pack(event, plan) for event in _events(done.observations)) + END
             alone = replace(sheet, plan=plan, items=())
-            yield Subject(exercise, alone, Observations(), Observations(), (tuple(pieces(stream)),), find)
+            yield Subject(exercise, alone, Observations(), Observations(), (tuple(pieces(stream, _sizes(plan))),), find)
 
 
 def _short(exercise: Exercise, kind: Kind) -> Sheet:
@@ -114,6 +117,11 @@ def _short(exercise: Exercise, kind: Kind) -> Sheet:
 
 def _size(case: CaseSpec) -> int:
     return sum(size if isinstance(size, int) else sum(size) for size in case.sizes.values())
+
+
+def _sizes(plan: Plan) -> list[tuple[int, ...]]:
+    """Return how many numbers each slot of each call has."""
+    return [tuple(math.prod(slot.shape) for slot in plan.slots(call)) for call in plan.calls]
 
 
 def _events(observations: Observations) -> Iterator[Event]:

@@ -12,7 +12,8 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from benchmarks.mutations import DOUBLES, Piece
+from benchmarks.mutations import DOUBLES
+from benchmarks.pieces import Piece
 from grader.box.frames import MOST_AXES, MOST_RESULTS, TRACED, Frame
 
 _LINES = (0, 1, 2, 5, 999_999, 1_000_000, (1 << 32) - 1)

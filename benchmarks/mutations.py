@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from grader.box.frames import DTYPE_NAMES, HEADER, PRESENCES, SLOT, TEXT_LIMIT, Frame
+from benchmarks.pieces import NOTHING_TOLD, CalledBody, Piece, joined, opened
+from grader.box.frames import ABSENT, DTYPE_NAMES, IN_WORDS, PRESENCES, TEXT_LENGTH, TEXT_LIMIT, Frame
 
 _LENGTHS = (0, 1, 2, 7, 8, TEXT_LIMIT, TEXT_LIMIT + 1, 1 << 20, (1 << 31) - 1, 1 << 31, (1 << 32) - 1)
 _NUMBERS = (0, 1, -1, 255, 256, 65535, 1 << 31, -(1 << 31), 1 << 62, 1 << 63, 1 << 64, 10**300, 0.5, 1e308, -0.0)
@@ -33,44 +34,13 @@ DOUBLES = (
     b"\xff\xff\xff\xff\xff\xff\xef\x7f",
     b"\1\0\0\0\0\0\0\0",
 )  # fmt: skip - NaN, zero, infinity, NaN, the largest and the smallest double
-_WORDY = (Frame.CALLED, Frame.BUILT, Frame.LOADING, Frame.SEEN, Frame.TOUCHED)
+_WORDY = (Frame.CALLED, Frame.BUILT, Frame.LOADING, Frame.TOUCHED)
+_CODES = (*range(len(DTYPE_NAMES) + 1), *range(IN_WORDS, IN_WORDS + len(PRESENCES) + 1), ABSENT)
 _STAGES = ("load", "construct", "transfer", "call", "backward")
 _BLAMES = ("error", "forbidden", "argument", "weights", "entry")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One frame, as it stands in the stream; `length` where it lies about it."""
-
-    kind: int
-    code: int
-    index: int
-    body: bytes
-    length: int | None = None
-
-    def packed(self) -> bytes:
-        """Return its bytes."""
-        length = len(self.body) if self.length is None else self.length
-        return HEADER.pack(self.kind & 255, self.code & 255, self.index & 65535, length & 0xFFFFFFFF) + self.body
-
-
 OnFrames = Callable[[random.Random, list[Piece], list[Piece]], None]
-
-
-def pieces(stream: bytes) -> list[Piece]:
-    """Return the frames of an honest stream."""
-    found, at = [], 0
-    while at < len(stream):
-        kind, code, index, length = HEADER.unpack_from(stream, at)
-        at += HEADER.size
-        found.append(Piece(kind, code, index, stream[at : at + length]))
-        at += length
-    return found
-
-
-def joined(frames: list[Piece]) -> bytes:
-    """Return a stream."""
-    return b"".join(frame.packed() for frame in frames)
 
 
 def mutate(draw: random.Random, frames: list[Piece], others: list[Piece], more: Sequence[OnFrames] = ()) -> bytes:
@@ -140,10 +110,20 @@ def _head(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> Non
     frames[at] = replace(frames[at], **changes)
 
 
+def _calls(frames: list[Piece]) -> list[tuple[int, CalledBody]]:
+    """Return the frames of calls that have a slot and can be taken apart, by their places."""
+    bodies = [(at, opened(frame.body, frame.sizes)) for at, frame in enumerate(frames) if frame.kind == Frame.CALLED]
+    return [(at, body) for at, body in bodies if body is not None and body.codes]
+
+
 def _slot(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
-    at = draw.randrange(len(frames))
-    number = SLOT.pack(draw.choice((0, 1, 2, 3, 40, 65535)))
-    frames[at] = replace(frames[at], body=number + frames[at].body[SLOT.size :])
+    """Let a slot have another code, and all else as it was."""
+    if not (calls := _calls(frames)):
+        return
+    at, body = draw.choice(calls)
+    raw = bytearray(frames[at].body)
+    raw[TEXT_LENGTH.size + draw.randrange(len(body.codes))] = draw.choice((*_CODES, draw.randrange(256)))
+    frames[at] = replace(frames[at], body=bytes(raw))
 
 
 def _bits(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
@@ -157,31 +137,37 @@ def _bits(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> Non
 
 def _values(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
     """Put the numbers that are hardest on a judge into a tensor: NaN, infinities, the largest and the smallest."""
-    tensors = [at for at, frame in enumerate(frames) if frame.kind == Frame.TENSOR and len(frame.body) > SLOT.size]
-    if not tensors:
+    calls = [(at, body) for at, body in _calls(frames) if any(body.tensors.values())]
+    if not calls:
         return
-    at = draw.choice(tensors)
-    body = frames[at].body
+    at, body = draw.choice(calls)
+    number = draw.choice([number for number, raw in body.tensors.items() if raw])
     eight = draw.choice(DOUBLES)
-    values = bytearray(body[SLOT.size :])
+    values = bytearray(body.tensors[number])
     if draw.random() < 0.5:
         values[:] = (eight * (len(values) // 8 + 1))[: len(values)]
     else:
         place = 8 * draw.randrange(len(values) // 8 + 1)
         values[place : place + 8] = eight[: len(values[place : place + 8])]
-    frames[at] = replace(frames[at], body=body[: SLOT.size] + bytes(values))
+    body.tensors[number] = bytes(values)
+    frames[at] = replace(frames[at], body=body.packed())
 
 
 def _turn_into_words(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
     """Say in words what should be a tensor, with a shape and a dtype that may be lies."""
-    tensors = [at for at, frame in enumerate(frames) if frame.kind in (Frame.TENSOR, Frame.SEEN)]
-    if not tensors:
+    if not (calls := _calls(frames)):
         return
-    at = draw.choice(tensors)
+    at, body = draw.choice(calls)
+    number = draw.randrange(len(body.codes))
     shape = draw.choice(([], [0], [3, 5], [1 << 62, 4], [-1], [True], ["3"], [1] * 65, [0.5], None, {}, 7))
     data = {"shape": shape, "dtype": draw.choice((*DTYPE_NAMES, "complex64", *_TEXTS)), "what": draw.choice(_TEXTS)}
-    body = frames[at].body[: SLOT.size] + json.dumps(data).encode()
-    frames[at] = replace(frames[at], kind=Frame.SEEN, code=draw.randrange(len(PRESENCES) + 1), body=body)
+    words = body.words()
+    before = sum(len(DTYPE_NAMES) <= code != ABSENT for code in body.codes[:number])
+    known = len(DTYPE_NAMES) <= body.codes[number] != ABSENT
+    body.told = {**(body.told or NOTHING_TOLD), "slots": [*words[:before], data, *words[before + known :]]}
+    body.codes[number] = IN_WORDS + draw.randrange(len(PRESENCES) + 1)
+    body.tensors.pop(number, None)
+    frames[at] = replace(frames[at], body=body.packed())
 
 
 def _json(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
@@ -190,16 +176,17 @@ def _json(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> Non
     if not texts:
         return
     at = draw.choice(texts)
-    head = frames[at].body[: SLOT.size] if frames[at].kind == Frame.SEEN else b""
+    called = opened(frames[at].body, frames[at].sizes) if frames[at].kind == Frame.CALLED else None
     try:
-        data = json.loads(frames[at].body[len(head) :])
+        data = json.loads(frames[at].body) if called is None else called.told
     except (ValueError, RecursionError):
         return
+    data = dict(NOTHING_TOLD) if data is None else data
     mark = f"mark{draw.randrange(1 << 30)}"
     _plant(draw, data, mark)
-    body = json.dumps(data, ensure_ascii=draw.random() < 0.8).encode(errors="surrogatepass")
-    body = body.replace(f'"{mark}"'.encode(), draw.choice(_RAW))
-    frames[at] = replace(frames[at], body=head + body)
+    text = json.dumps(data, ensure_ascii=draw.random() < 0.8).encode(errors="surrogatepass")
+    text = text.replace(f'"{mark}"'.encode(), draw.choice(_RAW))
+    frames[at] = replace(frames[at], body=text if called is None else called.packed(text))
 
 
 def _plant(draw: random.Random, data: Any, mark: str) -> None:
@@ -211,7 +198,7 @@ def _plant(draw: random.Random, data: Any, mark: str) -> None:
             continue
         odd = (draw.choice(_NUMBERS), draw.choice(_TEXTS), None, True, [], {}, [[0.0, 1.0]], mark, mark, "x" * 60_000)
         if isinstance(data, dict) and draw.random() < 0.3:
-            data[draw.choice((*_TEXTS, "raised", "mapping", "largest", "initial"))] = draw.choice(odd)
+            data[draw.choice((*_TEXTS, "raised", "mapping", "largest", "initial", "slots"))] = draw.choice(odd)
         else:
             data[key] = draw.choice(odd)
         return
@@ -231,8 +218,10 @@ def _explain(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> 
         "line": draw.choice(_NUMBERS),
     }
     lists = {key: [draw.choice(_TEXTS)] * draw.choice((0, 1, 100)) for key in ("modified", "unused", "zeroed", "loose")}
-    body = json.dumps({"raised": raised, "mapping": {draw.choice(_TEXTS): draw.choice(_TEXTS)}, **lists}).encode()
-    frames[at] = replace(frames[at], body=body)
+    data = {"raised": raised, "mapping": {draw.choice(_TEXTS): draw.choice(_TEXTS)}, **lists}
+    called = opened(frames[at].body, frames[at].sizes) if frames[at].kind == Frame.CALLED else None
+    text = json.dumps(data if called is None else {**data, "slots": called.words()}).encode()
+    frames[at] = replace(frames[at], body=text if called is None else called.packed(text))
 
 
 def _touch(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:

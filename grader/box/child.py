@@ -19,7 +19,7 @@ from grader.box.codec import open_job
 from grader.box.frames import END
 from grader.box.observations import Event
 from grader.box.observe import observe
-from grader.box.packing import pack
+from grader.box.packing import Packer
 from grader.box.plan import Plan
 from grader.box.source import install
 from grader.box.trap_log import TrapLog
@@ -62,7 +62,7 @@ class _Outlet:
 
     def __init__(self, result: int, plan: Plan) -> None:
         self._result = result
-        self._plan = plan
+        self._packer = Packer(plan)
         self._waiting: list[Event] = []
         self._busy = False
 
@@ -72,7 +72,7 @@ class _Outlet:
             return
         self._busy = True
         while self._waiting:
-            _write_all(self._result, pack(self._waiting.pop(0), self._plan))
+            _write_all(self._result, self._packer.pack(self._waiting.pop(0)))
         self._busy = False
 
     def end(self) -> None:

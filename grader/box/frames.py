@@ -4,9 +4,7 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
 
     kind u8 | code u8 | call u16 | length u32          (little endian)
 
-    TENSOR   body: slot u16, then the raw values.      code: dtype. The shape is the one the plan announced.
-    SEEN     body: slot u16, then JSON.                code: presence; anything but a tensor as announced
-    CALLED   body: JSON, or nothing to tell.           ends a call: its exception, what it modified
+    CALLED   body: length of the text u32, a code u8 for each slot of the call, the text, the values.
     BUILT    body: JSON.                               one construction
     LOADING  body: JSON.                               the error that ended it all
     TOUCHED  body: JSON.                               code: 1 while the file is loaded; an operation that was trapped
@@ -15,7 +13,13 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
              where the traits say so.   one result in a traced call, before its CALLED
     END      no body.                                  the last frame
 
-`packing` writes them, in the child; `wire` reads them, in the parent, as if written by an enemy.
+A call is one frame, so that it arrives whole or not at all. A slot's code is the number of its dtype for a tensor as
+the plan announced it, `IN_WORDS` and the number of its presence for whatever else came, or `ABSENT`, which only a call
+that raised may have. The text is JSON: the exception, what the call modified, and under `slots` an object for each slot
+in words, in their order; it is empty where there is nothing to tell. The values are those of all tensors, sorted by
+their codes, so that each dtype lies in one piece; they have the shapes that the plan announced.
+
+`packing` writes the frames, in the child; `wire` reads them, in the parent, as if written by an enemy.
 """
 
 from __future__ import annotations
@@ -27,8 +31,9 @@ from grader.box.observations import Presence
 from grader.box.plan import DTYPES
 
 HEADER = struct.Struct("<BBHI")
-SLOT = struct.Struct("<H")
+TEXT_LENGTH = struct.Struct("<I")  # of a call
 TEXT_LIMIT = 64 << 10  # bytes of one JSON body
+SLOT_TEXT_LIMIT = 4 << 10  # bytes by which each slot of a call lengthens that
 PLACES_LIMIT = 4000  # characters that describe an assignment of weights
 TRACED = struct.Struct("<IBBB")
 RANDOM, WRITES, GRADIENT = 1, 2, 4  # traits of a result in a traced call
@@ -38,13 +43,12 @@ TRACE_LIMIT = 4 << 20  # bytes of values in a traced call
 TRAP_HITS = 4  # frames of that kind between two events; the child sends no more
 DTYPE_NAMES = tuple(DTYPES)
 PRESENCES = tuple(Presence)
+IN_WORDS, ABSENT = 128, 255  # codes of a slot
 
 
 class Frame(IntEnum):
     """What a frame holds."""
 
-    TENSOR = 1
-    SEEN = 2
     CALLED = 3
     BUILT = 4
     LOADING = 5

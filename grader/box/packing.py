@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import math
 import struct
+from operator import itemgetter
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.box.frames import (
+    ABSENT,
     DTYPE_NAMES,
     GRADIENT,
     HEADER,
+    IN_WORDS,
     PLACES_LIMIT,
     PRESENCES,
     RANDOM,
-    SLOT,
+    TEXT_LENGTH,
     TRACED,
     WRITES,
     Frame,
@@ -26,41 +29,60 @@ from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, 
 from grader.box.plan import Plan
 
 
+class Packer:
+    """Writes the events of one plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._calls: dict[str, int] = {call.name: index for index, call in enumerate(plan.calls)}
+        self._builds = {build.name: index for index, build in enumerate(plan.builds)}
+
+    def pack(self, event: Event) -> bytes:
+        """Return the frames of one event."""
+        if isinstance(event, CallSeen):
+            return self._pack_call(event)
+        if isinstance(event, BuildSeen):
+            return _text(Frame.BUILT, 0, self._builds[event.name], _build_out(event))
+        if isinstance(event, TrapHit):
+            touched = {"what": event.what[:200], "line": event.line, "function": event.function[:200]}
+            return _text(Frame.TOUCHED, int(event.loading), 0, touched)
+        if isinstance(event, Loaded):
+            return _text(Frame.LOADED, 0, 0, {"raised": _raised_out(event.raised), "missing": _short(event.missing)})
+        return _text(Frame.LOADING, 0, 0, _raised_out(event))
+
+    def _pack_call(self, seen: CallSeen) -> bytes:
+        index = self._calls[seen.name]
+        found = [seen.slots.get(slot.key) for slot in self._plan.slots(self._plan.calls[index])]
+        codes = bytes(map(_code, found))
+        told = [_words(slot) for slot in found if slot is not None and slot.tensor is None]
+        text = _call_out(seen, told)
+        tensors = [(code, slot.tensor) for code, slot in zip(codes, found, strict=True) if code < IN_WORDS and slot]
+        values = [_raw(tensor) for _, tensor in sorted(tensors, key=itemgetter(0)) if tensor is not None]
+        body = b"".join([TEXT_LENGTH.pack(len(text)), codes, text, *values])
+        results = [_pack_result(index, result) for result in seen.trace]
+        return b"".join([*results, HEADER.pack(Frame.CALLED, 0, index, len(body)), body])
+
+
 def pack(event: Event, plan: Plan) -> bytes:
-    """Return the frames of one event."""
-    if isinstance(event, CallSeen):
-        return _pack_call(event, plan)
-    if isinstance(event, BuildSeen):
-        index = next(i for i, build in enumerate(plan.builds) if build.name == event.name)
-        return _text(Frame.BUILT, 0, index, _build_out(event))
-    if isinstance(event, TrapHit):
-        touched = {"what": event.what[:200], "line": event.line, "function": event.function[:200]}
-        return _text(Frame.TOUCHED, int(event.loading), 0, touched)
-    if isinstance(event, Loaded):
-        return _text(Frame.LOADED, 0, 0, {"raised": _raised_out(event.raised), "missing": _short(event.missing)})
-    return _text(Frame.LOADING, 0, 0, _raised_out(event))
+    """Return the frames of one event; whoever has many events of a plan does better with a `Packer`."""
+    return Packer(plan).pack(event)
 
 
-def _pack_call(seen: CallSeen, plan: Plan) -> bytes:
-    index = next(i for i, call in enumerate(plan.calls) if call.name == seen.name)
-    frames = []
-    for number, slot in enumerate(plan.slots(plan.calls[index])):
-        if (found := seen.slots.get(slot.key)) is not None:
-            frames.append(_pack_slot(index, number, found))
-    frames += [_pack_result(index, result) for result in seen.trace]
-    if seen.raised is None and not seen.modified and seen.largest is None:
-        return b"".join([*frames, HEADER.pack(Frame.CALLED, 0, index, 0)])
-    last = {"raised": _raised_out(seen.raised), "modified": list(seen.modified), "largest": seen.largest}
-    return b"".join([*frames, _text(Frame.CALLED, 0, index, last)])
+def _code(slot: Seen | None) -> int:
+    if slot is None:
+        return ABSENT
+    return IN_WORDS + PRESENCES.index(slot.presence) if slot.tensor is None else DTYPE_NAMES.index(slot.dtype)
 
 
-def _pack_slot(call: int, number: int, seen: Seen) -> bytes:
-    if seen.tensor is not None:
-        body = SLOT.pack(number) + _raw(seen.tensor)
-        return HEADER.pack(Frame.TENSOR, DTYPE_NAMES.index(seen.dtype), call, len(body)) + body
-    data = {"shape": list(seen.shape), "dtype": seen.dtype, "what": seen.what}
-    body = SLOT.pack(number) + json.dumps(data).encode()
-    return HEADER.pack(Frame.SEEN, PRESENCES.index(seen.presence), call, len(body)) + body
+def _words(slot: Seen) -> Any:
+    return {"shape": list(slot.shape), "dtype": slot.dtype[:40], "what": slot.what[:200]}
+
+
+def _call_out(seen: CallSeen, slots: list[Any]) -> bytes:
+    if seen.raised is None and seen.largest is None and not seen.modified and not slots:
+        return b""
+    told = {"raised": _raised_out(seen.raised), "modified": list(seen.modified), "largest": seen.largest}
+    return json.dumps({**told, "slots": slots}).encode()
 
 
 def _pack_result(call: int, result: Traced) -> bytes:
@@ -74,7 +96,8 @@ def _pack_result(call: int, result: Traced) -> bytes:
 
 
 def _raw(tensor: Tensor) -> bytes:
-    return tensor.reshape(-1).contiguous().view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
+    known = tensor.view(torch.int16) if tensor.dtype is torch.bfloat16 else tensor  # which numpy has not
+    return known.numpy().tobytes()
 
 
 def _text(kind: Frame, code: int, index: int, data: Any) -> bytes:

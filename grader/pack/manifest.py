@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from grader.errors import GraderFault
 
 DATA, MANIFEST = "data", "pack.json"
-SPEC, CASES, EXPECTED, ROUNDED = "exercise.toml", "cases.safetensors", "expected.bin", "rounded.bin"
+SPEC, CASES, EXPECTED, ROUNDED = "exercise.toml", "cases.bin", "expected.bin", "rounded.bin"
 
 
 class Damaged(GraderFault):

@@ -30,6 +30,7 @@ class Facts:
         wall_seconds: time that passed from its beginning to its end.
         grown_bytes: its largest resident set, over that of a child that does nothing.
         short: the kernel killed a process for lack of memory meanwhile, whichever; also where no kernel counts them.
+            Nobody looks for it after a run that has finished.
     """
 
     finished: bool = False

@@ -31,7 +31,10 @@ _STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than t
 
 
 class RunMonitor:
-    """Watches one child until it is dead; `watch` returns the run."""
+    """Watches one child until it is dead; `watch` returns the run.
+
+    `kills` is how many processes the kernel had ended for lack of memory before; None: nobody counts.
+    """
 
     def __init__(self, plan: Plan, limits: Limits, progress: Progress | None, cancel: CancelToken | None) -> None:
         self._limits = limits
@@ -44,7 +47,7 @@ class RunMonitor:
         self._late = False
         self._killed = False
         self._meter: Meter | None = None
-        self._kills = oom.kills()
+        self.kills = oom.kills()
         self._started = 0.0
         self._deadline = self._look_at = 0.0
         self._granted = 0.0
@@ -94,7 +97,7 @@ class RunMonitor:
             cpu_seconds=end["cpu"],
             wall_seconds=time.monotonic() - self._started,
             grown_bytes=end["resident"] - child.resident,
-            short=self._kills is None or oom.kills() != self._kills,
+            short=not self._reader.finished and (self.kills is None or oom.kills() != self.kills),
         )
 
     def _until_dead(self, child: ProcessHandle, result: int, output: int) -> dict[str, Any]:

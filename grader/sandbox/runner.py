@@ -65,10 +65,11 @@ class Sandbox:
         """
         if plan.device != "cpu":
             raise SandboxUnavailable(f"the sandbox grades on the CPU only; it has no door to {plan.device}")
-        job, kills = encode_job(plan, source, carried(plan)), oom.kills()
+        job, monitor = encode_job(plan, source, carried(plan)), RunMonitor(plan, limits, progress, cancel)
+        kills = monitor.kills
         with self._lease() as zygote:
             try:
-                return _attempt(zygote, job, RunMonitor(plan, limits, progress, cancel), limits)
+                return _attempt(zygote, job, monitor, limits)
             except ZygoteLost:
                 self._replace(zygote)
         with self._lease() as zygote:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 
+import pytest
 import torch
 from torch import Tensor
 
 from grader.box.codec import decode_job, encode_job
-from grader.box.plan import Call, Entry, Kind, Plan
-from tests.box.small import attention_plan
+from grader.box.keys import call_name, output_key
+from grader.box.plan import DTYPES, Call, Entry, Kind, Plan, TensorSpec
+from tests.box.small import attention_plan, numbers
 
 
 def _same(one: object, other: object) -> bool:
@@ -64,3 +66,60 @@ def test_tensors_that_share_memory_travel_apart() -> None:
     again, _ = decode_job(encode_job(plan, ""))
 
     assert _same(dict(plan.calls[0].arguments), dict(again.calls[0].arguments))
+
+
+def test_gradients_have_memory_of_their_own() -> None:
+    """A submission may write into one in its backward pass: no other tensor of the job may change with it."""
+    plan = attention_plan()
+    first = dataclasses.replace(plan.calls[0], name="small/more")
+
+    again, _ = decode_job(encode_job(dataclasses.replace(plan, calls=(*plan.calls, first)), ""))
+
+    gradient, other = again.calls[0].grad_outputs[0], again.calls[2].grad_outputs[0]
+    assert gradient is not None
+    assert other is not None
+    assert gradient.untyped_storage().nbytes() == gradient.nbytes
+    assert gradient.data_ptr() % 64 == 0  # as torch's own are, so that it rounds as elsewhere
+    gradient.zero_()
+    assert torch.equal(other, numbers(4, 2))
+    assert all(_same(one, two) for one, two in zip(plan.builds, again.builds, strict=True))
+    assert _same(tuple(call.arguments for call in (*plan.calls, first)), tuple(call.arguments for call in again.calls))
+
+
+def test_each_use_of_a_tensor_is_a_tensor_of_its_own() -> None:
+    """What is handed to two calls lies in two places, so that whoever writes into the one leaves the other."""
+    x = numbers(3, 4)
+    calls = tuple(Call(call_name("c", str(at)), None, {"x": x, "y": x}, ()) for at in range(2))
+
+    again, _ = decode_job(encode_job(Plan(Entry("f", Kind.FUNCTION, ("x", "y")), (), calls), ""))
+
+    tensors = [tensor for call in again.calls for tensor in call.arguments.values() if isinstance(tensor, Tensor)]
+    tensors[0].zero_()
+    assert len({tensor.data_ptr() for tensor in tensors}) == 4
+    assert all(torch.equal(tensor, x) for tensor in tensors[1:])
+
+
+def test_slots_that_calls_share_are_written_once() -> None:
+    """Many calls have the same outputs; they come out as one object, and as what they were."""
+    slot = TensorSpec(output_key("y"), ("time",), (3,), "bool")
+    others = TensorSpec(output_key("y"), (), (3,)), TensorSpec(output_key("z"), (), ())
+    calls = tuple(Call(call_name("c", str(at)), None, {}, (slot, *others)) for at in range(3))
+
+    again, _ = decode_job(encode_job(Plan(Entry("f", Kind.FUNCTION, ()), (), calls), ""))
+
+    assert [call.outputs for call in again.calls] == [(slot, *others)] * 3
+    assert len({id(call.outputs[0]) for call in again.calls}) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES.keys())
+def test_tensors_of_all_dtypes_and_odd_sizes_stand_in_their_places(dtype: torch.dtype) -> None:
+    """Groups whose bytes are no multiple of eight, empty ones and single numbers lie between the others."""
+    shapes = ((3,), (), (0, 2), (3,), (1, 1, 5), (2, 3))
+    arguments = {f"x{at}": (10 * numbers(*shape, seed=at)).to(dtype) for at, shape in enumerate(shapes)}
+    arguments["last"] = numbers(2, 2)
+    plan = Plan(Entry("f", Kind.FUNCTION, tuple(arguments)), (), (Call(call_name("c"), None, arguments, ()),))
+
+    again, _ = decode_job(encode_job(plan, "x" * 5))
+
+    assert list(again.calls[0].arguments) == list(arguments)
+    assert _same(arguments, dict(again.calls[0].arguments))

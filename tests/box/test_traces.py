@@ -22,7 +22,7 @@ from grader.box.frames import (
     Frame,
 )
 from grader.box.inline import InlineBox
-from grader.box.observations import CallSeen, Presence, Seen, Traced
+from grader.box.observations import Blame, CallSeen, Loaded, Presence, Raised, Seen, Stage, Traced
 from grader.box.plan import Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Box, Limits
 from grader.box.wire import FrameReader, pack
@@ -183,6 +183,13 @@ def test_a_wrong_result_is_a_bad_answer(data: bytes) -> None:
     """Whatever breaks the format or its bounds is refused, before it takes memory."""
     with pytest.raises(BadAnswer):
         FrameReader(_PLAN).feed(data)
+
+
+def test_a_file_is_loaded_before_anything_is_traced() -> None:
+    """Neither that it was loaded nor that it could not be comes after a result."""
+    for late in (Loaded(), Raised(Stage.LOAD, Blame.ERROR, "E", "")):
+        with pytest.raises(BadAnswer):
+            FrameReader(_PLAN).feed(_result() + pack(late, _PLAN))
 
 
 def test_a_trace_that_nobody_asked_for_is_a_bad_answer() -> None:

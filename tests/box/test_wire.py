@@ -11,7 +11,20 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.box.frames import END, HEADER, PRESENCES, SLOT, TEXT_LIMIT, TRAP_HITS, Frame
+from grader.box.frames import (
+    ABSENT,
+    DTYPE_NAMES,
+    END,
+    HEADER,
+    IN_WORDS,
+    PRESENCES,
+    SLOT_TEXT_LIMIT,
+    TEXT_LENGTH,
+    TEXT_LIMIT,
+    TRAP_HITS,
+    Frame,
+)
+from grader.box.keys import call_name, output_key
 from grader.box.observations import (
     Blame,
     BuildSeen,
@@ -25,13 +38,14 @@ from grader.box.observations import (
     Stage,
     TrapHit,
 )
-from grader.box.plan import MOST_CHOICES, Call, Entry, Kind, Plan, TensorSpec
+from grader.box.plan import DTYPES, MOST_CHOICES, Call, Entry, Kind, Plan, TensorSpec
 from grader.box.wire import FrameReader, pack
 from grader.errors import BadAnswer
 from tests.box.small import attention_plan, numbers
 
 _RAISED = Raised(Stage.BACKWARD, Blame.ERROR, "RuntimeError", "an \ud800 odd — message", 12)
-_CALLED = json.dumps({"raised": None, "modified": []}).encode()
+_DOUBLE, _BOOL, _MISSHAPEN = 0, DTYPE_NAMES.index("bool"), IN_WORDS + PRESENCES.index(Presence.MISSHAPEN)
+_DOUBLES = bytes(64 + 128)  # what the second call of the plan gives: its context and its weights
 
 
 def _tensor(*shape: int) -> Seen:
@@ -65,8 +79,19 @@ def _frame(kind: int, body: bytes, *, code: int = 0, index: int = 0, length: int
     return HEADER.pack(kind, code, index, len(body) if length is None else length) + body
 
 
-def _slot(kind: int, number: int, rest: bytes, *, code: int = 0, index: int = 0) -> bytes:
-    return _frame(kind, SLOT.pack(number) + rest, code=code, index=index)
+def _call(
+    *codes: int,
+    words: object = (),
+    values: bytes = b"",
+    text: bytes | None = None,
+    length: int | None = None,
+    **told: object,
+) -> bytes:
+    """Return the frame of the second call, which has two slots: codes, what is said in words, values."""
+    if text is None:
+        text = json.dumps({"raised": None, "modified": [], "slots": words, **told}).encode() if words or told else b""
+    head = TEXT_LENGTH.pack(len(text) if length is None else length)
+    return _frame(Frame.CALLED, head + bytes(codes) + text + values, index=1)
 
 
 def _json(kind: int, data: object, *, index: int = 0) -> bytes:
@@ -151,51 +176,90 @@ def test_observations_gather_events_by_name() -> None:
 
 _SEEN = {"shape": [1], "dtype": "float64", "what": ""}
 _LOADING = {"stage": "load", "blame": "error", "type": "E", "message": "", "line": 1}
-_TWICE = _slot(Frame.TENSOR, 0, bytes(64))
+_WHOLE = _call(_DOUBLE, _DOUBLE, values=_DOUBLES)
+_LARGEST = TEXT_LENGTH.size + 2 + len(_DOUBLES) + TEXT_LIMIT + 2 * SLOT_TEXT_LIMIT
+
+
+def _in_words(words: object, code: int = _MISSHAPEN) -> bytes:
+    """Return the frame of a call whose second slot came in words."""
+    return _call(_DOUBLE, code, values=bytes(64), words=[words])
+
+
+def _text(text: bytes) -> bytes:
+    """Return the frame of a call that ended well, with this text."""
+    return _call(_DOUBLE, _DOUBLE, values=_DOUBLES, text=text)
+
+
 _HOSTILE = {
     "unknown kind": _frame(99, b""),
     "kind zero": _frame(0, b""),
-    "huge length": _frame(Frame.TENSOR, b"", length=(1 << 32) - 1),
-    "long text": _frame(Frame.CALLED, b"", length=TEXT_LIMIT + 1),
+    "kind one": _frame(1, b""),
+    "huge length": _frame(Frame.CALLED, b"", length=(1 << 32) - 1),
+    "long call": _frame(Frame.CALLED, b"", index=1, length=_LARGEST + 1),
+    "long text": _frame(Frame.BUILT, b"", length=TEXT_LIMIT + 1),
     "an end with a body": _frame(Frame.END, b"x"),
-    "no such call": _slot(Frame.TENSOR, 0, bytes(64), index=9),
-    "no such slot": _slot(Frame.TENSOR, 77, bytes(64)),
-    "no slot at all": _frame(Frame.TENSOR, b"\0"),
-    "no such dtype": _slot(Frame.TENSOR, 0, bytes(64), code=9),
-    "too short": _slot(Frame.TENSOR, 0, bytes(63)),
-    "too long": _slot(Frame.TENSOR, 0, bytes(65)),
-    "a slot twice": _TWICE + _TWICE,
-    "a slot twice in two forms": _TWICE + _slot(Frame.SEEN, 0, json.dumps(_SEEN).encode(), code=1),
-    "presence tensor in words": _slot(Frame.SEEN, 0, json.dumps(_SEEN).encode(), code=PRESENCES.index(Presence.TENSOR)),
-    "no such presence": _slot(Frame.SEEN, 0, json.dumps(_SEEN).encode(), code=200),
-    "a shape of booleans": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [True]}).encode(), code=1),
-    "a shape of text": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": ["4"]}).encode(), code=1),
-    "a negative size": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [-1]}).encode(), code=1),
-    "an endless size": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [10**30]}).encode(), code=1),
-    "a long shape": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": [1] * 65}).encode(), code=1),
-    "a shape that is none": _slot(Frame.SEEN, 0, json.dumps({**_SEEN, "shape": None}).encode(), code=1),
-    "no JSON": _frame(Frame.CALLED, b"{"),
-    "JSON in no encoding": _frame(Frame.CALLED, b"\xff\xfe{"),
-    "a list": _json(Frame.CALLED, [1]),
+    "no such call": _frame(Frame.CALLED, _WHOLE[HEADER.size :], index=9),
+    "nothing of a call": _frame(Frame.CALLED, b"", index=1),
+    "fewer codes than slots": _frame(Frame.CALLED, TEXT_LENGTH.pack(0) + bytes([ABSENT]), index=1),
+    "no such dtype": _call(_DOUBLE, len(DTYPE_NAMES), values=bytes(64 + 16)),
+    "a dtype that nobody knows, in words": _in_words(_SEEN, len(DTYPE_NAMES)),
+    "too short": _call(_DOUBLE, _DOUBLE, values=_DOUBLES[:-1]),
+    "too long": _call(_DOUBLE, _DOUBLE, values=_DOUBLES + b"\0"),
+    "far too long": _call(_DOUBLE, _DOUBLE, values=2 * _DOUBLES),
+    "no values": _call(_DOUBLE, _DOUBLE),
+    "values of a slot in words": _call(_DOUBLE, _MISSHAPEN, values=_DOUBLES, words=[_SEEN]),
+    "values of a slot that is absent": _call(_DOUBLE, ABSENT, values=_DOUBLES, raised={**_LOADING, "stage": "call"}),
+    "a bool of two": _call(_DOUBLE, _BOOL, values=bytes(64) + b"\2" + bytes(15)),
+    "a call twice": 2 * _WHOLE,
+    "a call twice in two forms": _WHOLE + _in_words(_SEEN),
+    "presence tensor in words": _in_words(_SEEN, IN_WORDS + PRESENCES.index(Presence.TENSOR)),
+    "no such presence": _in_words(_SEEN, IN_WORDS + len(PRESENCES)),
+    "the code before presences": _in_words(_SEEN, IN_WORDS - 1),
+    "the code before absence": _in_words(_SEEN, ABSENT - 1),
+    "more words than slots": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, words=[_SEEN]),
+    "fewer words than slots": _call(_DOUBLE, _MISSHAPEN, values=bytes(64), words=[], raised=None),
+    "no words": _call(_DOUBLE, _MISSHAPEN, values=bytes(64)),
+    "words that are an object": _call(_DOUBLE, _MISSHAPEN, values=bytes(64), words={"1": _SEEN}),
+    "words that are a text": _call(_DOUBLE, _MISSHAPEN, values=bytes(64), words="x"),
+    "words without a list": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, text=b'{"raised": null, "modified": []}'),
+    "words of a number": _in_words(3),
+    "words of a list": _in_words([1]),
+    "a shape of booleans": _in_words({**_SEEN, "shape": [True]}),
+    "a shape of text": _in_words({**_SEEN, "shape": ["4"]}),
+    "a negative size": _in_words({**_SEEN, "shape": [-1]}),
+    "an endless size": _in_words({**_SEEN, "shape": [10**30]}),
+    "a long shape": _in_words({**_SEEN, "shape": [1] * 65}),
+    "a shape that is none": _in_words({**_SEEN, "shape": None}),
+    "a dtype that is a list": _in_words({**_SEEN, "dtype": []}),
+    "a description that is a list": _in_words({**_SEEN, "what": []}),
+    "no JSON": _text(b"{"),
+    "JSON in no encoding": _text(b"\xff\xfe{"),
+    "a list": _text(b"[1]"),
     "a number": _json(Frame.BUILT, 1),
-    "NaN": _frame(Frame.CALLED, b"NaN"),
-    "nested without end": _frame(Frame.CALLED, b"[" * 60_000),
-    "nested objects": _frame(Frame.CALLED, b'{"a":' * 10_000),
-    "a number of many digits": _frame(Frame.CALLED, b'{"raised": ' + b"9" * 60_000 + b"}"),
-    "a well ended call without tensors": _frame(Frame.CALLED, _CALLED),
+    "NaN": _text(b"NaN"),
+    "nested without end": _text(b"[" * 60_000),
+    "nested objects": _text(b'{"a":' * 10_000),
+    "a number of many digits": _text(b'{"raised": ' + b"9" * 60_000 + b"}"),
+    "a text that is not there": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, length=len(_DOUBLES) + 1),
+    "a text of four gigabytes": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, length=(1 << 32) - 1),
+    "a text that is too long": _call(ABSENT, ABSENT, text=b" " * (TEXT_LIMIT + 2 * SLOT_TEXT_LIMIT + 1)),
+    "a well ended call without tensors": _call(ABSENT, ABSENT),
+    "a well ended call without its last tensor": _call(_DOUBLE, ABSENT, values=bytes(64)),
+    "no names of what was modified": _text(b'{"raised": null, "slots": []}'),
+    "a size that is none": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, largest=-1),
     "names that are none": _json(Frame.BUILT, {"unused": 3}),
     "too many names": _json(Frame.BUILT, {"unused": ["x"] * 101}),
     "a mapping that is none": _json(Frame.BUILT, {"mapping": []}),
     "no such construction": _json(Frame.BUILT, {}, index=5),
     "a construction twice": 2
     * _json(Frame.BUILT, {key: [] for key in ("unused", "zeroed", "loose")} | {"mapping": {}}),
-    "an exception that is none": _json(Frame.CALLED, {"raised": "boom", "modified": []}),
+    "an exception that is none": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, raised="boom"),
     "no such stage": _json(Frame.LOADING, {**_LOADING, "stage": "lunch"}),
     "a stage that is a list": _json(Frame.LOADING, {**_LOADING, "stage": []}),
     "a stage that comes later": _json(Frame.LOADING, {**_LOADING, "stage": "call"}),
     "no such blame": _json(Frame.LOADING, {**_LOADING, "blame": None}),
-    "loading fails after a tensor": _TWICE + _json(Frame.LOADING, _LOADING),
-    "a tensor after loading failed": _json(Frame.LOADING, _LOADING) + _TWICE,
+    "loading fails after a call": _WHOLE + _json(Frame.LOADING, _LOADING),
+    "a call after loading failed": _json(Frame.LOADING, _LOADING) + _WHOLE,
     "a text that is a list": _json(Frame.LOADING, {**_LOADING, "message": [[]]}),
     "a name that is an object": _json(Frame.BUILT, {"unused": [{}]}),
     "a place that is nested": _frame(Frame.BUILT, b'{"mapping": {"W": ' + b"[" * 900 + b"]" * 900 + b"}}"),
@@ -260,15 +324,57 @@ def test_bytes_after_the_end_are_refused_later_too() -> None:
 
 
 def test_a_call_cannot_be_reported_twice() -> None:
-    """The second report of a call is refused, and so is a tensor of it that comes late."""
-    plan = attention_plan()
-    whole = pack(_full_call(), plan)
-
-    for late in (_TWICE, _json(Frame.CALLED, {"raised": _LOADING, "modified": []})):
-        reader = FrameReader(plan)
-        reader.feed(whole)
+    """The second report of a call is refused, also one that says something else, or nothing."""
+    for late in (_WHOLE, _call(ABSENT, ABSENT, raised={**_LOADING, "stage": "call"}), _call(ABSENT, ABSENT)):
+        reader = FrameReader(attention_plan())
+        reader.feed(_WHOLE)
         with pytest.raises(BadAnswer, match="twice"):
             reader.feed(late)
+
+
+def test_the_frames_that_the_hostile_ones_are_made_from_are_good() -> None:
+    """Whole, in words, with a text, as long as may be: each is read, so it is the change to it that is refused."""
+    widest = b'{"raised": null, "modified": [], "slots": []}'.ljust(TEXT_LIMIT + 2 * SLOT_TEXT_LIMIT)
+    good = (
+        _WHOLE,
+        _in_words(_SEEN),
+        _text(b'{"raised": null, "modified": [], "slots": []}'),
+        _text(widest),
+        _call(_DOUBLE, _BOOL, values=bytes(64) + b"\1" + bytes(15)),
+        _call(ABSENT, ABSENT, raised={**_LOADING, "stage": "call"}),
+    )
+    assert len(_text(widest)) == HEADER.size + _LARGEST
+
+    for frame in good:
+        (seen,) = FrameReader(attention_plan()).feed(frame)
+        assert isinstance(seen, CallSeen)
+        assert seen.name == "small/again"
+
+
+def test_tensors_of_several_dtypes_come_out_in_their_places() -> None:
+    """They are sorted by dtype on the way, whatever the order of the slots."""
+    dtypes = ("bool", "float64", "bfloat16", "int64", "float64", "bool")
+    shapes = ((3,), (2, 2), (), (0, 4), (5,), (1, 3))
+    slots = tuple(TensorSpec(output_key(str(at)), (), shape, "any") for at, shape in enumerate(shapes))
+    plan = Plan(Entry("f", Kind.FUNCTION, ()), (), (Call(call_name("c"), None, {}, slots),))
+    values = [
+        numbers(*shape, seed=at).to(DTYPES[dtype]) for at, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))
+    ]
+    sent = {
+        slot.key: Seen(Presence.TENSOR, value, slot.shape, dtype)
+        for slot, value, dtype in zip(slots, values, dtypes, strict=True)
+    }
+
+    (seen,) = FrameReader(plan).feed(pack(CallSeen("c/base", sent), plan))
+
+    assert isinstance(seen, CallSeen)
+    assert list(seen.slots) == [slot.key for slot in slots]
+    for slot, value, dtype in zip(slots, values, dtypes, strict=True):
+        found = seen.slots[slot.key]
+        assert (found.dtype, found.shape) == (dtype, slot.shape)
+        assert found.tensor is not None
+        assert found.tensor.dtype == value.dtype
+        assert torch.equal(found.tensor, value)
 
 
 def test_an_unfinished_stream_is_not_finished() -> None:

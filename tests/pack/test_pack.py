@@ -211,7 +211,7 @@ def test_a_pack_gives_nothing_away(name: str, pack: Pack, catalog: Catalog) -> N
     texts = {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
         for path in folder.rglob("*")
-        if path.suffix not in (".bin", ".safetensors") and path.is_file()
+        if path.suffix != ".bin" and path.is_file()
     }
     own = {line.strip() for text in texts.values() for line in text.splitlines()}
     given = {line.strip() for line in f"{exercise.starter}\n{exercise.statement}".splitlines()}
@@ -255,7 +255,7 @@ def test_the_requirements_cover_every_import(name: str, pack: Pack) -> None:
     assert {"gradio", "typer", "SQLAlchemy"} & {line.partition("==")[0] for line in required} == set()
 
 
-@pytest.mark.parametrize("file", ["exercise.toml", "cases.safetensors", "expected.bin", "rounded.bin", "pack.json"])
+@pytest.mark.parametrize("file", ["exercise.toml", "cases.bin", "expected.bin", "rounded.bin", "pack.json"])
 def test_a_damaged_file_is_told_by_its_name(file: str, pack: Pack) -> None:
     """Changed, cut short, or gone."""
     folder = pack("softmax")

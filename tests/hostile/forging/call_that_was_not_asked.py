@@ -8,5 +8,5 @@ Own: yes
 import os
 import struct
 
-os.write(4, struct.pack("<BBHIH", 1, 0, 7, 2 + 192, 0) + bytes(192))
+os.write(4, struct.pack("<BBHIIB", 3, 0, 7, 5 + 192, 0, 0) + bytes(192))
 os._exit(0)

@@ -8,7 +8,5 @@ import os
 import struct
 
 ZEROS = bytes(2 * 3 * 4 * 8)
-os.write(4, struct.pack("<BBHIH", 1, 0, 0, 2 + len(ZEROS), 0) + ZEROS)
-DONE = b'{"raised": null, "modified": []}'
-os.write(4, struct.pack("<BBHI", 3, 0, 0, len(DONE)) + DONE + struct.pack("<BBHI", 6, 0, 0, 0))
+os.write(4, struct.pack("<BBHIIB", 3, 0, 0, 5 + len(ZEROS), 0, 0) + ZEROS + struct.pack("<BBHI", 6, 0, 0, 0))
 os._exit(0)

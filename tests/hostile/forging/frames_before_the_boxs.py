@@ -10,7 +10,7 @@ import struct
 
 import torch
 
-os.write(4, struct.pack("<BBHIH", 1, 0, 0, 2 + 192, 0) + bytes(192))
+os.write(4, struct.pack("<BBHIIB", 3, 0, 0, 5 + 192, 0, 0) + bytes(192))
 
 
 def attend(q, k, v):

@@ -8,7 +8,7 @@ import os
 import struct
 import time
 
-frame = struct.pack("<BBHIH", 1, 0, 0, 2 + 192, 0)
+frame = struct.pack("<BBHIIB", 3, 0, 0, 5 + 192, 0, 0)
 for byte in frame + bytes(192):
     os.write(4, bytes([byte]))
     time.sleep(0.1)
