@@ -29,7 +29,7 @@ from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
 from grader.box.pristine import pristine
 from grader.box.recorder import Recorder
 from grader.box.seeing import returned, see, see_gradient
-from grader.box.stacking import Bases, groups, observe_group
+from grader.box.stacking import PlainCalls, groups, observe_group
 from grader.errors import Ungradable
 
 Load = Callable[[], Mapping[str, Any]]  # executes the source and returns its namespace
@@ -68,7 +68,7 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
         yield describe(error, Stage.LOAD)
         return
     instances = {} if instances is None else instances
-    bases: Bases = {}
+    plain: PlainCalls = {}
     for calls in groups(plan.calls):
         first, build = calls[0], plan.build_of(calls[0])
         if build is not None and build.name not in instances:
@@ -77,7 +77,7 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
         instance = instances[build.name] if build else None
         if build is None or instance is not None:
             observe_one = partial(_observe_call, plan, entry=entries[first.part], instance=instance, whole=whole)
-            yield from observe_group(calls, bases, observe_one)
+            yield from observe_group(calls, plain, observe_one)
     for build in plan.builds:
         if build.name not in instances:
             seen, instances[build.name] = _construct(plan, build, entries[build.part])

@@ -31,14 +31,14 @@ _STACKED_DTYPE = "float64"  # what is rounded more must not differ by the place 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Base:
+class PlainCall:
     """The plain call of a case, made by itself, and what it gave."""
 
     call: Call
     seen: CallSeen
 
 
-Bases = dict[str, Base]  # by the name of the call
+PlainCalls = dict[str, PlainCall]  # by the name of the call
 _Any = TypeVar("_Any")
 
 
@@ -57,7 +57,9 @@ def _kind(call: Call) -> tuple[object, ...] | None:
     return case_of(call.name), call.build, call.part, call.training, call.seed, call.batched, tuple(call.arguments)
 
 
-def observe_group(calls: Sequence[Call], bases: Bases, observe_one: Callable[[Call], CallSeen]) -> Iterator[CallSeen]:
+def observe_group(
+    calls: Sequence[Call], bases: PlainCalls, observe_one: Callable[[Call], CallSeen]
+) -> Iterator[CallSeen]:
     """Yield what each of `calls`, a group, gives; `bases` are the plain calls that were made, these then included."""
     base = bases.get(call_name(case_of(calls[0].name)))
     if base is not None and len(calls) >= _WORTH_IT and _fits(base, calls[0]):
@@ -68,11 +70,11 @@ def observe_group(calls: Sequence[Call], bases: Bases, observe_one: Callable[[Ca
     for call in calls:
         seen = observe_one(call)
         if variant_of(call.name) == BASE:
-            bases[call.name] = Base(call, seen)
+            plain[call.name] = PlainCall(call, seen)
         yield seen
 
 
-def _fits(base: Base, call: Call) -> bool:
+def _fits(base: PlainCall, call: Call) -> bool:
     """Return whether the plain call can stand beside `call` in one batch: its outputs are what they should be."""
     how = [(one.build, one.part, one.dtype, one.training, one.seed, one.arguments.keys()) for one in (base.call, call)]
     if how[0] != how[1] or base.seen.raised is not None or base.seen.modified:
@@ -80,7 +82,7 @@ def _fits(base: Base, call: Call) -> bool:
     return all(base.seen.slots[slot.key].tensor is not None for slot in call.outputs)
 
 
-def _stack(calls: Sequence[Call], base: Base) -> Call:
+def _stack(calls: Sequence[Call], base: PlainCall) -> Call:
     """Return one call in place of `calls`, in whose batch `base` is second; see `_order`."""
     count = len(_order(calls, base.call, base.call))
     return replace(
@@ -98,7 +100,7 @@ def _order(calls: Sequence[_Any], base: _Any, other: _Any) -> tuple[_Any, ...]:
     return (other, base, other, *calls, other, other)
 
 
-def _stacked(name: str, calls: Sequence[Call], base: Base) -> Argument:
+def _stacked(name: str, calls: Sequence[Call], base: PlainCall) -> Argument:
     own = base.call.arguments[name]
     if name not in calls[0].batched or not isinstance(own, Tensor):
         return calls[0].arguments[name]
@@ -113,7 +115,7 @@ def _rolled(value: Tensor) -> Tensor:
     return value.roll(1, dims=-1) if value.dim() == _BATCH_AND_WIDTH else value.roll((1, 1), dims=(1, -1))
 
 
-def _unstack(seen: CallSeen, calls: Sequence[Call], base: Base) -> list[CallSeen] | None:
+def _unstack(seen: CallSeen, calls: Sequence[Call], base: PlainCall) -> list[CallSeen] | None:
     """Return what each of `calls` gave, of what the one in their place gave; None where that does not count."""
     if seen.raised is not None or seen.modified:
         return None
