@@ -58,10 +58,10 @@ def _kind(call: Call) -> tuple[object, ...] | None:
 
 
 def observe_group(
-    calls: Sequence[Call], bases: PlainCalls, observe_one: Callable[[Call], CallSeen]
+    calls: Sequence[Call], plain: PlainCalls, observe_one: Callable[[Call], CallSeen]
 ) -> Iterator[CallSeen]:
-    """Yield what each of `calls`, a group, gives; `bases` are the plain calls that were made, these then included."""
-    base = bases.get(call_name(case_of(calls[0].name)))
+    """Yield what each of `calls`, a group, gives; `plain` are the plain calls that were made, these then included."""
+    base = plain.get(call_name(case_of(calls[0].name)))
     if base is not None and len(calls) >= _WORTH_IT and _fits(base, calls[0]):
         parts = _unstack(observe_one(_stack(calls, base)), calls, base)
         if parts is not None:
