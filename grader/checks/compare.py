@@ -17,6 +17,8 @@ def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot
     Infinite elements must be equal; NaN equals nothing, and its likely cause is told. Both have the slot's shape.
     """
     seen, expected = seen.double(), expected.double()
+    if torch.equal(seen, expected):
+        return ""
     if seen.numel() and float(torch.linalg.vector_norm(seen - expected, math.inf)) <= bound:
         return ""
     wrong = ~(((seen - expected).abs() <= bound) | (seen == expected))
@@ -32,6 +34,12 @@ def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot
         return f"{text}; {cause}"
     text += f" (allowed difference {bound:.1g}); {count} of {seen.numel()} numbers differ"
     return text + _ratio(seen, expected)
+
+
+def hides(tensor: Tensor) -> bool:
+    """Return whether an element is -inf, as in a mask that is added to scores."""
+    lowest = float(tensor.min()) if tensor.numel() else 0.0
+    return lowest == -math.inf or (math.isnan(lowest) and bool((tensor == -math.inf).any()))
 
 
 def where(index: tuple[int, ...], slot: TensorSpec) -> str:
