@@ -58,6 +58,13 @@ def named(axes: tuple[str, ...], numbers: tuple[int, ...]) -> str:
     return "(" + ", ".join(f"{label}{number}" for label, number in zip(labels, numbers, strict=True)) + ")"
 
 
+def axis_name(names: tuple[str, ...], axis: int, dim: int) -> str:
+    """Return the name of an axis; leading axes, `...`, have numbers."""
+    from_the_end = axis - dim
+    named = -from_the_end <= len(names) and names[from_the_end] != "..."
+    return names[from_the_end] if named else f"axis {axis}"
+
+
 def _worst(seen: Tensor, expected: Tensor, wrong: Tensor) -> tuple[int, ...]:
     """Return the first element that is not finite where it should be, else the one that is furthest off."""
     broken = wrong & ~torch.isfinite(seen)

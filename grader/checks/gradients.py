@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import torch
@@ -11,7 +12,7 @@ from grader.box.keys import input_key
 from grader.box.observations import Presence, Seen
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import training_call
@@ -152,6 +153,8 @@ def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: Tens
 
 def _blocked(slot: TensorSpec, seen: Seen) -> str:
     """Return why a gradient does not do its work; empty if it does."""
+    if seen.tensor is not None and 0.0 < magnitude(seen.tensor) < math.inf:
+        return ""
     name = f"`{slot.name}`"
     if seen.presence is Presence.NONE:
         cuts = "detach, .data, no_grad, item, numpy, Variable, a new tensor"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Argument, Call
-from grader.checks.compare import difference
+from grader.checks.compare import axis_name, difference
 from grader.checks.draws import even_axis, shared_axis
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
@@ -37,12 +38,16 @@ _CAUSES = {"training": ". In evaluation mode it is right, so look for dropout, w
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
-def outputs_differ(call: Call, evidence: Evidence, truth: Call) -> str:
-    """Return how the outputs of `call` differ from those expected of `truth`; empty if they agree."""
+def outputs_differ(call: Call, evidence: Evidence) -> str:
+    """Return how the outputs of `call` differ from those expected; empty if they agree."""
+    return evidence.once(("outputs", call.name), partial(_outputs_differ, call, evidence))
+
+
+def _outputs_differ(call: Call, evidence: Evidence) -> str:
     for slot in call.outputs:
-        expected = evidence.truth(truth, slot.key)
+        expected = evidence.truth(call, slot.key)
         assert expected is not None
-        bound = evidence.bound(truth, slot.key)
+        bound = evidence.bound(call, slot.key)
         if text := difference(slot.name, evidence.output(call, slot), expected, bound=bound, slot=slot):
             return text
     return ""
@@ -65,19 +70,24 @@ class Values(Check):
         call = evidence.call(item, "base")
         if (problem := evidence.problem(call)) is not None:
             return problem
-        text = outputs_differ(call, evidence, call)
+        text = outputs_differ(call, evidence)
         return failed(unsteady(evidence) or text) if text else PASSED
 
 
 def unsteady(evidence: Evidence) -> str:
     """Return that two equal calls differ, which explains more than any number that is wrong; empty where none do."""
+    return evidence.once(_unsteady, partial(_unsteady, evidence))
+
+
+def _unsteady(evidence: Evidence) -> str:
     for again in (call for call in evidence.plan.calls if variant_of(call.name) == "again"):
         first = evidence.plan.call(call_name(case_of(again.name)))
         if evidence.problem(first) is not None or evidence.problem(again) is not None:
             continue
         for slot in first.outputs:
             before, after = evidence.output(first, slot), evidence.output(again, slot)
-            if not torch.allclose(before, after, rtol=0.0, atol=evidence.bound(first, slot.key), equal_nan=True):
+            bound = evidence.bound(first, slot.key)
+            if not (torch.equal(before, after) or torch.allclose(before, after, rtol=0.0, atol=bound, equal_nan=True)):
                 return _UNSTEADY.format(name=slot.name)
     return ""
 
@@ -119,8 +129,8 @@ class Steady(Check):
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
                 return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
-            if text := outputs_differ(call, evidence, call):
-                cause = "" if outputs_differ(base, evidence, base) else _CAUSES.get(variant, _KEPT)
+            if text := outputs_differ(call, evidence):
+                cause = "" if outputs_differ(base, evidence) else _CAUSES.get(variant, _KEPT)
                 return failed(f"{circumstance}, your output is wrong: {text}{cause}")
         return PASSED
 
@@ -188,10 +198,10 @@ def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: fl
     dropped, usable = seen.abs() <= 10 * exact * scale_of(kept), _usable(kept, exact)
     names = axes if decode is None else (*axes[:-1], *("head", "key")[-decode.dim() + 1 :])
     if (axis := shared_axis(dropped, usable, p)) is not None:
-        name = _axis_name(names, axis, seen.dim())
+        name = axis_name(names, axis, seen.dim())
         return f"elements that differ only along {name} are dropped together; drop each one independently"
     if (axis := even_axis(dropped, usable, p)) is not None:
-        name = _axis_name(names, axis, seen.dim())
+        name = axis_name(names, axis, seen.dim())
         return f"along {name} the same number of elements is always dropped; drop each one independently"
     return ""
 
@@ -230,13 +240,6 @@ def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
     arguments = {**case.arguments, **({"training": True} if "training" in case.arguments else {})}
     name = call_name(case.name, f"train{seed}")
     return replace(base_call(case, backward=backward), name=name, arguments=arguments, training=True, seed=seed)
-
-
-def _axis_name(names: tuple[str, ...], axis: int, dim: int) -> str:
-    """Return the name of an axis; leading axes, `...`, have numbers."""
-    from_the_end = axis - dim
-    named = -from_the_end <= len(names) and names[from_the_end] != "..."
-    return names[from_the_end] if named else f"axis {axis}"
 
 
 def _decoded(output: Tensor, decode: Tensor | None) -> Tensor:
