@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import torch
@@ -184,7 +184,7 @@ class Evidence:
 
     def bound(self, call: Call, key: str) -> float:
         """Return by how much an element may differ, in absolute terms."""
-        return self.once(("bound", call.name, key), partial(self._bound, call, key))
+        return self.once(("bound", call.name, key), lambda: self._bound(call, key))
 
     def _bound(self, call: Call, key: str) -> float:
         truth = self.truth(call, key)

@@ -7,7 +7,6 @@ those that move in the reference. So a leak is found however it comes about, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import ClassVar
 
 import torch
@@ -193,25 +192,24 @@ def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
 
     Also returns the scale of the expected output. The calls had no problem.
     """
-    return evidence.once(("influence", item), partial(_influence, item, evidence))
+    return evidence.once(("influence", item), lambda: _influence(item, evidence))
 
 
 def _influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
-    (base, *calls), options = _calls(item, evidence), item.given(InfluenceOptions)
-    slot = base.output(options.output)
+    calls, options = _calls(item, evidence), item.given(InfluenceOptions)
+    slot = calls[0].output(options.output)
     keep = slot.axes.index(options.rows) - len(slot.axes) + 1  # axes behind the rows, as a negative count
-    own, truth = evidence.output(base, slot), evidence.truth(base, slot.key)
-    assert truth is not None
     seen = [evidence.output(call, slot) for call in calls]
     expected = [tensor for call in calls if (tensor := evidence.truth(call, slot.key)) is not None]
-    return _movements(seen, own, keep), _movements(expected, truth, keep), scale_of(truth) or 1.0
+    moved = _movements(torch.stack([*seen, *expected]).view(2, len(seen), *seen[0].shape), keep)
+    return moved[0], moved[1], scale_of(expected[0]) or 1.0
 
 
-def _movements(after: list[Tensor], before: Tensor, keep: int) -> Tensor:
+def _movements(outputs: Tensor, keep: int) -> Tensor:
     """Return the largest change of each position, over the last `-keep` axes; equal infinities have not moved."""
-    moved = torch.stack(after)
-    change = torch.where(moved == before, 0.0, (moved - before).abs())
-    return (change.flatten(keep).amax(dim=-1) if keep < 0 else change).movedim(0, -1)
+    before, after = outputs[:, :1], outputs[:, 1:]  # of the plain call, and of those with a change each
+    change = torch.where(after == before, 0.0, (after - before).abs())
+    return (change.flatten(keep).amax(dim=-1) if keep < 0 else change).movedim(1, -1)
 
 
 def _calls(item: Item, evidence: Evidence) -> list[Call]:

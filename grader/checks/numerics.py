@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Argument, Call
-from grader.checks.compare import axis_name, difference
+from grader.checks.compare import axis_name, difference, same
 from grader.checks.draws import even_axis, shared_axis
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
@@ -40,15 +39,17 @@ _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500
 
 def outputs_differ(call: Call, evidence: Evidence) -> str:
     """Return how the outputs of `call` differ from those expected; empty if they agree."""
-    return evidence.once(("outputs", call.name), partial(_outputs_differ, call, evidence))
+    return evidence.once(("outputs", call.name), lambda: _outputs_differ(call, evidence))
 
 
 def _outputs_differ(call: Call, evidence: Evidence) -> str:
     for slot in call.outputs:
         expected = evidence.truth(call, slot.key)
         assert expected is not None
-        bound = evidence.bound(call, slot.key)
-        if text := difference(slot.name, evidence.output(call, slot), expected, bound=bound, slot=slot):
+        seen = evidence.output(call, slot)
+        if same(seen, expected):
+            continue
+        if text := difference(slot.name, seen, expected, bound=evidence.bound(call, slot.key), slot=slot):
             return text
     return ""
 
@@ -76,7 +77,7 @@ class Values(Check):
 
 def unsteady(evidence: Evidence) -> str:
     """Return that two equal calls differ, which explains more than any number that is wrong; empty where none do."""
-    return evidence.once(_unsteady, partial(_unsteady, evidence))
+    return evidence.once(_unsteady, lambda: _unsteady(evidence))
 
 
 def _unsteady(evidence: Evidence) -> str:
@@ -86,8 +87,9 @@ def _unsteady(evidence: Evidence) -> str:
             continue
         for slot in first.outputs:
             before, after = evidence.output(first, slot), evidence.output(again, slot)
-            bound = evidence.bound(first, slot.key)
-            if not (torch.equal(before, after) or torch.allclose(before, after, rtol=0.0, atol=bound, equal_nan=True)):
+            if same(before, after):
+                continue
+            if not torch.allclose(before, after, rtol=0.0, atol=evidence.bound(first, slot.key), equal_nan=True):
                 return _UNSTEADY.format(name=slot.name)
     return ""
 
@@ -124,13 +126,12 @@ class Steady(Check):
         }
         if item.case.construct and not _changes_in_training(item, evidence):
             circumstances["training"] = "in training mode, which must not change the output"
-        base = evidence.call(item, "base")
         for variant, circumstance in circumstances.items():
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
                 return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
             if text := outputs_differ(call, evidence):
-                cause = "" if outputs_differ(base, evidence) else _CAUSES.get(variant, _KEPT)
+                cause = "" if outputs_differ(evidence.call(item, "base"), evidence) else _CAUSES.get(variant, _KEPT)
                 return failed(f"{circumstance}, your output is wrong: {text}{cause}")
         return PASSED
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from grader.box.keys import case_of
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import hides
-from grader.checks.evidence import FLOORS, Evidence, Item
+from grader.checks.evidence import FLOORS, Evidence, Item, magnitude
 from grader.checks.masking import CLEAR, MOVED, STILL, InfluenceOptions, influence
 from grader.checks.traits import Trait
 from grader.judge.matrices import LARGEST, Stack, cells_drawn, heatmap, matrix_size, stacked
@@ -129,7 +129,7 @@ def _returned_weights(line: Judged, evidence: Evidence) -> Drawable | None:
 def _are_shares(expected: Tensor) -> bool:
     if expected.shape[-1] < 2 or not expected.numel() or not float(expected.min()) >= 0:
         return False
-    return bool(((expected.sum(dim=-1) - 1).abs() < _SHARES).all())
+    return magnitude(expected.sum(dim=-1) - 1) < _SHARES
 
 
 def _decoded_weights(line: Judged, evidence: Evidence) -> Drawable | None:
