@@ -50,7 +50,7 @@ class GradientFlow(Check):
         if seen.raised is not None:
             return failed(explain(seen.raised))
         for slot in gradient_slots(call, evidence):
-            if evidence.has_gradient(call, slot.key) and (text := _blocked(slot, seen.slots[slot.key])):
+            if (text := _blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
                 return failed(f"{text}{_spoilt(call, evidence, slot)}")
         return PASSED
 

@@ -214,7 +214,9 @@ def _movements(outputs: Tensor, keep: int) -> Tensor:
 
 def _calls(item: Item, evidence: Evidence) -> list[Call]:
     """Return the plain call, and then those with one index changed."""
-    return [evidence.call(item, variant) for variant in (BASE, *_variants(item))]
+    return evidence.once(
+        ("calls", item), lambda: [evidence.call(item, variant) for variant in (BASE, *_variants(item))]
+    )
 
 
 def _variants(item: Item) -> list[str]:

@@ -13,7 +13,7 @@ from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Argument, Call
 from grader.checks.compare import axis_name, difference, same
 from grader.checks.draws import even_axis, shared_axis
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of, variant_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
 from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
@@ -272,7 +272,7 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     """Return in what way `seen` is not `kept` after inverted dropout with probability `p`; empty if it is."""
     scale, factor = scale_of(kept), 1 / (1 - p)
     usable = _usable(kept, exact)
-    if not bool((seen[~usable].abs() <= 20 * factor * exact * scale).all()):
+    if not magnitude(seen[~usable]) <= 20 * factor * exact * scale:
         return (
             f"{_UNTOLD} your output is nonzero where it must be zero, which dropping attention weights cannot cause; "
             "drop only attention weights, after the softmax"
@@ -281,9 +281,9 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     dropped = ratios.abs() < exact
     share, count = float(dropped.double().mean()), ratios.numel()
     alive = ratios[~dropped]
-    if not bool(dropped.any()) and float((alive - 1).abs().max()) < exact:
+    if not share > 0 and float((alive - 1).abs().max()) < exact:
         return f"with dropout {p:g}, training mode must drop elements; yours dropped none"
-    if not bool(((alive / factor - 1).abs() < exact).all()):
+    if not magnitude(alive / factor - 1) < exact:
         return _wrong_factor(alive, factor, exact)
     if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / count):
         return f"with dropout {p:g}, about {p:.0%} of the elements must be dropped; yours dropped {share:.0%}"

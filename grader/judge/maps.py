@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from grader.box.keys import case_of
+from grader.box.keys import call_name
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import hides
 from grader.checks.evidence import FLOORS, Evidence, Item, magnitude
@@ -212,7 +212,8 @@ def _influence(line: Judged, evidence: Evidence) -> Drawable | None:
     item = line.item
     if not item.has(Trait.SHOWS_INFLUENCE) or (options := item.given(InfluenceOptions)).axis == "batch":
         return None
-    if any(evidence.problem(c) for c in evidence.plan.calls if case_of(c.name) == item.case.name):
+    of_case = call_name(item.case.name, "")
+    if any(evidence.problem(call) for call in evidence.plan.calls if call.name.startswith(of_case)):
         return None
     slot, (seen, _, _) = evidence.call(item, "base").output(options.output), influence(item, evidence)
     axes = (*slot.axes[: slot.axes.index(options.rows) + 1], options.axis)
