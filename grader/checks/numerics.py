@@ -195,8 +195,8 @@ class Dropout(Check):
 
 def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: float) -> str:
     """Return along which axis elements were not drawn one by one; empty if they were."""
-    exact, axes, decode = _EXACT[call.dtype], call.outputs[0].axes, item.case.decode
-    dropped, usable = seen.abs() <= 10 * exact * scale_of(kept), _usable(kept, exact)
+    smallest, axes, decode = 10 * _EXACT[call.dtype] * scale_of(kept), call.outputs[0].axes, item.case.decode
+    dropped, usable = seen.abs() <= smallest, kept.abs() > smallest
     names = axes if decode is None else (*axes[:-1], *("head", "key")[-decode.dim() + 1 :])
     if (axis := shared_axis(dropped, usable, p)) is not None:
         name = axis_name(names, axis, seen.dim())
@@ -271,7 +271,7 @@ def _changes_in_training(item: Item, evidence: Evidence) -> bool:
 def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     """Return in what way `seen` is not `kept` after inverted dropout with probability `p`; empty if it is."""
     scale, factor = scale_of(kept), 1 / (1 - p)
-    usable = _usable(kept, exact)
+    usable = kept.abs() > 10 * exact * scale
     if not magnitude(seen[~usable]) <= 20 * factor * exact * scale:
         return (
             f"{_UNTOLD} your output is nonzero where it must be zero, which dropping attention weights cannot cause; "
