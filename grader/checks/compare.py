@@ -11,6 +11,11 @@ from grader.box.plan import TensorSpec
 from grader.checks.undefined import cause_of_nan
 
 
+def same(seen: Tensor, expected: Tensor) -> bool:
+    """Return whether two tensors of one shape are equal to the last bit: then nobody needs to know what may differ."""
+    return seen.dtype == expected.dtype and torch.equal(seen, expected)
+
+
 def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot: TensorSpec) -> str:
     """Return where and by how much `seen` differs from `expected`; empty where no element differs by over `bound`.
 
@@ -34,6 +39,12 @@ def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot
     return text + _ratio(seen, expected)
 
 
+def hides(tensor: Tensor) -> bool:
+    """Return whether an element is -inf, as in a mask that is added to scores."""
+    lowest = float(tensor.min()) if tensor.numel() else 0.0
+    return lowest == -math.inf or (math.isnan(lowest) and bool((tensor == -math.inf).any()))
+
+
 def where(index: tuple[int, ...], slot: TensorSpec) -> str:
     """Return `(batch 0, time 3)`: an index under its axis names; leading axes without a name are bare numbers."""
     return named(slot.axes, index)
@@ -48,6 +59,13 @@ def named(axes: tuple[str, ...], numbers: tuple[int, ...]) -> str:
     spoken = ["" if name.isdigit() else f"{name} " for name in names]
     labels = [""] * (len(numbers) - len(names)) + spoken
     return "(" + ", ".join(f"{label}{number}" for label, number in zip(labels, numbers, strict=True)) + ")"
+
+
+def axis_name(names: tuple[str, ...], axis: int, dim: int) -> str:
+    """Return the name of an axis; leading axes, `...`, have numbers."""
+    from_the_end = axis - dim
+    named = -from_the_end <= len(names) and names[from_the_end] != "..."
+    return names[from_the_end] if named else f"axis {axis}"
 
 
 def _worst(seen: Tensor, expected: Tensor, wrong: Tensor) -> tuple[int, ...]:

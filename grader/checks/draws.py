@@ -14,10 +14,13 @@ _LINES = 70
 
 def shared_axis(dropped: Tensor, usable: Tensor, p: float) -> int | None:
     """Return an axis along which elements are dropped together, where there are enough of them to tell from chance."""
+    gone, left = dropped & usable, ~dropped & usable
     for axis in range(dropped.dim()):
-        mixed = (dropped & usable).any(axis) & (~dropped & usable).any(axis)
+        mixed = gone.any(axis) & left.any(axis)
+        if mixed.any():
+            continue
         compared = int(usable.sum()) - int(usable.any(axis).sum())
-        if not bool(mixed.any()) and compared * -math.log(max(p, 1 - p)) > _TELLING:
+        if compared * -math.log(max(p, 1 - p)) > _TELLING:
             return axis
     return None
 
@@ -26,9 +29,10 @@ def even_axis(dropped: Tensor, usable: Tensor, p: float) -> int | None:
     """Return an axis along which a fixed number of elements is dropped, where there are enough lines to tell."""
     for axis in range(dropped.dim()):
         length = dropped.shape[axis]
-        whole = usable.all(axis)
-        counts = dropped.sum(axis)[whole].double()
         spread = length * p * (1 - p)
-        if counts.numel() >= _LINES and spread >= 0.5 and float((counts - length * p).square().mean()) < _EVEN * spread:
+        if spread < 0.5 or dropped.numel() < _LINES * length:
+            continue
+        counts = dropped.sum(axis)[usable.all(axis)].double()
+        if counts.numel() >= _LINES and float((counts - length * p).square().mean()) < _EVEN * spread:
             return axis
     return None

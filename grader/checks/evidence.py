@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -29,6 +29,7 @@ FLOORS: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2
 _GRADIENT_FLOOR = 1e-3
 Known = Callable[[], Iterator[Load]]
 Given = TypeVar("Given", bound=Options)
+Found = TypeVar("Found")
 ROUNDING_MARGIN = 8.0  # a right answer may round this many times worse than the reference does
 
 
@@ -120,13 +121,15 @@ class Evidence:
         return {}
 
     @cached_property
-    def _bounds(self) -> dict[tuple[str, str], float]:
+    def _answers(self) -> dict[Hashable, Any]:
         return {}
 
-    @cached_property
-    def movements(self) -> dict[Item, tuple[Tensor, Tensor, float]]:
-        """What `masking.influence` found, for the verdict and for the pictures of it."""
-        return {}
+    def once(self, question: Hashable, find: Callable[[], Found]) -> Found:
+        """Return what `find` gives; only the first who asks `question` calls it."""
+        if question not in self._answers:
+            self._answers[question] = find()
+        found: Found = self._answers[question]
+        return found
 
     def call(self, item: Item, variant: str) -> Call:
         """Return the planned call `variant` of the item's case."""
@@ -142,8 +145,8 @@ class Evidence:
         seen = self.observed.calls.get(call.name)
         built = self.observed.builds.get(call.build) if call.build else None
         raised: Raised | None = built.raised if built is not None else None
-        if raised is None and seen is not None and not any(slot.key in seen.slots for slot in call.outputs):
-            raised = seen.raised
+        if raised is None and seen is not None and seen.raised is not None:
+            raised = None if any(slot.key in seen.slots for slot in call.outputs) else seen.raised
         if raised is not None:
             return failed(explain(raised))
         if seen is None:
@@ -169,7 +172,7 @@ class Evidence:
         """
         truth = self.truth(call, key)
         noise = 1e-9 * self._scales[call.name][key]
-        return truth is not None and float(truth.abs().max()) > noise
+        return truth is not None and (float(truth.max()) > noise or float(truth.min()) < -noise)
 
     def truth(self, call: Call, key: str) -> Tensor | None:
         """Return the expected tensor in float64, None where the reference gives none (no gradient)."""
@@ -181,9 +184,7 @@ class Evidence:
 
     def bound(self, call: Call, key: str) -> float:
         """Return by how much an element may differ, in absolute terms."""
-        if (call.name, key) not in self._bounds:
-            self._bounds[call.name, key] = self._bound(call, key)
-        return self._bounds[call.name, key]
+        return self.once(("bound", call.name, key), lambda: self._bound(call, key))
 
     def _bound(self, call: Call, key: str) -> float:
         truth = self.truth(call, key)
@@ -227,13 +228,13 @@ def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] 
 
 def scale_of(tensor: Tensor) -> float:
     """Return the largest finite magnitude, 0 where there is none."""
-    if tensor.is_floating_point() and math.isfinite(largest := _largest(tensor)):
+    if tensor.is_floating_point() and math.isfinite(largest := magnitude(tensor)):
         return largest
     finite = tensor[torch.isfinite(tensor)].double().abs()
     return float(finite.max()) if finite.numel() else 0.0
 
 
-def _largest(tensor: Tensor) -> float:
+def magnitude(tensor: Tensor) -> float:
     """Return the largest magnitude; infinite or NaN where an element is."""
     return float(torch.linalg.vector_norm(tensor, math.inf)) if tensor.numel() else 0.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import torch
@@ -10,8 +11,8 @@ from torch import Tensor
 from grader.box.keys import input_key
 from grader.box.observations import Presence, Seen
 from grader.box.plan import Call, TensorSpec
-from grader.checks.compare import difference
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of
+from grader.checks.compare import difference, same
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import training_call
@@ -25,7 +26,7 @@ _READ_OFF = 1e-8
 
 def gradient_slots(call: Call, evidence: Evidence) -> tuple[TensorSpec, ...]:
     """Return the gradients that `call` sends back."""
-    return evidence.plan.slots(call)[len(call.outputs) :]
+    return evidence.once(("gradients", call.name), lambda: evidence.plan.slots(call)[len(call.outputs) :])
 
 
 class GradientFlow(Check):
@@ -49,7 +50,7 @@ class GradientFlow(Check):
         if seen.raised is not None:
             return failed(explain(seen.raised))
         for slot in gradient_slots(call, evidence):
-            if evidence.has_gradient(call, slot.key) and (text := _blocked(slot, seen.slots[slot.key])):
+            if (text := _blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
                 return failed(f"{text}{_spoilt(call, evidence, slot)}")
         return PASSED
 
@@ -152,6 +153,8 @@ def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: Tens
 
 def _blocked(slot: TensorSpec, seen: Seen) -> str:
     """Return why a gradient does not do its work; empty if it does."""
+    if seen.tensor is not None and 0.0 < magnitude(seen.tensor) < math.inf:
+        return ""
     name = f"`{slot.name}`"
     if seen.presence is Presence.NONE:
         cuts = "detach, .data, no_grad, item, numpy, Variable, a new tensor"
@@ -184,5 +187,7 @@ def _wrong(slot: TensorSpec, seen: Seen, call: Call, evidence: Evidence) -> str:
         return ""
     if seen.tensor is None:
         return _blocked(slot, seen) if evidence.has_gradient(call, slot.key) else ""
+    if same(seen.tensor, truth):
+        return ""
     bound = evidence.bound(call, slot.key)
     return difference(f"gradient of {slot.name}", seen.tensor, truth, bound=bound, slot=slot)

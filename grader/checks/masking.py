@@ -13,10 +13,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.keys import variant_of
+from grader.box.keys import BASE, variant_of
 from grader.box.observations import Observations
 from grader.box.plan import Argument, Call, TensorSpec
-from grader.checks.compare import difference, where
+from grader.checks.compare import difference, hides, where
 from grader.checks.evidence import FLOORS, Check, Evidence, Item, Work, base_call, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.numerics import unsteady
@@ -65,12 +65,12 @@ class Influence(Check):
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare who moved with who should have."""
-        for variant in ("base", *_variants(item)):
-            if (problem := evidence.problem(evidence.call(item, variant))) is not None:
+        for call in _calls(item, evidence):
+            if (problem := evidence.problem(call)) is not None:
                 return problem
-        if text := _undefined(item, evidence) or unsteady(evidence):
-            return failed(text)
         seen, expected, scale = influence(item, evidence)
+        if text := _undefined(item, evidence, seen) or unsteady(evidence):
+            return failed(text)
         floor = FLOORS[evidence.call(item, "base").dtype]
         leaks = (seen > MOVED * floor * scale) & (expected < STILL * floor * scale)
         blind = (seen < MOVED * floor * scale) & (expected > CLEAR * floor * scale)
@@ -103,7 +103,7 @@ class Support(Check):
         slot = call.output(item.given(OneOutput).output)
         seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
         assert expected is not None
-        if slot.dtype == "bool" or bool((expected == -torch.inf).any()):
+        if slot.dtype == "bool" or hides(expected):
             return _compare_masks(slot, seen, expected)
         if cause := cause_of_nan(seen, expected):
             return failed(f"of `{slot.name}`, {cause}")
@@ -177,15 +177,16 @@ def _compare_masks(slot: TensorSpec, seen: Tensor, expected: Tensor) -> Finding:
     )
 
 
-def _undefined(item: Item, evidence: Evidence) -> str:
+def _undefined(item: Item, evidence: Evidence, moved: Tensor) -> str:
     """Return that the output is NaN, before or after a change: it says nothing then of who sees whom."""
-    for variant in ("base", *_variants(item)):
-        call = evidence.call(item, variant)
+    if not moved.isnan().any():
+        return ""
+    for call in _calls(item, evidence):
         slot = call.output(item.given(InfluenceOptions).output)
         truth = evidence.truth(call, slot.key)
         assert truth is not None
         if cause := cause_of_nan(evidence.output(call, slot), truth):
-            after = "" if variant == "base" else f"after {_what(item)} was changed, "
+            after = "" if variant_of(call.name) == BASE else f"after {_what(item)} was changed, "
             return f"{after}`{slot.name}` contains NaN, so its attention pattern cannot be checked: {cause}"
     return ""
 
@@ -195,28 +196,31 @@ def influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
 
     Also returns the scale of the expected output. The calls had no problem.
     """
-    if item not in evidence.movements:
-        evidence.movements[item] = _influence(item, evidence)
-    return evidence.movements[item]
+    return evidence.once(("influence", item), lambda: _influence(item, evidence))
 
 
 def _influence(item: Item, evidence: Evidence) -> tuple[Tensor, Tensor, float]:
-    base, options = evidence.call(item, "base"), item.given(InfluenceOptions)
-    slot = base.output(options.output)
+    calls, options = _calls(item, evidence), item.given(InfluenceOptions)
+    slot = calls[0].output(options.output)
     keep = slot.axes.index(options.rows) - len(slot.axes) + 1  # axes behind the rows, as a negative count
-    own, truth = evidence.output(base, slot), evidence.truth(base, slot.key)
-    assert truth is not None
-    calls = [evidence.call(item, variant) for variant in _variants(item)]
     seen = [evidence.output(call, slot) for call in calls]
     expected = [tensor for call in calls if (tensor := evidence.truth(call, slot.key)) is not None]
-    return _movements(seen, own, keep), _movements(expected, truth, keep), scale_of(truth) or 1.0
+    moved = _movements(torch.stack([*seen, *expected]).view(2, len(seen), *seen[0].shape), keep)
+    return moved[0], moved[1], scale_of(expected[0]) or 1.0
 
 
-def _movements(after: list[Tensor], before: Tensor, keep: int) -> Tensor:
+def _movements(outputs: Tensor, keep: int) -> Tensor:
     """Return the largest change of each position, over the last `-keep` axes; equal infinities have not moved."""
-    moved = torch.stack(after)
-    change = torch.where(moved == before, 0.0, (moved - before).abs())
-    return (change.flatten(keep).amax(dim=-1) if keep < 0 else change).movedim(0, -1)
+    before, after = outputs[:, :1], outputs[:, 1:]  # of the plain call, and of those with a change each
+    change = torch.where(after == before, 0.0, (after - before).abs())
+    return (change.flatten(keep).amax(dim=-1) if keep < 0 else change).movedim(1, -1)
+
+
+def _calls(item: Item, evidence: Evidence) -> list[Call]:
+    """Return the plain call, and then those with one index changed."""
+    return evidence.once(
+        ("calls", item), lambda: [evidence.call(item, variant) for variant in (BASE, *_variants(item))]
+    )
 
 
 def _variants(item: Item) -> list[str]:

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Argument, Call
-from grader.checks.compare import difference
+from grader.checks.compare import axis_name, difference, same
 from grader.checks.draws import even_axis, shared_axis
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of, variant_call
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
 from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
@@ -37,13 +37,19 @@ _CAUSES = {"training": ". In evaluation mode it is right, so look for dropout, w
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
-def outputs_differ(call: Call, evidence: Evidence, truth: Call) -> str:
-    """Return how the outputs of `call` differ from those expected of `truth`; empty if they agree."""
+def outputs_differ(call: Call, evidence: Evidence) -> str:
+    """Return how the outputs of `call` differ from those expected; empty if they agree."""
+    return evidence.once(("outputs", call.name), lambda: _outputs_differ(call, evidence))
+
+
+def _outputs_differ(call: Call, evidence: Evidence) -> str:
     for slot in call.outputs:
-        expected = evidence.truth(truth, slot.key)
+        expected = evidence.truth(call, slot.key)
         assert expected is not None
-        bound = evidence.bound(truth, slot.key)
-        if text := difference(slot.name, evidence.output(call, slot), expected, bound=bound, slot=slot):
+        seen = evidence.output(call, slot)
+        if same(seen, expected):
+            continue
+        if text := difference(slot.name, seen, expected, bound=evidence.bound(call, slot.key), slot=slot):
             return text
     return ""
 
@@ -65,18 +71,24 @@ class Values(Check):
         call = evidence.call(item, "base")
         if (problem := evidence.problem(call)) is not None:
             return problem
-        text = outputs_differ(call, evidence, call)
+        text = outputs_differ(call, evidence)
         return failed(unsteady(evidence) or text) if text else PASSED
 
 
 def unsteady(evidence: Evidence) -> str:
     """Return that two equal calls differ, which explains more than any number that is wrong; empty where none do."""
+    return evidence.once(_unsteady, lambda: _unsteady(evidence))
+
+
+def _unsteady(evidence: Evidence) -> str:
     for again in (call for call in evidence.plan.calls if variant_of(call.name) == "again"):
         first = evidence.plan.call(call_name(case_of(again.name)))
         if evidence.problem(first) is not None or evidence.problem(again) is not None:
             continue
         for slot in first.outputs:
             before, after = evidence.output(first, slot), evidence.output(again, slot)
+            if same(before, after):
+                continue
             if not torch.allclose(before, after, rtol=0.0, atol=evidence.bound(first, slot.key), equal_nan=True):
                 return _UNSTEADY.format(name=slot.name)
     return ""
@@ -114,13 +126,12 @@ class Steady(Check):
         }
         if item.case.construct and not _changes_in_training(item, evidence):
             circumstances["training"] = "in training mode, which must not change the output"
-        base = evidence.call(item, "base")
         for variant, circumstance in circumstances.items():
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
                 return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
-            if text := outputs_differ(call, evidence, call):
-                cause = "" if outputs_differ(base, evidence, base) else _CAUSES.get(variant, _KEPT)
+            if text := outputs_differ(call, evidence):
+                cause = "" if outputs_differ(evidence.call(item, "base"), evidence) else _CAUSES.get(variant, _KEPT)
                 return failed(f"{circumstance}, your output is wrong: {text}{cause}")
         return PASSED
 
@@ -184,14 +195,14 @@ class Dropout(Check):
 
 def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: float) -> str:
     """Return along which axis elements were not drawn one by one; empty if they were."""
-    exact, axes, decode = _EXACT[call.dtype], call.outputs[0].axes, item.case.decode
-    dropped, usable = seen.abs() <= 10 * exact * scale_of(kept), _usable(kept, exact)
+    smallest, axes, decode = 10 * _EXACT[call.dtype] * scale_of(kept), call.outputs[0].axes, item.case.decode
+    dropped, usable = seen.abs() <= smallest, kept.abs() > smallest
     names = axes if decode is None else (*axes[:-1], *("head", "key")[-decode.dim() + 1 :])
     if (axis := shared_axis(dropped, usable, p)) is not None:
-        name = _axis_name(names, axis, seen.dim())
+        name = axis_name(names, axis, seen.dim())
         return f"elements that differ only along {name} are dropped together; drop each one independently"
     if (axis := even_axis(dropped, usable, p)) is not None:
-        name = _axis_name(names, axis, seen.dim())
+        name = axis_name(names, axis, seen.dim())
         return f"along {name} the same number of elements is always dropped; drop each one independently"
     return ""
 
@@ -232,13 +243,6 @@ def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
     return replace(base_call(case, backward=backward), name=name, arguments=arguments, training=True, seed=seed)
 
 
-def _axis_name(names: tuple[str, ...], axis: int, dim: int) -> str:
-    """Return the name of an axis; leading axes, `...`, have numbers."""
-    from_the_end = axis - dim
-    named = -from_the_end <= len(names) and names[from_the_end] != "..."
-    return names[from_the_end] if named else f"axis {axis}"
-
-
 def _decoded(output: Tensor, decode: Tensor | None) -> Tensor:
     return output if decode is None else torch.tensordot(output, decode, dims=1)
 
@@ -267,8 +271,8 @@ def _changes_in_training(item: Item, evidence: Evidence) -> bool:
 def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     """Return in what way `seen` is not `kept` after inverted dropout with probability `p`; empty if it is."""
     scale, factor = scale_of(kept), 1 / (1 - p)
-    usable = _usable(kept, exact)
-    if not bool((seen[~usable].abs() <= 20 * factor * exact * scale).all()):
+    usable = kept.abs() > 10 * exact * scale
+    if not magnitude(seen[~usable]) <= 20 * factor * exact * scale:
         return (
             f"{_UNTOLD} your output is nonzero where it must be zero, which dropping attention weights cannot cause; "
             "drop only attention weights, after the softmax"
@@ -277,9 +281,9 @@ def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
     dropped = ratios.abs() < exact
     share, count = float(dropped.double().mean()), ratios.numel()
     alive = ratios[~dropped]
-    if not bool(dropped.any()) and float((alive - 1).abs().max()) < exact:
+    if not share > 0 and float((alive - 1).abs().max()) < exact:
         return f"with dropout {p:g}, training mode must drop elements; yours dropped none"
-    if not bool(((alive / factor - 1).abs() < exact).all()):
+    if not magnitude(alive / factor - 1) < exact:
         return _wrong_factor(alive, factor, exact)
     if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / count):
         return f"with dropout {p:g}, about {p:.0%} of the elements must be dropped; yours dropped {share:.0%}"

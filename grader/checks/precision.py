@@ -35,7 +35,7 @@ class Half(Check):
         call = evidence.call(item, "half")
         if (problem := evidence.problem(call)) is not None:
             return problem
-        text = outputs_differ(call, evidence, call)
+        text = outputs_differ(call, evidence)
         return failed(text) if text else PASSED
 
 

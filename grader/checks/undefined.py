@@ -11,7 +11,10 @@ _PRODUCT = "0 times -inf, for example a mask of zeros and ones multiplied by -in
 
 def cause_of_nan(seen: Tensor, expected: Tensor) -> str:
     """Return which numbers of `seen` are NaN where `expected` is not, and what that points at; empty for none."""
-    broken = seen.isnan() & ~expected.isnan()
+    undefined = seen.isnan()
+    if not undefined.any():
+        return ""
+    broken = undefined & ~expected.isnan()
     if not broken.any():
         return ""
     if broken.dim() < 2:

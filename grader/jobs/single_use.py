@@ -15,7 +15,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 _NAME = "[0-9a-f]" * 16
 _ENDING = ".entry"
@@ -48,7 +47,7 @@ class SingleUseFiles:
         try:
             with open(part, "xb", opener=_private) as file:
                 file.write(body)
-                file.write(self._tail(body, file, time.time()))
+                file.write(self._tail(body, os.fstat(file.fileno()).st_ino, time.time()))
             part.rename(name.with_suffix(_ENDING))
         except OSError:
             part.unlink(missing_ok=True)
@@ -65,20 +64,21 @@ class SingleUseFiles:
 
     def _taken(self, name: str, size: int) -> bytearray | None:
         path = self.folder / name
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             found = os.fstat(file.fileno())
             path.unlink()  # of all who have opened it one succeeds
             if found.st_size != size + _TAIL.size or found.st_nlink != 1:
                 return None
-            body = bytearray(size)
+            body = bytearray(found.st_size)
             file.readinto(body)
-            tail = file.read()
-            written, _ = _TAIL.unpack(tail)
-            own = abs(found.st_ctime - written) < _NAMING_SECONDS and tail == self._tail(body, file, written)
+        tail = body[size:]
+        del body[size:]
+        written, _ = _TAIL.unpack(tail)
+        own = abs(found.st_ctime - written) < _NAMING_SECONDS and tail == self._tail(body, found.st_ino, written)
         return body if own else None
 
-    def _tail(self, body: bytes | bytearray, file: IO[bytes], written: float) -> bytes:
-        told = f"{self.folder.name} {os.fstat(file.fileno()).st_ino} {written}"
+    def _tail(self, body: bytes | bytearray, inode: int, written: float) -> bytes:
+        told = f"{self.folder.name} {inode} {written}"
         return _TAIL.pack(written, zlib.crc32(told.encode(), zlib.crc32(body)))
 
     def _names(self) -> Iterator[str]:

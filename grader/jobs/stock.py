@@ -70,7 +70,9 @@ class Stock:
         body = one.files.take(_SEED_BYTES + one.outline.size) if one else None
         if one is None or body is None:
             return None
-        return one.outline.filled(int.from_bytes(body[:_SEED_BYTES], "little"), body[_SEED_BYTES:])
+        seed = int.from_bytes(body[:_SEED_BYTES], "little")
+        del body[:_SEED_BYTES]  # without a copy of all the rest
+        return one.outline.filled(seed, body)
 
     def fill(self, go_on: Callable[[], bool]) -> bool:
         """Do one piece of work, some hundred milliseconds at most where `go_on` says no; return whether there is more.

@@ -66,10 +66,10 @@ def _strided(evidence: Evidence) -> list[str]:
     given = "given inputs that are not contiguous in memory"
     for call in (call for call in evidence.plan.calls if call.non_contiguous):
         plain = next((c for c in evidence.plan.calls if c.name == call_name(case_of(call.name))), None)
-        if plain is None or evidence.problem(plain) is not None or outputs_differ(plain, evidence, plain):
+        if plain is None or evidence.problem(plain) is not None or outputs_differ(plain, evidence):
             continue
         if (problem := evidence.problem(call)) is not None:
             return [f"{given}, your code fails: {problem.message}"] if problem.verdict is Verdict.FAILED else []
-        if text := outputs_differ(call, evidence, call):
+        if text := outputs_differ(call, evidence):
             return [f"{given}, your output is wrong: {text}"]
     return []

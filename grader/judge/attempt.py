@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 from grader.box.observations import Blame, BuildSeen, Observations
 from grader.box.observe import alone
@@ -51,7 +51,7 @@ _LEFT_OPEN = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: the points are added up once and kept in the instance
 class Outcome:
     """One run with its evidence and its verdicts.
 
@@ -71,7 +71,7 @@ class Outcome:
     said: tuple[str, ...] = ()  # remarks on the file as such
     misread: str = ""  # what the file is in place of Python
 
-    @property
+    @cached_property
     def score(self) -> float:
         """The points, 0 to 100."""
         return scoring.score(self.judged)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import torch
 from torch import Tensor
 
 from grader.box.observations import Presence
-from grader.checks.evidence import Evidence, Item
+from grader.checks.evidence import Evidence, Item, scale_of
 from grader.checks.gradients import gradient_slots
 from grader.checks.traits import Trait
 from grader.judge import curves, maps, training_plots
@@ -72,6 +71,4 @@ def _note(bars: tuple[Bar, ...]) -> str:
 
 
 def _largest(tensor: Tensor) -> float:
-    return (
-        float(f"{float(torch.nan_to_num(tensor.double(), 0.0, 0.0, 0.0).abs().max()):.4g}") if tensor.numel() else 0.0
-    )
+    return float(f"{scale_of(tensor):.4g}")

@@ -7,17 +7,19 @@ mask; one that differs from the input by the same in every row of the batch adds
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from grader.box.keys import case_of
+from grader.box.keys import call_name
 from grader.box.plan import Call, TensorSpec
-from grader.checks.evidence import FLOORS, Evidence
+from grader.checks.compare import hides
+from grader.checks.evidence import FLOORS, Evidence, Item, magnitude
 from grader.checks.masking import CLEAR, MOVED, STILL, InfluenceOptions, influence
 from grader.checks.traits import Trait
-from grader.judge.matrices import Stack, heatmap, stacked
+from grader.judge.matrices import LARGEST, Stack, cells_drawn, heatmap, matrix_size, stacked
 from grader.judge.report import Heatmap, Role
 from grader.judge.verdicts import Judged
 
@@ -27,7 +29,18 @@ _VISIBLE = 1e-6  # a difference of weights that is worth a word
 _GLANCE = 200  # cells that are taken in at a glance
 _BATCHED = 3  # axes of something with a batch, positions and features
 
-Find = Callable[[Judged, Evidence], "tuple[Stack, str] | None"]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawable:
+    """Matrices of some rows and columns under a title; `stack` makes them, for the one that is drawn."""
+
+    rows: int
+    columns: int
+    title: str
+    stack: Callable[[], Stack]
+
+
+Find = Callable[[Judged, Evidence], Drawable | None]
 
 
 def attention(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | None:
@@ -68,17 +81,24 @@ def who_sees_whom(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | Non
 
 def _best(judged: Sequence[Judged], evidence: Evidence, find: Find) -> tuple[Stack, str] | None:
     """Return what teaches most: of a case that failed, drawn whole, large but to be taken in at a glance."""
-    found = [(line, drawn) for line in judged if (drawn := find(line, evidence)) is not None]
+    found = [(line, drawable) for line in judged if (drawable := find(line, evidence)) is not None]
     if not found:
         return None
 
-    def rank(one: tuple[Judged, tuple[Stack, str]]) -> tuple[bool, bool, bool, int]:
-        line, (stack, _) = one
-        large = stack.cells > _GLANCE
-        return line.passed, stack.cut, large, stack.cells if large else -stack.cells
+    def rank(one: tuple[Judged, Drawable]) -> tuple[bool, bool, bool, int]:
+        line, drawable = one
+        cells = cells_drawn(drawable.rows, drawable.columns)
+        large = cells > _GLANCE
+        return line.passed, max(drawable.rows, drawable.columns) > LARGEST, large, cells if large else -cells
 
-    stack, title = min(found, key=rank)[1]
-    return stack.shown(), title
+    best = min(found, key=rank)[1]
+    return best.stack().shown(), best.title
+
+
+def _drawable(shape: Sequence[int], axes: Sequence[str], title: str, stack: Callable[[], Stack]) -> Drawable | None:
+    """Return what can be drawn of tensors of a shape; None if that is nothing."""
+    size = matrix_size(shape, axes)
+    return Drawable(*size, title, stack) if size is not None else None
 
 
 def _plain(role: Role, found: tuple[Stack, str] | None) -> Heatmap | None:
@@ -99,7 +119,7 @@ def _calls(line: Judged, evidence: Evidence) -> Iterator[tuple[Call, TensorSpec,
             yield call, slot, truth.double()
 
 
-def _returned_weights(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+def _returned_weights(line: Judged, evidence: Evidence) -> Drawable | None:
     for call, slot, truth in _calls(line, evidence):
         if len(slot.axes) > 1 and not slot.dtype and _are_shares(truth):
             return _weights(evidence.output(call, slot), truth, slot.axes, f"Attention weights, {line.item.case.title}")
@@ -107,11 +127,12 @@ def _returned_weights(line: Judged, evidence: Evidence) -> tuple[Stack, str] | N
 
 
 def _are_shares(expected: Tensor) -> bool:
-    whole = bool(((expected.sum(dim=-1) - 1).abs() < _SHARES).all())
-    return expected.shape[-1] > 1 and whole and bool((expected >= 0).all())
+    if expected.shape[-1] < 2 or not expected.numel() or not float(expected.min()) >= 0:
+        return False
+    return magnitude(expected.sum(dim=-1) - 1) < _SHARES
 
 
-def _decoded_weights(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+def _decoded_weights(line: Judged, evidence: Evidence) -> Drawable | None:
     """Return the weights that a case was made to show: its values are orthonormal, `decode` undoes them."""
     decode = line.item.case.decode
     if decode is None or evidence.problem(call := evidence.call(line.item, "base")) is not None:
@@ -127,10 +148,12 @@ def _decoded_weights(line: Judged, evidence: Evidence) -> tuple[Stack, str] | No
     return _weights(yours, expected, ("...", axis, axis), "Attention weights, read off your output")
 
 
-def _weights(yours: Tensor, expected: Tensor, axes: Sequence[str], title: str) -> tuple[Stack, str] | None:
-    wrong = (expected.abs() < _NO_WEIGHT) & ~(yours.abs() < _NO_WEIGHT)
-    stack = stacked((yours, expected, wrong), axes)
-    return (stack, title) if stack is not None else None
+def _weights(yours: Tensor, expected: Tensor, axes: Sequence[str], title: str) -> Drawable | None:
+    def stack() -> Stack:
+        wrong = (expected.abs() < _NO_WEIGHT) & ~(yours.abs() < _NO_WEIGHT)
+        return stacked((yours, expected, wrong), axes)
+
+    return _drawable(yours.shape, axes, title, stack)
 
 
 def _about_weights(stack: Stack) -> str:
@@ -143,14 +166,14 @@ def _about_weights(stack: Stack) -> str:
     return "all masked weights are zero" if hidden else "every weight is as expected"
 
 
-def _hiding(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+def _hiding(line: Judged, evidence: Evidence) -> Drawable | None:
     for call, slot, truth in _calls(line, evidence):
-        if slot.dtype == "bool" or bool((truth == -torch.inf).any()):
+        if slot.dtype == "bool" or hides(truth):
             return _compared(line, evidence, (call, slot), (evidence.output(call, slot), truth))
     return None
 
 
-def _added(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+def _added(line: Judged, evidence: Evidence) -> Drawable | None:
     """Return output minus input, where that is the same in every row of the batch."""
     case = line.item.case
     for call, slot, truth in _calls(line, evidence):
@@ -163,11 +186,11 @@ def _added(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
         if not torch.allclose(added, added[:1].expand_as(added), rtol=0, atol=1e-9) or not added.any():
             return None
         drawn = _compared(line, evidence, (call, slot), (evidence.output(call, slot) - x, added))
-        return (drawn[0], f"What is added to each position, {case.title}") if drawn is not None else None
+        return replace(drawn, title=f"What is added to each position, {case.title}") if drawn is not None else None
     return None
 
 
-def _whole(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+def _whole(line: Judged, evidence: Evidence) -> Drawable | None:
     for call, slot, truth in _calls(line, evidence):
         return _compared(line, evidence, (call, slot), (evidence.output(call, slot), truth))
     return None
@@ -175,29 +198,38 @@ def _whole(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
 
 def _compared(
     line: Judged, evidence: Evidence, where: tuple[Call, TensorSpec], both: tuple[Tensor, Tensor]
-) -> tuple[Stack, str] | None:
+) -> Drawable | None:
     (call, slot), (yours, expected) = where, both
-    wrong = ~((yours == expected) | ((yours - expected).abs() <= evidence.bound(call, slot.key)))
-    stack = stacked((yours, expected, wrong), slot.axes)
-    return (stack, f"`{slot.name}`, {line.item.case.title}") if stack is not None else None
+
+    def stack() -> Stack:
+        wrong = ~((yours == expected) | ((yours - expected).abs() <= evidence.bound(call, slot.key)))
+        return stacked((yours, expected, wrong), slot.axes)
+
+    return _drawable(yours.shape, slot.axes, f"`{slot.name}`, {line.item.case.title}", stack)
 
 
-def _influence(line: Judged, evidence: Evidence) -> tuple[Stack, str] | None:
+def _influence(line: Judged, evidence: Evidence) -> Drawable | None:
     item = line.item
     if not item.has(Trait.SHOWS_INFLUENCE) or (options := item.given(InfluenceOptions)).axis == "batch":
         return None
-    if any(evidence.problem(c) for c in evidence.plan.calls if case_of(c.name) == item.case.name):
+    of_case = call_name(item.case.name, "")
+    if any(evidence.problem(call) for call in evidence.plan.calls if call.name.startswith(of_case)):
         return None
-    call = evidence.call(item, "base")
-    slot, (seen, expected, scale) = call.output(options.output), influence(item, evidence)
+    slot, (seen, _, _) = evidence.call(item, "base").output(options.output), influence(item, evidence)
+    axes = (*slot.axes[: slot.axes.index(options.rows) + 1], options.axis)
+    title = f"Attention pattern, {item.case.title}"
+    return _drawable(seen.shape, axes, title, partial(_influence_stack, item, evidence, axes))
+
+
+def _influence_stack(item: Item, evidence: Evidence, axes: Sequence[str]) -> Stack:
+    call, options, (seen, expected, scale) = (
+        evidence.call(item, "base"),
+        item.given(InfluenceOptions),
+        influence(item, evidence),
+    )
     floor = FLOORS[call.dtype] * scale
     leaks = ((seen > MOVED * floor) | seen.isnan()) & (expected < STILL * floor)
     wrong = leaks | ((seen < MOVED * floor) & (expected > CLEAR * floor))
     still = (torch.where(moved < STILL * floor, 0.0, moved) for moved in (seen, expected))
-    axes = (*slot.axes[: slot.axes.index(options.rows) + 1], options.axis)
-    stack = stacked((*still, wrong), axes)
-    if stack is None:
-        return None
     columns = f"{' and '.join(options.of)}, {options.axis}"
-    named = replace(stack, rows=f"{options.output}, {options.rows}", columns=columns)
-    return named, f"Attention pattern, {item.case.title}"
+    return replace(stacked((*still, wrong), axes), rows=f"{options.output}, {options.rows}", columns=columns)

@@ -29,12 +29,6 @@ class Stack:
     rows: str
     columns: str
 
-    @property
-    def cells(self) -> int:
-        """How many cells of one matrix are drawn."""
-        rows, columns = self.yours.shape[-2:]
-        return min(rows, LARGEST) * min(columns, LARGEST)
-
     def shown(self) -> Stack:
         """Return the one example that is drawn: the one with the most wrong cells, the first if there are none."""
         one = int(self.wrong.flatten(1).sum(dim=1).argmax())
@@ -42,14 +36,20 @@ class Stack:
         yours, expected, wrong = (tensor[one : one + 1] for tensor in parts)
         return replace(self, yours=yours, expected=expected, wrong=wrong)
 
-    @property
-    def cut(self) -> bool:
-        """Whether a matrix is too large to be drawn whole."""
-        return max(self.yours.shape[-2:]) > LARGEST
+
+def matrix_size(shape: Sequence[int], axes: Sequence[str]) -> tuple[int, int] | None:
+    """Return the rows and columns of the matrices that are drawn of tensors of a shape; None if there are none."""
+    kept = [size for size, axis in zip(shape, _spelled(axes, len(shape)), strict=True) if axis != "1"]
+    return (kept[-2], kept[-1]) if len(kept) > 1 and all(shape) else None
 
 
-def stacked(three: tuple[Tensor, ...], axes: Sequence[str]) -> Stack | None:
-    """Return three tensors of one shape as stacks of matrices; None if there are no two axes to draw.
+def cells_drawn(rows: int, columns: int) -> int:
+    """Return how many cells of one matrix are drawn."""
+    return min(rows, LARGEST) * min(columns, LARGEST)
+
+
+def stacked(three: tuple[Tensor, ...], axes: Sequence[str]) -> Stack:
+    """Return three tensors of one shape as stacks of matrices; `matrix_size` says that there are some.
 
     Args:
         three: the student's, the reference's, and bools that say what is wrong.
@@ -58,8 +58,6 @@ def stacked(three: tuple[Tensor, ...], axes: Sequence[str]) -> Stack | None:
     yours = three[0]
     named = _spelled(axes, yours.dim())
     kept = [place for place, axis in enumerate(named) if axis != "1"]
-    if len(kept) < 2 or not yours.numel():
-        return None
     examples = [place for place in kept[:-2] if named[place] in _UNSEEN]
     panes = [place for place in kept[:-2] if named[place] not in _UNSEEN]
     order = (*examples, *panes, *kept[-2:])
@@ -72,7 +70,7 @@ def stacked(three: tuple[Tensor, ...], axes: Sequence[str]) -> Stack | None:
 
 def heatmap(stack: Stack, role: Role, title: str, note: str) -> Heatmap:
     """Return the picture of the one example of a stack."""
-    fitting = max(1, min(MOST, _CELLS // stack.cells))
+    fitting = max(1, min(MOST, _CELLS // cells_drawn(*stack.yours.shape[-2:])))
     panes = [
         Pane(name, rounded(yours), rounded(expected), cells(wrong))
         for name, yours, expected, wrong in zip(
@@ -112,7 +110,7 @@ def _some(panes: list[Pane], role: Role) -> list[Pane]:
 
 def _cut(note: str, stack: Stack) -> str:
     rows, columns = stack.yours.shape[-2:]
-    if not stack.cut:
+    if max(rows, columns) <= LARGEST:
         return note
     return f"{note}; showing {min(rows, LARGEST)} of {rows} rows and {min(columns, LARGEST)} of {columns} columns"
 

@@ -11,7 +11,7 @@ _MARKED = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 def clean(text: str, *, limit: int = 10_000) -> str:
     """Return `text` with every invisible character written out (`<U+202E>`), cut at `limit` characters."""
     cut = text if len(text) <= limit else text[:limit] + " … (cut)"
-    return "".join(_visible(character) for character in cut)
+    return cut if cut.isprintable() else "".join(_visible(character) for character in cut)
 
 
 def _visible(character: str) -> str:

@@ -41,10 +41,13 @@ class Judged:
 def judge(items: tuple[Item, ...], evidence: Evidence) -> tuple[Judged, ...]:
     """Return every item with its finding, in the order of the sheet."""
     done: dict[str, Finding] = {}
+    by_kind: dict[tuple[str, int], list[Item]] = {}
+    for item in items:
+        by_kind.setdefault((item.spec.check, id(item.case)), []).append(item)
 
     def settle(item: Item) -> Finding:
         if item.name not in done:
-            earlier = [o for kind in item.check.needs for o in items if o.spec.check == kind and o.case is item.case]
+            earlier = [other for kind in item.check.needs for other in by_kind.get((kind, id(item.case)), ())]
             blocker = next((other for other in earlier if settle(other).verdict in _STOPS), None)
             if blocker is None:
                 done[item.name] = _look(item, evidence)

@@ -117,7 +117,6 @@ def test_a_large_output_is_cut_to_what_can_be_read() -> None:
     """Rows, columns and matrices beyond the bounds are left out, and the note says so."""
     large = torch.zeros(2, 3 * MOST, LARGEST + 7, 5)
     stack = stacked((large, large, large > 0), ("batch", "heads", "time", "dim"))
-    assert stack is not None
 
     drawn = heatmap(stack.shown(), "output", "title", "note")
 
@@ -131,7 +130,6 @@ def test_the_example_with_the_most_wrong_cells_is_drawn() -> None:
     wrong = torch.zeros(4, 2, 3, dtype=torch.bool)
     wrong[2, 1, 0] = True
     stack = stacked((yours, yours, wrong), ("batch", "time", "dim"))
-    assert stack is not None
 
     drawn = heatmap(stack.shown(), "output", "title", "")
 
@@ -142,7 +140,6 @@ def test_layers_and_heads_lie_around_the_batch() -> None:
     """Whatever the order of the leading axes, one example is drawn, and every head of every layer has its name."""
     yours = torch.arange(2 * 5 * 3 * 4 * 6.0).reshape(2, 5, 3, 4, 6)
     stack = stacked((yours, yours, yours < 0), ("num_layers", "batch", "num_heads", "words", "keys"))
-    assert stack is not None
 
     assert stack.names[:4] == ("layer 0, head 0", "layer 0, head 1", "layer 0, head 2", "layer 1, head 0")
     torch.testing.assert_close(stack.yours[2][4], yours[1, 2, 1])

@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
+from grader.judge.inspection.tree import LEAVES
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Named = _Function | ast.ClassDef
 _RUN = (ast.expr, ast.Import, ast.ImportFrom)
@@ -63,6 +65,8 @@ def _expressions(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
         node = waiting.pop()
         if isinstance(node, _RUN):
             yield node
+        if type(node) in LEAVES:
+            continue
         values = [getattr(node, name, None) for name in node._fields if name not in ("annotation", "returns")]
         for value in values:
             if type(value) is list:
