@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from grader.checks.evidence import Check, Item
 from grader.checks.gradients import DropoutGradient, GradientFlow, GradientValues, NoParameters
+from grader.checks.influence import Influence
 from grader.checks.initial import Initial
 from grader.checks.learning import Accuracy, Bleu, Loss
 from grader.checks.looking import Labels, Trainable, Untouched
-from grader.checks.masking import Influence, Outscored, Support
+from grader.checks.masking import Outscored, Support
 from grader.checks.memory import Memory
 from grader.checks.numerics import Dropout, Steady, Values
 from grader.checks.options import Options, read_options

@@ -17,7 +17,7 @@ from grader.box.keys import call_name
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import hides
 from grader.checks.evidence import FLOORS, Evidence, Item, magnitude
-from grader.checks.masking import CLEAR, MOVED, STILL, InfluenceOptions, influence
+from grader.checks.influence import CLEAR, MOVED, STILL, InfluenceOptions, influence
 from grader.checks.traits import Trait
 from grader.judge.matrices import LARGEST, Stack, cells_drawn, heatmap, matrix_size, stacked
 from grader.judge.report import Heatmap, Role

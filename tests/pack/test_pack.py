@@ -232,7 +232,7 @@ def test_a_pack_brings_what_the_exercise_needs_and_no_more(pack: Pack) -> None:
         {path.name for path in (pack(name) / "grader").rglob("*.py")} for name in ("softmax", "copy_task")
     )
 
-    assert {"transfer.py", "hooks.py", "models.py", "learning.py", "masking.py"} & function == set()
+    assert {"transfer.py", "hooks.py", "models.py", "learning.py", "influence.py", "masking.py"} & function == set()
     assert {"train.py", "models.py", "copier.py", "learning.py"} <= training
     assert {"transfer.py", "hooks.py", "translator.py", "reader.py"} & training == set()
 
