@@ -2,7 +2,8 @@
 
 The job is causal multi-head attention. (a) and (b) are taken in turn in one warm process, so that noise hits both; both
 include judging and figures. (a) draws the tensors and runs the reference and then the submission. (b) takes tensors and
-truth from what was prepared before, as the service does; the next line is (b) where nothing was prepared, which runs
+truth from what was prepared before, as the service does, one grade right after the other. The next line is (b) after
+half a second without work, in which a child was made ready as well; then (b) where nothing was prepared, which runs
 reference and submission side by side. (c) and (d) start Python anew each time.
 """
 
@@ -31,7 +32,7 @@ from grader.sandbox.choice import choose_box
 
 EXERCISE = "multi_head_attention_causal"
 _WARM_UP = 3
-
+_IDLE = 0.5  # seconds, in which a zygote makes children ready
 
 _OTTER = typer.Option("--otter", help="Install Otter-Grader into a throw-away environment, and have it grade as well.")
 
@@ -43,20 +44,21 @@ def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, 
     answer = exercise.reference_path
     box = choose_box(allow_plain=False)
     with tempfile.TemporaryDirectory() as folder:
-        stock = stocked(Path(folder), exercise, rounds + _WARM_UP)
-        warm, boxed, unprepared = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box, stock)
+        stock = stocked(Path(folder), exercise, 2 * (rounds + _WARM_UP))
+        warm, boxed, rested, unprepared = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box, stock)
     cold = [_timed(lambda: _cold_pytest(answer)) for _ in range(cold_rounds)]
     others = _otter(exercise, answer, cold_rounds) if with_otter else []
     cases = len(exercise.spec.cases)
     typer.echo(f"{EXERCISE}: {cases} cases, {rounds} rounds in turn ({cold_rounds} cold), {box.name}")
-    typer.echo(f"{'way':<42}{'median ms':>10}{'p95 ms':>10}{'ratio':>16}")
-    base, through = statistics.median(warm), statistics.median(boxed)
+    typer.echo(f"{'way':<46}{'median ms':>10}{'p95 ms':>10}{'ratio':>16}")
+    base, through, ready = (statistics.median(way) for way in (warm, boxed, rested))
     _row("(a) warm process, no sandbox", warm, "1 a")
     _row("(b) through the sandbox, as the service does", boxed, f"{through / base:.2f} a")
+    _row("    the same, after half a second without work", rested, f"{ready / base:.2f} a")
     _row("    the same, nothing prepared", unprepared, f"{statistics.median(unprepared) / base:.2f} a")
-    _row("(c) cold pytest process", cold, f"{statistics.median(cold) / through:.0f} b")
+    _row("(c) cold pytest process", cold, _to_both(cold, through, ready))
     if others:
-        _row("(d) `otter run`, fewer checks of each case", others, f"{statistics.median(others) / through:.0f} b")
+        _row("(d) `otter run`, fewer checks of each case", others, _to_both(others, through, ready))
 
 
 def stocked(folder: Path, exercise: Exercise, entries: int) -> Stock:
@@ -68,11 +70,17 @@ def stocked(folder: Path, exercise: Exercise, entries: int) -> Stock:
 
 
 def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box, stock: Stock) -> list[list[float]]:
-    """Return the seconds of the three ways."""
-    ways: list[tuple[Box, Stock | None]] = [(InlineBox(), None), (box, stock), (box, None)]
+    """Return the seconds of the four ways."""
+    ways: list[tuple[Box, Stock | None, float]] = [
+        (InlineBox(), None, 0.0),
+        (box, stock, 0.0),
+        (box, stock, _IDLE),
+        (box, None, 0.0),
+    ]
     taken: list[list[float]] = [[] for _ in ways]
     for seed in range(rounds + _WARM_UP):
-        for (chosen, ready), times in zip(ways, taken, strict=True):
+        for (chosen, ready, idle), times in zip(ways, taken, strict=True):
+            time.sleep(idle)
             seconds = _timed(partial(_grade, exercise, source, seed, chosen, ready))
             if seed >= _WARM_UP:
                 times.append(seconds)
@@ -102,6 +110,11 @@ def _otter(exercise: Exercise, answer: Path, rounds: int) -> list[float]:
         return runs[1:]
 
 
+def _to_both(seconds: list[float], through: float, ready: float) -> str:
+    """Return a way's median over (b), and over (b) on a rested machine."""
+    return " and ".join(f"{statistics.median(seconds) / one:.0f} b" for one in (through, ready))
+
+
 def _timed(work: Callable[[], None]) -> float:
     start = time.perf_counter()
     work()
@@ -111,4 +124,4 @@ def _timed(work: Callable[[], None]) -> float:
 def _row(way: str, seconds: list[float], ratio: str) -> None:
     ordered = sorted(seconds)
     p95 = ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))]
-    typer.echo(f"{way:<42}{statistics.median(ordered) * 1000:>10.1f}{p95 * 1000:>10.1f}{ratio:>16}")
+    typer.echo(f"{way:<46}{statistics.median(ordered) * 1000:>10.1f}{p95 * 1000:>10.1f}{ratio:>16}")
