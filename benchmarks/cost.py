@@ -32,7 +32,6 @@ from grader.sandbox.choice import choose_box
 STAGES = ("draw", "reference", "take", "child", "judge", "parent", "total", "wall")
 _WARM_UP = 4
 _NOTHING = 0.01  # milliseconds
-_LIMITS = Limits(cpu_seconds=60.0, wall_seconds=120.0)
 _IDLE = typer.Option("--idle", help="Seconds without work before each grade, in which children are made ready as well.")
 _AGAINST = typer.Option("--against", help="Another checkout of the project, to be measured in turn with this one.")
 
@@ -131,7 +130,7 @@ def _stages(exercise: Any, seed: int, box: Any, stock: Any, idle: float) -> list
     source = exercise.reference_path.read_text(encoding="utf-8")
     draw, sheet = _spent(lambda: draw_up(exercise, seed))
     reference, (expected, rounded) = _spent(lambda: observe_reference(exercise, sheet.plan))
-    run = box.run(sheet.plan, source, _LIMITS)
+    run = box.run(sheet.plan, source, Limits(**exercise.spec.limits.model_dump()))  # children are ready for such limits
     evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
     judging, _ = _spent(lambda: judge(sheet.items, evidence))
     while stock is not None and stock.fill(lambda: False):
