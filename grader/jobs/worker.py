@@ -18,6 +18,7 @@ from functools import partial
 from typing import TypeVar
 
 from grader.errors import Killed, logged_for, record
+from grader.jobs.held_job import HeldJob
 from grader.jobs.live import Live, LiveTracker
 from grader.jobs.queue import Cancelled, Claim, Grade, Jobs, Preempted, VersionsOf
 from grader.jobs.retries import Retries
@@ -42,17 +43,6 @@ KILLED = (
     "of it could be graded. Look for tensors that are larger than they need to be, and for lists that keep them; if "
     "you think that your code is not the reason, tell your instructor."
 )
-
-
-@dataclass(slots=True)
-class HeldJob:
-    """A job in the hands of a worker since `began`; `stored` and `verdict` are there once the verdict is stored."""
-
-    claim: Claim
-    tracker: LiveTracker
-    began: float
-    stored: GradingId | None = None
-    verdict: Report | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,10 +100,8 @@ class Worker:
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
         held = self.held
-        if held is not None and held.stored is None:
-            claim = held.claim
-            if self._seconds() > self.turns.seconds(claim.exercise, claim.tries):
-                held.tracker.cancel.cancel(Preempted(f"submission {claim.id} lets others go first"))
+        if held is not None and self._seconds() > self.turns.seconds(held.claim.exercise, held.claim.tries):
+            held.let_others_go_first()
 
     @property
     def explaining(self) -> bool:
@@ -198,9 +186,11 @@ class Worker:
 
         Raises:
             StoreUnavailable: it could not be stored.
+            Stopped: others go first already, or it was cancelled.
         """
         if self._another_try_may_help(held.claim, report):
             return
+        held.keep_its_turn()
         held.stored = self._store(held.claim, report)
         if held.stored is None:
             held.tracker.cancel.cancel(Cancelled(f"submission {held.claim.id} is no longer ours"))

@@ -14,17 +14,19 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import pytest
 from sqlalchemy import func, select
 
 from grader.errors import GraderFault
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.queue import Tracker
+from grader.jobs.queue import Claim, Tracker
 from grader.jobs.watching import Watching
+from grader.jobs.worker import Worker
 from grader.judge.cause import Diagnosis
 from grader.judge.report import Report
 from grader.store import boards, submissions
 from grader.store.engine import Database
-from grader.store.records import State, Submission, SubmissionId
+from grader.store.records import GradingId, State, Submission, SubmissionId
 from grader.store.submissions import EXPLAIN_SECONDS
 from grader.store.tables import GradingRow, JobRow, MistakeRow
 from tests.jobs.classroom import full_marks, hand_in, open_database, states, until
@@ -47,6 +49,7 @@ class Search:
         tracker.verdict(replace(report, complete=False))
         self.told.set()
         assert self.go.wait(20)
+        tracker.cancel.check()
         if self._fault is not None:
             raise self._fault
         return replace(report, diagnosis=(CAUSE,))
@@ -150,6 +153,28 @@ def test_waiting_newcomers_do_not_cut_a_search_short(database: Database, engine:
     until(lambda: stored_report(database).complete, "at an end")
 
     assert stored_report(database).diagnosis == (CAUSE,)
+
+
+def test_nobody_goes_first_while_a_verdict_is_being_stored(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn that ends in just that moment does not cost the cause, and begins nothing anew."""
+    search = Search()
+    search.go.set()
+    store = Worker._store
+
+    def store_late(worker: Worker, claim: Claim, report: Report) -> GradingId | None:
+        worker.clock = lambda: time.time() + 3600.0
+        worker.yield_turn()
+        return store(worker, claim, report)
+
+    monkeypatch.setattr(Worker, "_store", store_late)
+    one = engine(search.grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "s1")
+    until(lambda: states(database) == {"s1": State.DONE} and stored_report(database).complete, "at an end")
+
+    assert (stored_report(database).diagnosis, count(database, GradingRow)) == ((CAUSE,), 1)
 
 
 def _search_for_ever(folder: Path, told: Connection) -> None:
