@@ -39,6 +39,18 @@ import gradio
 assert gradio.HTML.__name__ == "HTML"
 """
 
+A_WRONG_ANSWER = """
+import sys
+from grader.box.inline import InlineBox
+from grader.exercise.catalog import ROOT, read_exercise
+from grader.judge.grade import grade
+
+exercise = read_exercise(ROOT / "exercises" / "causal_attention")
+(answer,) = exercise.folder.glob("examples/wrong_diagonal_two.py")
+report = grade(exercise, answer.read_text(), seed=1, box=InlineBox())
+print(report.score < 100, bool(report.diagnosis), *(name for name in ("sympy", "torch._dynamo") if name in sys.modules))
+"""
+
 
 def test_the_pages_do_without_torch() -> None:
     """It takes a second and 200 MiB; the processes that grade have it."""
@@ -67,3 +79,10 @@ def test_a_local_grader_collects_garbage_once_it_has_a_box(warm: LentBox) -> Non
         assert not gc.isenabled()
         assert own.box.name
         assert gc.isenabled()
+
+
+def test_the_first_wrong_answer_imports_no_symbolic_algebra() -> None:
+    """It takes half a second, a verdict a twentieth; some functions of torch import it to compare sizes."""
+    told = subprocess.run([sys.executable, "-c", A_WRONG_ANSWER], cwd=ROOT, capture_output=True, text=True)
+
+    assert (told.returncode, told.stdout.split()) == (0, ["True", "True"]), told.stderr

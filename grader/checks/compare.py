@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -75,7 +76,16 @@ def _worst(seen: Tensor, expected: Tensor, wrong: Tensor) -> tuple[int, ...]:
         flat = int(broken.flatten().to(torch.uint8).argmax())
     else:
         flat = int(torch.where(wrong, (seen - expected).abs(), -1.0).nan_to_num(0.0).flatten().argmax())
-    return tuple(int(i) for i in torch.unravel_index(torch.tensor(flat), seen.shape))
+    return index_of(flat, seen.shape)
+
+
+def index_of(number: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index of an element by its number; `torch.unravel_index` imports half a second of symbolic algebra."""
+    index: list[int] = []
+    for size in reversed(shape):
+        number, place = divmod(number, size)
+        index.append(place)
+    return tuple(reversed(index))
 
 
 def _ratio(seen: Tensor, expected: Tensor) -> str:

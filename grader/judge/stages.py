@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from grader.checks.compare import index_of
 from grader.exercise.steps import Place, Values, magnitude
 from grader.judge.arrangements import matches
 from grader.judge.cause import Standing, StepSeen
@@ -56,7 +57,7 @@ def _lead(scene: Scene, found: Found) -> tuple[int, ...]:
     if off.dim() <= 2:
         return ()
     most = int(off.flatten(-2).amax(dim=-1).argmax())
-    return tuple(int(index) for index in torch.unravel_index(torch.tensor(most), off.shape[:-2]))
+    return index_of(most, off.shape[:-2])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
