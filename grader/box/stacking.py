@@ -9,7 +9,7 @@ count, and each call is made by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
@@ -17,8 +17,8 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
-from grader.box.keys import BASE, SlotKey, call_name, case_of, variant_of
-from grader.box.observations import CallSeen, Presence, Seen
+from grader.box.keys import BASE, call_name, case_of, variant_of
+from grader.box.observations import CallSeen
 from grader.box.plan import Argument, Call
 
 # Relative to the largest magnitude: rounding, which may differ with the place in a batch, and far below what a check
@@ -119,15 +119,18 @@ def _unstack(seen: CallSeen, calls: Sequence[Call], base: PlainCall) -> list[Cal
     """Return what each of `calls` gave, of what the one in their place gave; None where that does not count."""
     if seen.raised is not None or seen.modified:
         return None
-    parts: dict[SlotKey, Tensor] = {}
+    wholes: dict[str, Tensor] = {}
     for slot in calls[0].outputs:
         whole, alone = seen.slots[slot.key].tensor, base.seen.slots[slot.key].tensor
         if whole is None or alone is None or whole.dtype != alone.dtype:
             return None
-        parts[slot.key] = whole.view(-1, *slot.shape)
-        if not _agree(parts[slot.key][_PLACE_OF_BASE], alone):
+        wholes[slot.key] = whole.view(-1, *slot.shape)
+        if not _agree(wholes[slot.key][_PLACE_OF_BASE], alone):
             return None
-    return [_part(call, {key: part[place] for key, part in parts.items()}) for place, call in enumerate(calls, _FIRST)]
+    return [
+        CallSeen(call.name, {key: replace(base.seen.slots[key], tensor=whole[place]) for key, whole in wholes.items()})
+        for place, call in enumerate(calls, _FIRST)
+    ]
 
 
 def _agree(together: Tensor, alone: Tensor) -> bool:
@@ -136,11 +139,3 @@ def _agree(together: Tensor, alone: Tensor) -> bool:
         return torch.equal(together, alone)
     bound = _ROUNDING * float(alone.abs().max()) if alone.numel() else 0.0
     return bool(((together - alone).abs() <= bound).all())  # never where anything is infinite or NaN
-
-
-def _part(call: Call, tensors: Mapping[SlotKey, Tensor]) -> CallSeen:
-    slots: dict[str, Seen] = {
-        slot.key: Seen(Presence.TENSOR, tensors[slot.key], slot.shape, str(tensors[slot.key].dtype).partition(".")[2])
-        for slot in call.outputs
-    }
-    return CallSeen(call.name, slots)

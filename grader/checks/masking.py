@@ -100,15 +100,15 @@ def says_nothing(call: Call, observed: Observations) -> bool:
 
 def _compare_masks(slot: TensorSpec, seen: Tensor, expected: Tensor) -> Finding:
     """Compare what two masks hide: -inf in one that is added to scores, False in one of bools."""
-    hides, word = (-torch.inf, "-inf") if slot.dtype != "bool" else (0.0, "False")
-    wrong = (seen == hides) != (expected == hides)
+    hidden, word = (-torch.inf, "-inf") if slot.dtype != "bool" else (0.0, "False")
+    wrong = (seen == hidden) != (expected == hidden)
     if not wrong.any():
         return PASSED
     index = tuple(int(i) for i in wrong.nonzero()[0])
     found = f"{float(seen[index]):.4g}" if slot.dtype != "bool" else str(bool(seen[index]))
     must = (
         f"must be {word}, because it is masked"
-        if expected[index] == hides
+        if expected[index] == hidden
         else f"is not masked, so it must not be {word}"
     )
     return failed(

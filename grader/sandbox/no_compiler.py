@@ -50,14 +50,6 @@ def _as_it_is(model: Callable[..., Any] | None = None, **_options: object) -> An
     return model if model is not None else lambda function: function
 
 
-def _equal(one: Any, other: Any) -> bool:
-    return bool(one == other)
-
-
-def _nothing(*_arguments: object, **_options: object) -> None:
-    """Note nothing: there is nobody who would read it."""
-
-
 _CONDITIONS = (
     "guard_or_false",
     "guard_or_true",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import linecache
 import sys
-from dataclasses import replace
 from functools import partial
 
 import torch
@@ -93,10 +92,10 @@ def _layer() -> Plan:
         TensorSpec(output_key("weights"), (), (2, 3, 3)),
     )
     plain = Call(call_name("case", "base"), "doubles", {"x": x}, outputs, grad_outputs=(x, None), wants=("x",))
-    alike = Call(call_name("case", "first"), "doubles", {"x": x}, outputs, batched=("x",))
+    alike = [Call(call_name("case", name), "doubles", {"x": x}, outputs, batched=("x",)) for name in ("a", "b", "c")]
     calls = (
         plain,
-        *(replace(alike, name=call_name("case", name)) for name in ("first", "second", "third")),
+        *alike,
         Call(call_name("case", "strided"), "doubles", {"x": x}, outputs, non_contiguous=True),
         Call(call_name("case", "training"), "doubles", {"x": x}, outputs, training=True, max_elements=1000),
         Call(call_name("case", "single"), "singles", {"x": x}, outputs, dtype="float32"),
