@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
@@ -29,7 +28,6 @@ from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
 from grader.box.pristine import pristine
 from grader.box.recorder import Recorder
 from grader.box.seeing import returned, see, see_gradient
-from grader.box.stacking import PlainCalls, groups, observe_group
 from grader.errors import Ungradable
 
 Load = Callable[[], Mapping[str, Any]]  # executes the source and returns its namespace
@@ -68,16 +66,14 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
         yield describe(error, Stage.LOAD)
         return
     instances = {} if instances is None else instances
-    plain: PlainCalls = {}
-    for calls in groups(plan.calls):
-        first, build = calls[0], plan.build_of(calls[0])
+    for call in plan.calls:
+        build = plan.build_of(call)
         if build is not None and build.name not in instances:
-            seen, instances[build.name] = _construct(plan, build, entries[build.part], first)
+            seen, instances[build.name] = _construct(plan, build, entries[build.part], call)
             yield seen
         instance = instances[build.name] if build else None
         if build is None or instance is not None:
-            observe_one = partial(_observe_call, plan, entry=entries[first.part], instance=instance, whole=whole)
-            yield from observe_group(calls, plain, observe_one)
+            yield _observe_call(plan, call, entries[call.part], instance, outside=call.max_elements if whole else None)
     for build in plan.builds:
         if build.name not in instances:
             seen, instances[build.name] = _construct(plan, build, entries[build.part])
@@ -172,12 +168,11 @@ def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> Bui
 
 
 @torch.enable_grad()
-def _observe_call(plan: Plan, call: Call, *, entry: Any, instance: Instance | None, whole: bool) -> CallSeen:
+def _observe_call(plan: Plan, call: Call, entry: Any, instance: Instance | None, *, outside: int | None) -> CallSeen:
     leaves = {name: _leaf(value, plan, call, wanted=name in call.wants) for name, value in call.arguments.items()}
     handed = {name: _hand(value, call.non_contiguous) for name, value in leaves.items()}
     slots: dict[str, Seen] = {}
-    stage = Stage.CALL
-    gauge = Gauge(call.max_elements if whole else None) if call.max_elements else None
+    stage, gauge = Stage.CALL, Gauge(outside) if call.max_elements else None
     recorder = Recorder(handed.values(), gradients=bool(call.grad_outputs)) if call.traced else None
     try:
         with default_dtype(call.dtype):

@@ -140,8 +140,6 @@ class Call:
         part: which entry point is called: one of the plan's `parts`, or its `entry`.
         reads_weights: nothing is called; the outputs are the weights of the build as they are by then.
         traced: the results of the forward pass's operations are sent back as well, as far as `recorder` keeps them.
-        batched: the arguments whose first axis is the batch, as it is that of every output; with these, the call may be
-            made together with those beside it, see `stacking`. Empty: it is made by itself.
     """
 
     name: CallName
@@ -158,7 +156,6 @@ class Call:
     part: str = ""
     reads_weights: bool = False
     traced: bool = False
-    batched: tuple[str, ...] = ()
 
     def output(self, name: str) -> TensorSpec:
         """Return the slot of the output called `name`."""

@@ -7,7 +7,6 @@ those that move in the reference. So a leak is found however it comes about, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 import torch
@@ -27,8 +26,6 @@ from grader.exercise.spec import Dimension, PartSpec
 # Relative to the output's scale and to the dtype's floor (1e-9 in float64): a reference that stands still moves by
 # less than `STILL`; an answer that moves there by more than `MOVED` leaks; the reference's `CLEAR` moves must show.
 STILL, MOVED, CLEAR = 1e-4, 1e-3, 1e3
-
-_BATCH = (("batch",), ("...",))  # how axes begin that leave samples apart
 
 
 class InfluenceOptions(InputAxis):
@@ -54,9 +51,8 @@ class Influence(Check):
 
     def work(self, item: Item) -> Work:
         """Call once per index of the axis, each time with that index changed."""
-        batched = _batched(item)
         changed = (
-            replace(variant_call(item.case, variant, arguments=_changed(item, index)), batched=batched)
+            variant_call(item.case, variant, arguments=_changed(item, index))
             for index, variant in enumerate(_variants(item))
         )
         return Work((base_call(item.case), *changed))
@@ -130,18 +126,6 @@ def _variants(item: Item) -> list[str]:
     assert isinstance(first, Tensor)
     size = first.shape[_axis(item.case, options.of[0], options.axis)]
     return [f"{'+'.join(options.of)}@{options.axis}{index}" for index in range(size)]
-
-
-def _batched(item: Item) -> tuple[str, ...]:
-    """Return the inputs that begin with the batch; none where an output, or an input that is changed, does not."""
-    case = item.case
-    batched = tuple(name for name, value in case.arguments.items() if _has_batch(case.axes.get(name, ()), value))
-    outputs = all(slot.axes[:1] in _BATCH and len(slot.shape) >= len(slot.axes) for slot in case.outputs)
-    return batched if outputs and {*item.given(InfluenceOptions).of} <= {*batched} else ()
-
-
-def _has_batch(axes: tuple[str, ...], value: Argument) -> bool:
-    return isinstance(value, Tensor) and axes[:1] in _BATCH and value.dim() >= len(axes)
 
 
 def _changed(item: Item, index: int) -> dict[str, Argument]:

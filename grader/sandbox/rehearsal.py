@@ -92,10 +92,9 @@ def _layer() -> Plan:
         TensorSpec(output_key("weights"), (), (2, 3, 3)),
     )
     plain = Call(call_name("case", "base"), "doubles", {"x": x}, outputs, grad_outputs=(x, None), wants=("x",))
-    alike = [Call(call_name("case", name), "doubles", {"x": x}, outputs, batched=("x",)) for name in ("a", "b", "c")]
     calls = (
         plain,
-        *alike,
+        Call(call_name("case", "again"), "doubles", {"x": x}, outputs),
         Call(call_name("case", "strided"), "doubles", {"x": x}, outputs, non_contiguous=True),
         Call(call_name("case", "training"), "doubles", {"x": x}, outputs, training=True, max_elements=1000),
         Call(call_name("case", "single"), "singles", {"x": x}, outputs, dtype="float32"),
