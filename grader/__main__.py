@@ -7,9 +7,15 @@ import os
 import sys
 from contextlib import suppress
 
-from grader.cli.main import main
-
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["grade"]:
+        from grader.sandbox import (
+            early_box,  # here, and the next one below: its processes warm up while that is imported
+        )
+
+        early_box.begin()
+    from grader.cli.main import main
+
     code = main()
     # As mypy does: taking torch apart, object by object, would take half a second.
     atexit._run_exitfuncs()

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Collection
-from contextlib import closing
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader import grading_entry
 from grader.errors import SettingsError
-from grader.exercise.catalog import ROOT, Catalog
-from grader.installation import budget_of, chosen_box, opened, rules_of, slots_in_memory
+from grader.exercise.catalog import Catalog
+from grader.installation import budget_of, opened, rules_of, slots_in_memory
 from grader.jobs import archive
 from grader.jobs.supervisor import WorkerSupervisor
-from grader.jobs.worker_protocol import lower_priority
-from grader.log import set_up_log
 from grader.sandbox import cgroup
-from grader.sandbox.choice import BoxToCome
-from grader.sandbox.lockdown import oom
+from grader.sandbox.gpu.found import may_be_there
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.engine import Database
@@ -34,33 +26,38 @@ if TYPE_CHECKING:  # only Postgres needs its libraries
     from grader.jobs.cluster.pages import RemoteQueue
 
 STOP_SECONDS = 1.0  # at most between a signal and the stop
-ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.bootstrap import work; work({descriptor})"
 
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """A service whose grading processes warm up; `wait` returns it."""
+    """A service whose grading processes warm up."""
 
     settings: Settings
     catalog: Catalog
     database: Database
     supervisor: WorkerSupervisor | RemoteQueue
 
-    def wait(self) -> Service:
-        """Return the service, with its grading processes warm; it grades once it is started.
+    def service(self) -> Service:
+        """Return the service, for which pages can be built; it grades once `wait` has returned and it is started.
+
+        Raises:
+            SettingsError: another machine serves these pages with another secret.
+        """
+        # Where there may be a GPU, the pages have a choice, which is shown once a grading process has found one.
+        rules = rules_of(self.settings, with_gpu=bool(self.settings.gpu_slots) and may_be_there())
+        engine, tryouts = self.supervisor, self.supervisor.tryouts
+        closing = self._present(rules.secret)
+        return Service(self.database, self.catalog, engine, tryouts=tryouts, rules=rules, closing=closing)
+
+    def wait(self, service: Service) -> None:
+        """Wait for the grading processes of `service` to be warm, and tell it what they are.
 
         Raises:
             SandboxUnavailable: this machine has no sandbox for strangers' code.
             AuthorError: an exercise is written wrongly.
-            SettingsError: another machine serves these pages with another secret.
         """
         hello = self.supervisor.wait()
-        rules = rules_of(self.settings, with_gpu=hello.gpu)
-        engine, tryouts = self.supervisor, self.supervisor.tryouts
-        closing = self._present(rules.secret)
-        return Service(
-            self.database, self.catalog, engine, tryouts=tryouts, rules=rules, box_name=hello.box, closing=closing
-        )
+        service.settle(hello.box, rules_of(self.settings, with_gpu=hello.gpu).slots)
 
     def _present(self, secret: bytes) -> Callable[[], None]:
         """Show other machines that this one serves pages; return what ends that."""
@@ -94,8 +91,9 @@ def start(settings: Settings, *, grading: bool = True) -> Starting:
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings)
     cgroup.settle()
-    processes = budget_of(settings, catalog).processes(settings.slots)
-    supervisor = _supervisor(settings, database, processes)
+    budget = budget_of(settings, catalog)
+    processes = budget.processes(settings.slots)
+    supervisor = _supervisor(settings, database, processes, room=budget.room(-(-settings.slots // processes)))
     archive.keep(database, catalog)
     return Starting(settings, catalog, database, supervisor)
 
@@ -120,8 +118,8 @@ def check_shared(settings: Settings) -> None:
         raise SettingsError("DATABASE_URL is not set to a Postgres, which the machines share; expected: postgresql://…")
 
 
-def _supervisor(settings: Settings, database: Database, processes: int) -> WorkerSupervisor:
-    begin = partial(start_grading, settings)
+def _supervisor(settings: Settings, database: Database, processes: int, room: int) -> WorkerSupervisor:
+    begin = partial(grading_entry.start, settings, room)
     if database.embedded:
         return WorkerSupervisor(database, begin, processes)
     # Here and not above: only Postgres needs these libraries.
@@ -163,37 +161,8 @@ def grade_until(
 
 
 def build(settings: Settings) -> Service:
-    """Start a service and return it once it is warm; for the errors see `start` and `Starting.wait`."""
-    return start(settings).wait()
-
-
-def start_grading(settings: Settings, connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
-    """Start a grading process that talks over `connection`; the settings, which hold secrets, go into its input."""
-    chosen = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    process = subprocess.Popen(
-        [sys.executable, "-c", ENTRY.format(root=str(ROOT), descriptor=connection.fileno())],
-        pass_fds=[connection.fileno()],
-        stdin=subprocess.PIPE,
-        start_new_session=True,  # the terminal's Ctrl+C is for the pages' process, which lets this one finish
-    )
-    assert process.stdin is not None
-    with process.stdin as pipe:
-        pipe.write(json.dumps([{**chosen, "data": str(settings.data)}, place]).encode())
-    return process
-
-
-def work(descriptor: int) -> None:
-    """Be a grading process, up to the end of the conversation on `descriptor`; the first one has the GPU."""
-    lower_priority()  # first of all: the sandbox inherits it
-    oom.stand_at(oom.GRADER)
-    connection = socket.socket(fileno=descriptor)
-    chosen, place = json.loads(sys.stdin.buffer.read())
-    settings = Settings(**{**chosen, "data": Path(chosen["data"])})
-    set_up_log(settings.log_format)
-    catalog = Catalog.load()
-    budget = budget_of(settings, catalog)
-    slots = -(-settings.slots // budget.processes(settings.slots))
-    with closing(BoxToCome(budget.room(slots))) as coming:
-        from grader.grading_process import serve  # here: it brings torch, while the sandbox warms up
-
-        serve(connection, settings, catalog, partial(chosen_box, settings, coming), first=place == 0)
+    """Start a service and return it once it is warm; for the errors see `start` and `Starting`."""
+    starting = start(settings)
+    service = starting.service()
+    starting.wait(service)
+    return service

@@ -16,7 +16,7 @@ from grader.checks.registry import given_options
 from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.exercise.catalog import Catalog
 from grader.exercise.versions import grader_version
-from grader.installation import close, opened, rules_of
+from grader.installation import chosen_box, close, opened, rules_of
 from grader.jobs import archive
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import GradingEngine
@@ -28,6 +28,8 @@ from grader.jobs.stock import Stock
 from grader.jobs.tryouts import Tryouts, TryoutThread
 from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.log import set_up_log
+from grader.sandbox.choice import BoxToCome
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
 from grader.service import Service
@@ -38,21 +40,21 @@ LOG = logging.getLogger(__name__)
 WORKERS_A_RUN = 2  # the submission's and the reference's, side by side
 
 
-def serve(
-    connection: socket.socket, settings: Settings, catalog: Catalog, choose: Callable[[], Box], *, first: bool
-) -> None:
+def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, first: bool) -> None:
     """Grade for the pages' process at the other end of `connection` until it ends the conversation.
 
     Args:
         connection: to the pages' process.
-        settings, catalog: those of the service.
-        choose: waits for the box of strangers' code.
+        settings: those of the service.
+        coming: the box of strangers' code, on its way.
         first: whether this is the process that has the GPU.
     """
     torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
+    set_up_log(settings.log_format)
     try:
+        catalog = Catalog.load()
         check_options(catalog)
-        box = choose()
+        box = chosen_box(settings, coming)
     except AuthorError as error:
         send(connection, WronglyWritten(str(error)))
         return

@@ -17,7 +17,7 @@ from grader.box.run import Box, Limits
 from grader.errors import SubmissionFault
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.exercise.spec import Device
-from grader.sandbox.choice import BoxToCome
+from grader.sandbox import early_box
 
 SEED = 0  # public: the same tensors on every machine
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
@@ -99,7 +99,7 @@ class LocalGrader:
     def __init__(self, device: Device = "cpu") -> None:
         gc.disable()  # until there is a box: nothing that is imported meanwhile is garbage, and looking takes a third
         self._device = device
-        self._coming = BoxToCome()
+        self._coming = early_box.take()
 
     @cached_property
     def places(self) -> tuple[DevicePlace, ...]:

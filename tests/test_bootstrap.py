@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from grader import bootstrap, grading_process, installation
+from grader import grading_entry, grading_process, installation
 from grader.box.inline import InlineBox
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
+from grader.grading_entry import NICENESS
 from grader.jobs.supervisor import WorkerSupervisor
-from grader.jobs.worker_protocol import NICENESS
 from grader.judge.report import Status
 from grader.service import Service
 from grader.settings import Settings
@@ -98,7 +98,7 @@ def test_a_grading_process_logs_as_the_pages_do(tmp_path: Path, capfd: pytest.Ca
     """In bounded entries of the chosen form, each with the submission that it is about."""
     settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, log_format="json")
     database = installation.opened(settings)
-    crew = WorkerSupervisor(database, partial(bootstrap.start_grading, settings), 1)
+    crew = WorkerSupervisor(database, partial(grading_entry.start, settings, 0), 1)
     lines: list[str] = []
 
     def told() -> bool:
@@ -125,7 +125,7 @@ def test_all_that_grades_stands_behind_the_pages(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, stock_mib=0)
     database = installation.opened(settings)
     before = descendants(os.getpid())
-    crew = WorkerSupervisor(database, partial(bootstrap.start_grading, settings), 1)
+    crew = WorkerSupervisor(database, partial(grading_entry.start, settings, 0), 1)
     try:
         crew.wait()
         started = {pid for pid in descendants(os.getpid()) - before if b"from grader." in command(pid)}

@@ -24,7 +24,22 @@ import grader.bootstrap, grader.pages.application, grader.pages.server
 BEFORE_THE_PROCESSES = """
 import sys
 import grader.bootstrap, grader.pages.server
-print(*(name for name in ("torch", "gradio") if name in sys.modules))
+print(*(name for name in ("torch", "gradio", "fastapi", "uvicorn") if name in sys.modules))
+"""
+BEFORE_THE_COMMAND = """
+import runpy, sys
+from grader.sandbox import early_box
+
+class Begun:
+    def __init__(self):
+        print(*(name for name in ("typer", "pydantic", "torch") if name in sys.modules), "begun", flush=True)
+
+    def close(self):
+        print("closed", flush=True)
+
+early_box.BoxToCome = Begun
+sys.argv[1:] = ["grade", "no_such_exercise", "answer.py"]
+runpy.run_module("grader", run_name="__main__")
 """
 WITHOUT_PARSING = """
 import ast, inspect, sys
@@ -59,11 +74,18 @@ def test_the_pages_do_without_torch() -> None:
     assert (told.returncode, told.stderr) == (0, "")
 
 
-def test_the_processes_that_grade_are_started_before_gradio_is_imported() -> None:
+def test_the_processes_that_grade_are_started_before_the_pages_are_imported() -> None:
     """Both take seconds, and the machine has several cores."""
     told = subprocess.run([sys.executable, "-c", BEFORE_THE_PROCESSES], cwd=ROOT, capture_output=True, text=True)
 
     assert (told.returncode, told.stdout.split()) == (0, [])
+
+
+def test_a_box_warms_up_before_the_command_is_imported_that_wants_it() -> None:
+    """The command line takes a quarter of a second, the sandbox much longer; it is ended where nobody takes it."""
+    told = subprocess.run([sys.executable, "-c", BEFORE_THE_COMMAND], cwd=ROOT, capture_output=True, text=True)
+
+    assert (told.returncode, told.stdout.split()) == (2, ["begun", "closed"]), told.stderr
 
 
 def test_gradio_writes_no_type_stubs_at_a_start() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,16 @@ def _without_wording(value: Any) -> Any:
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
     return tree
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield `node` and all statements in it; what has a docstring is never part of an expression."""
+    yield node
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        inner = getattr(node, block, ())
+        for one in inner if isinstance(inner, list) else ():  # the body of a lambda is no list
+            yield from _statements(one)

@@ -7,15 +7,12 @@ what it held is graded again by the next.
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 from grader.errors import GraderFault
 from grader.jobs.engine import GradingEngine
@@ -38,8 +35,6 @@ from grader.jobs.tryouts import TryoutOutcome, Tryouts
 from grader.store.records import SubmissionId
 
 TELL_SECONDS = 0.1  # between two words on the same grading
-NICENESS = 5  # below the pages, above the submissions
-GROUP = Path("/proc/self/autogroup")  # where the kernel groups by session, niceness counts between groups, set here
 
 
 class RemoteProgress(Live):
@@ -106,13 +101,3 @@ def serve_commands(connection: socket.socket, engine: GradingEngine, tryouts: Tr
 def _tell_tryout(connection: socket.socket, number: int, done: Future[str]) -> None:
     outcome = TryoutOutcome.of(done)
     send(connection, TryoutDone(number, outcome.body, outcome.refusal, outcome.fault))
-
-
-def lower_priority() -> None:
-    """Give the pages' process the first claim on the cores, and leave it to that process to stop this one."""
-    os.nice(NICENESS)
-    with suppress(OSError):
-        GROUP.write_text(str(NICENESS))
-    for known in (signal.SIGINT, signal.SIGTERM):
-        # Ctrl+C reaches everybody; a handler, unlike ignoring, is not handed down to the sandbox.
-        signal.signal(known, lambda *_: None)

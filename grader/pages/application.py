@@ -41,7 +41,7 @@ THREADS = 6  # for what blocks; more would only take turns at Python, and keep t
 def create_app(service: Service, settings: Settings) -> FastAPI:
     """Return the application; it starts the service when it is served, and stops it at the end."""
     app = FastAPI(lifespan=_lifespan(service), docs_url=None, redoc_url=None, openapi_url=None)
-    identity, bundles = Identity(service, settings.cookie_secure), Bundles(service.box_name)
+    identity, bundles = Identity(service, settings.cookie_secure), Bundles(lambda: service.box_name)
     handlers = ExerciseHandlers(identity)
     for router in (*_routers(handlers, settings), bundles.router()):
         app.include_router(router)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+from collections.abc import Callable
 from pathlib import Path
 
 from fastapi import APIRouter
@@ -33,11 +34,11 @@ _COLOURS = (
 
 
 class Bundles:
-    """The files, read once; `box_name` says in the footer of each page what submissions run in."""
+    """The files, read once; `box_name` gives what submissions run in, for the footer of each page."""
 
-    def __init__(self, box_name: str) -> None:
+    def __init__(self, box_name: Callable[[], str]) -> None:
         """Read the files."""
-        self._box = html.escape(box_name)
+        self._box_name = box_name
         self._bodies: dict[str, bytes] = {}
         for name, parts in FILES.items():
             body = b"\n".join((ASSETS / part).read_bytes() for part in parts)
@@ -60,7 +61,7 @@ class Bundles:
 
         Our scripts run before Gradio's, but for the editor's, which are larger than all of these; our styles come last.
         """
-        metas = f'<meta name="gym-box" content="{self._box}">'
+        metas = f'<meta name="gym-box" content="{html.escape(self._box_name())}">'
         metas += "".join(f'<meta name="gym-{Path(n).stem}" content="{self._address(n)}">' for n in _LATER)
         style = f'<link rel="stylesheet" href="{self._address("gym.css")}">'
         last = self._script(_LAST[path]) if path in _LAST else ""

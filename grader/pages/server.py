@@ -8,22 +8,13 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from typing import Any, TextIO, cast
-
-import uvicorn
-from fastapi import FastAPI
+from typing import TextIO
 
 from grader.bootstrap import start
 from grader.log import set_up_log
-from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout, raise_limit
 from grader.pages.gradio_import import import_gradio
 from grader.settings import Settings, lost_at_a_restart
-
-# With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
-# visitor writes into the header themselves stands before what it adds, and is not believed.
-NEIGHBOURS = "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,169.254.0.0/16,::1,fc00::/7,fe80::/10"
 
 SWITCH_SECONDS = 0.0005
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))  # there a terminal, too, is written to a log
@@ -36,59 +27,31 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     """Serve the pages until the process is told to stop; grade as well, or leave that to other machines."""
     os.umask(0o077)  # whatever any library writes is for us alone
     set_up_log(settings.log_format)
-    starting = start(settings, grading=grading)
     gc.disable()  # nothing that is imported is garbage, and looking for some takes a third of the time
-    import_gradio()  # here: the grading processes warm up meanwhile
+    starting = start(settings, grading=grading)
+    # Here and not above: what the pages bring takes seconds, in which the grading processes warm up.
+    import_gradio()
+    from grader.pages import web
     from grader.pages.application import create_app
 
-    service = starting.wait()
+    service = starting.service()
     app = create_app(service, settings)
+    starting.wait(service)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
     for warning in filter(None, (weakness_of(service.class_code), lost_at_a_restart(settings))):
         LOG.warning(warning)
-    descriptors = raise_limit()
+    server = web.server(app, settings)
     # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
     gc.collect()
     gc.freeze()
     gc.enable()
     # The loop lets go of Python at every system call, and would wait 5 ms for each busy thread to get it back.
     sys.setswitchinterval(SWITCH_SECONDS)
-    server = uvicorn.Server(configured(app, settings, descriptors))
     with suppress(KeyboardInterrupt):  # Ctrl+C, once everything has been stopped
         server.run()
     if not server.started:
         sys.exit(NOT_STARTED)
-
-
-def configured(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Config:
-    """Return how the server speaks to strangers.
-
-    Args:
-        app: what is served.
-        settings: how many connections there may be, and where.
-        descriptors: how many this process may have.
-    """
-    doors = ConnectionLimits(
-        most=min(settings.connections, (descriptors - RESERVE) // 2),  # a file that is sent is open as well
-        each=settings.connections_each,
-        pace=settings.slowest_reader,
-        proxied=settings.cookie_secure,
-    )
-    return uvicorn.Config(
-        app,
-        http=cast("Any", partial(HeaderTimeout, doors=doors)),
-        ws="none",
-        lifespan="on",  # else a service that cannot start would be served all the same, and grade nothing
-        host=settings.host,
-        port=settings.port,
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        forwarded_allow_ips=NEIGHBOURS if settings.cookie_secure else "127.0.0.1",
-        timeout_graceful_shutdown=5,
-    )
 
 
 def about_the_code(code: str, *, shown: bool) -> str:

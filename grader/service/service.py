@@ -77,7 +77,7 @@ class Service:
         queue: delivers what is submitted to be graded.
         tryouts: runs what is only tried.
         rules: what this installation allows.
-        box_name: what the grading runs in, in words.
+        box_name: what the grading runs in, in words; empty until that is known, see `settle`.
         hasher: makes and checks the hashes of passwords.
         clock: gives the seconds since the epoch.
         closing: called last at a stop.
@@ -91,7 +91,7 @@ class Service:
         *,
         tryouts: Tryouts,
         rules: Rules,
-        box_name: str,
+        box_name: str = "",
         hasher: PasswordHasher | None = None,
         clock: Callable[[], float] = time.time,
         closing: Callable[[], None] = lambda: None,
@@ -129,6 +129,10 @@ class Service:
         """Return the devices that a submission to `exercise` may choose from here; of one, there is no choice."""
         here = self.devices
         return tuple(device for device in self.catalog[exercise].spec.devices if device in here)
+
+    def settle(self, box_name: str, slots: dict[str, int]) -> None:
+        """Note what the grading turned out to be: what it runs in, and how many at once on each device."""
+        self.box_name, self._rules = box_name, replace(self._rules, slots=slots)
 
     def start(self) -> None:
         """Begin to grade, first of all what a former run has left behind."""

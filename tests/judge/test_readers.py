@@ -80,7 +80,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
 # Every module, or package, that handles text by more than plain methods of `str`, and whose text it is.
 HANDLERS = {
     "authoring": "an author's",
-    "bootstrap": "settings",
+    "grading_entry": "settings",
     "box": "read in the box; what comes out of it is bounded by box/wire, see tests/box/test_wire.py",
     "cli/as_json": "reports",
     "cli/as_text": "READERS",

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from docs.screenshots.__main__ import chromium
 from grader.bootstrap import build
 from grader.pages.application import create_app
-from grader.pages.server import configured
+from grader.pages.web import configured
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, User

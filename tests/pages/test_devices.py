@@ -16,7 +16,7 @@ from grader.box.inline import InlineBox
 from grader.errors import NotAllowed
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.grading_process import assemble
-from grader.pages.server import configured
+from grader.pages.web import configured
 from grader.settings import Settings
 from tests.pages.conftest import CODE, Person, Site, in_a_loop, made, quick, wait_for
 from tests.pages.test_journeys import ready, status, write

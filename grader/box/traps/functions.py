@@ -39,17 +39,22 @@ class Functions:
         Decorators leave a function in several copies, and tables refer to some of them, so all functions of this
         process are gone through, and those of the same name taken.
         """
+        functions = [thing for thing in gc.get_objects() if type(thing) is types.FunctionType]
+        names = {_last(one) for one in functions if _gives_numbers(one.__module__ or "")}
+        taken = {name: group.among(names) for name, group in groups.items()}
+        listed = {name: list(_listed(group)) for name, group in groups.items()}
+        wanted = frozenset[str]().union(*taken.values(), (_last(one) for rows in listed.values() for one, _ in rows))
         copies: dict[tuple[str | None, str], list[types.FunctionType]] = {}
-        for thing in gc.get_objects():
-            if type(thing) is types.FunctionType:
-                copies.setdefault((thing.__module__, thing.__qualname__), []).append(thing)
-        families = _families(groups, copies)
+        for one in functions:
+            if _last(one) in wanted:
+                copies.setdefault((one.__module__, one.__qualname__), []).append(one)
+        families = _families(taken, copies)
         return {
             name: cls(
                 list(
                     {
                         id(copy): (copy, called)
-                        for function, called in (*families[name], *_listed(group))
+                        for function, called in (*families[name], *listed[name])
                         for copy in [function, *copies.get((function.__module__, function.__qualname__), [])]
                     }.values()
                 ),
@@ -80,18 +85,23 @@ class Functions:
 
 
 def _families(
-    groups: Mapping[str, Group], copies: Mapping[tuple[str | None, str], list[types.FunctionType]]
+    taken: Mapping[str, set[str]], copies: Mapping[tuple[str | None, str], list[types.FunctionType]]
 ) -> dict[str, list[tuple[types.FunctionType, str]]]:
-    """Return the functions of torch whose name belongs to the family of each group."""
-    names = {path.rpartition(".")[2] for module, path in copies if _gives_numbers(module or "")}
-    taken = {name: group.among(names) for name, group in groups.items()}
-    found: dict[str, list[tuple[types.FunctionType, str]]] = {name: [] for name in groups}
-    for (module, path), functions in copies.items():
-        for name in groups:
+    """Return the functions of torch whose name is among those that the family of each group takes."""
+    return {
+        name: [
+            (functions[0], f"{module}.{path}")
+            for (module, path), functions in copies.items()
             # A backward formula is given the result. Torch scripts some from their source, at the first use of `jvp`.
-            if path.rpartition(".")[2] in taken[name] and _gives_numbers(module or "") and "backward" not in path:
-                found[name].append((functions[0], f"{module}.{path}"))
-    return found
+            if _last(functions[0]) in names and _gives_numbers(module or "") and "backward" not in path
+        ]
+        for name, names in taken.items()
+    }
+
+
+def _last(function: types.FunctionType) -> str:
+    """Return the name of a function without those of the classes and functions around it."""
+    return function.__qualname__.rpartition(".")[2]
 
 
 def _gives_numbers(module: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from grader.box.traps.alarm import Alarm
-from grader.box.traps.groups import Group
+from grader.box.traps.groups import Group, base
 from grader.box.traps.hiding import found, hide
 
 # These end at another kernel of the same operation, or give no numbers.
@@ -19,7 +19,9 @@ class Operators:
 
     def __init__(self, group: Group) -> None:
         """Look up which of them there are, and which kernels they have."""
-        self._called = {name: group.public(name) for name in registered() if group.takes(name)}
+        names = registered()
+        taken = group.among({base(name) for name in names})
+        self._called = {name: group.public(name) for name in names if base(name) in taken}
         self._kernels = _kernels(self._called)
         self._libraries: list[int] = []
 

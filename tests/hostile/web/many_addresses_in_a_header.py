@@ -9,7 +9,7 @@ import asyncio
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from grader.pages.server import NEIGHBOURS
+from grader.pages.web import NEIGHBOURS
 from tests.pages.conftest import in_a_loop
 
 

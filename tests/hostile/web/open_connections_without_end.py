@@ -14,7 +14,7 @@ from uvicorn.server import ServerState
 from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout
 from grader.pages.request_limits import RequestLimiter
 from grader.pages.refusal import Refusal
-from grader.pages.server import configured
+from grader.pages.web import configured
 from grader.settings import Settings
 from tests.pages.conftest import in_a_loop
 

@@ -1,0 +1,67 @@
+"""How a grading process starts: its sandbox first, which takes longest, and beside it all else that it imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import closing, suppress
+from dataclasses import fields
+from pathlib import Path
+
+from grader.sandbox.choice import BoxToCome
+from grader.sandbox.lockdown import oom
+from grader.settings import Settings
+
+NICENESS = 5  # below the pages, above the submissions
+GROUP = Path("/proc/self/autogroup")  # where the kernel groups by session, niceness counts between groups, set here
+_ROOT = Path(__file__).resolve().parents[1]
+_ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.grading_entry import work; work({descriptor})"
+
+
+def start(settings: Settings, room: int, connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
+    """Start a grading process; what it needs to know goes into its input, since the settings hold secrets.
+
+    Args:
+        settings: those of the service.
+        room: the memory for all that runs in its sandbox together, in bytes.
+        connection: what it talks over.
+        place: its number; the first one has the GPU.
+    """
+    chosen = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", _ENTRY.format(root=str(_ROOT), descriptor=connection.fileno())],
+        pass_fds=[connection.fileno()],
+        stdin=subprocess.PIPE,
+        start_new_session=True,  # the terminal's Ctrl+C is for the pages' process, which lets this one finish
+    )
+    assert process.stdin is not None
+    with process.stdin as pipe:
+        pipe.write(json.dumps([{**chosen, "data": str(settings.data)}, room, place]).encode())
+    return process
+
+
+def work(descriptor: int) -> None:
+    """Be a grading process, up to the end of the conversation on `descriptor`."""
+    lower_priority()  # first of all: the sandbox inherits it
+    oom.stand_at(oom.GRADER)
+    connection = socket.socket(fileno=descriptor)
+    chosen, room, place = json.loads(sys.stdin.buffer.read())
+    with closing(BoxToCome(room)) as coming:
+        from grader.grading_process import serve  # here: it brings torch, while the sandbox warms up
+
+        settings = Settings(**{**chosen, "data": Path(chosen["data"])})
+        serve(connection, settings, coming, first=place == 0)
+
+
+def lower_priority() -> None:
+    """Give the pages' process the first claim on the cores, and leave it to that process to stop this one."""
+    os.nice(NICENESS)
+    with suppress(OSError):
+        GROUP.write_text(str(NICENESS))
+    for known in (signal.SIGINT, signal.SIGTERM):
+        # Ctrl+C reaches everybody; a handler, unlike ignoring, is not handed down to the sandbox.
+        signal.signal(known, lambda *_: None)
