@@ -70,6 +70,7 @@ def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, f
     engine = _engine(settings, catalog, database, (box, gpu), tryouts=tryouts, live=relay, stock=stock)
     gc.collect()
     gc.freeze()  # no need to look at torch's objects again and again
+    gc.enable()
     send(connection, Ready(_name(box, gpu), gpu is not None))
     try:
         serve_commands(connection, engine, tryouts)

@@ -121,12 +121,11 @@ class LocalGrader:
         Raises:
             GraderFault: the sandbox did not start.
         """
-        import torch
-
-        torch.set_num_threads(1)  # the tensors are small; more threads only get into each other's way
+        use_one_thread()
         try:
             return self._coming.wait(allow_plain=True)
         finally:
+            gc.freeze()  # else the first look goes through all of torch, a tenth of a second
             gc.enable()
 
     def close(self) -> None:
@@ -142,6 +141,13 @@ class LocalGrader:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def use_one_thread() -> None:
+    """Have torch use one thread: the tensors are small, and more threads only get into each other's way."""
+    import torch  # here: it takes as long as the box, beside which it is imported
+
+    torch.set_num_threads(1)
 
 
 def has_walls(box: Box) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -48,11 +49,14 @@ def grade_files(
     tell = as_json.tell if json else as_text.tell
     with LocalGrader(device) as own:
         # Here and not above: the judge brings torch, and the box imports it at the same time.
-        from grader.judge.grade import grade
+        from grader.judge.grade import grade, prepare
 
+        local.use_one_thread()
+        prepared = iter([prepare(found, seed)])  # for the first file, while the box still warms up
         warn_without_walls(own.box, *(place.box for place in own.places))
         for path, source in sources:
-            report = grade(found, source, seed=seed, box=own.box, places=own.places)
+            take = partial(next, prepared, None)
+            report = grade(found, source, seed=seed, box=own.box, places=own.places, take=take)
             tell(path, found.title, report)
             if plots is not None:
                 # JSON has standard output for itself.

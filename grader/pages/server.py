@@ -35,17 +35,16 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     from grader.pages.application import create_app
 
     service = starting.service()
-    app = create_app(service, settings)
+    server = web.server(create_app(service, settings), settings)
+    # Looking through the million objects of Gradio for garbage would stop the pages for half a second.
+    gc.collect()
+    gc.freeze()
+    gc.enable()
     starting.wait(service)
     print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
     print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
     for warning in filter(None, (weakness_of(service.class_code), lost_at_a_restart(settings))):
         LOG.warning(warning)
-    server = web.server(app, settings)
-    # Looking through the million objects of Gradio and torch for garbage would stop the pages for half a second.
-    gc.collect()
-    gc.freeze()
-    gc.enable()
     # The loop lets go of Python at every system call, and would wait 5 ms for each busy thread to get it back.
     sys.setswitchinterval(SWITCH_SECONDS)
     with suppress(KeyboardInterrupt):  # Ctrl+C, once everything has been stopped
