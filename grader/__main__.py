@@ -9,9 +9,8 @@ from contextlib import suppress
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["grade"]:
-        from grader.sandbox import (
-            early_box,  # here, and the next one below: its processes warm up while that is imported
-        )
+        # Before the command line: what it starts warms up while that is imported.
+        from grader.sandbox import early_box
 
         early_box.begin()
     from grader.cli.main import main

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from grader import grading_entry
 from grader.errors import SettingsError
 from grader.exercise.catalog import Catalog
-from grader.installation import budget_of, opened, rules_of, slots_in_memory
+from grader.installation import budget_of, opened, rules_of, slots_in_memory, slots_of
 from grader.jobs import archive
 from grader.jobs.supervisor import WorkerSupervisor
 from grader.sandbox import cgroup
@@ -57,7 +57,7 @@ class Starting:
             AuthorError: an exercise is written wrongly.
         """
         hello = self.supervisor.wait()
-        service.settle(hello.box, rules_of(self.settings, with_gpu=hello.gpu).slots)
+        service.settle(hello.box, slots_of(self.settings, with_gpu=hello.gpu))
 
     def _present(self, secret: bytes) -> Callable[[], None]:
         """Show other machines that this one serves pages; return what ends that."""
@@ -150,7 +150,7 @@ def grade_until(
     starting = start(settings)
     try:
         hello = starting.supervisor.wait()
-        slots = rules_of(starting.settings, with_gpu=hello.gpu).slots
+        slots = slots_of(starting.settings, with_gpu=hello.gpu)
         starting.supervisor.start({device: number for device, number in slots.items() if device in devices})
         ready(hello.box)
         while not stop.wait(STOP_SECONDS):

@@ -104,13 +104,18 @@ def close(*boxes: Box | None) -> None:
         getattr(box, "close", lambda: None)()
 
 
+def slots_of(settings: Settings, *, with_gpu: bool) -> dict[str, int]:
+    """Return how many submissions are graded at once on each device."""
+    return {"cpu": settings.slots, **({"cuda": settings.gpu_slots} if with_gpu else {})}
+
+
 def rules_of(settings: Settings, *, with_gpu: bool = False) -> Rules:
     """Return what the installation allows; what it has not been told it draws once, and keeps in its directory."""
     secret = settings.secret
     return Rules(
         class_code=settings.class_code or keys.class_code(settings.data),
         secret=secret.encode() if secret else keys.secret(settings.data),
-        slots={"cpu": settings.slots, **({"cuda": settings.gpu_slots} if with_gpu else {})},
+        slots=slots_of(settings, with_gpu=with_gpu),
         source_bytes=settings.source_kib << 10,
         session_seconds=settings.session_hours * 3600,
         drain_seconds=settings.drain_seconds,
