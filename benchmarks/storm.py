@@ -35,10 +35,14 @@ CALM_SECONDS = 8.0  # of probing before the storm
 
 @dataclass(slots=True)
 class Seen:
-    """What one student saw: the seconds from the click to the verdict, the score on the page, the lines in between."""
+    """What one student saw: the seconds from the click to the verdict, and to the last that is added to it.
+
+    `score` is the one on the page, `lines` are those shown meanwhile.
+    """
 
     answer: Answer
     wait: float = float("inf")
+    end: float = float("inf")
     score: float | None = None
     lines: list[str] = field(default_factory=list)
     trouble: str = ""
@@ -138,7 +142,8 @@ async def _sit(tab: Browser, seen: Seen, gap: float, patience: float) -> None:
                 if part == "panel":
                     seen.lines.append(view["text"])
                 if part == "report":
-                    seen.wait = time.perf_counter() - start
+                    seen.end = time.perf_counter() - start
+                    seen.wait = min(seen.wait, seen.end)
                     seen.score = float(view.get("score", "nan"))
     except Exception as trouble:  # noqa: BLE001 - whatever a student runs into is what is being looked for
         seen.trouble = f"{type(trouble).__name__}: {trouble}"
@@ -185,7 +190,9 @@ def show(result: Storm, wrong: list[str]) -> None:
     typer.echo(f"{len(result.seen)} students, {len(bad)} of them with bombs and spinners, {cores} cores")
     typer.echo(f"{'':<44}{'p50':>9}{'p95':>9}{'max':>9}")
     _line("from the click to the verdict, honest, s", [seen.wait for seen in honest], 1)
-    _line("the same, bombs and spinners, s", [seen.wait for seen in bad], 1)
+    wrong_answers = [seen.end for seen in honest if seen.answer.kind == "wrong"]
+    _line("from the click to the cause, wrong ones, s", wrong_answers, 1)
+    _line("to the verdict, bombs and spinners, s", [seen.wait for seen in bad], 1)
     _line("a page event before the storm, ms", result.calm, 1000)
     _line("a page event during the storm, ms", result.during, 1000)
     typer.echo(f"  p95 during the storm is {_p95(result.during) / _p95(result.calm):.1f} times p95 before")

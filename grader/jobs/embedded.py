@@ -67,7 +67,7 @@ class EmbeddedEngine(GradingEngine):
         with self._database.read() as session:
             held = claims.holders(session)
             ready = claims.depth(session, ready=self._clock())
-            self._let_newcomers_pass(session)
+            self._let_others_pass(session)
         if any(self._lost(worker, tokens) for worker, tokens in held.items()):
             self.reconcile()
         for queue, number in ready.items():

@@ -22,6 +22,7 @@ from grader.jobs.live import Live
 from grader.jobs.queue import Grade, VersionsOf
 from grader.jobs.retries import Retries
 from grader.jobs.run_lock import RunLock
+from grader.jobs.searches import Searches
 from grader.jobs.table import TableJobs, TableQueue
 from grader.jobs.turn_lengths import TurnLengths
 from grader.jobs.wake_up import WakeUp
@@ -78,6 +79,7 @@ class GradingEngine(TableQueue):
         self._turns = TurnLengths(self._retries.quick_seconds)
         self._background = background
         self._wake_ups: dict[str, WakeUp] = {}
+        self._searches: dict[str, Searches] = {}
         self._stop = threading.Event()
         self._lock: WorkerLock | None = None
         self._running: list[Worker] = []
@@ -105,7 +107,8 @@ class GradingEngine(TableQueue):
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
-        self._stop = threading.Event()  # its own for each run: a worker that outlived a drain must not wake up again
+        # Their own for each run: a worker that outlived a drain must not wake up again.
+        self._stop, self._searches = threading.Event(), {queue: Searches() for queue in slots}
         self._lock = WorkerLock(self._workers)
         self.live.slots = sum(slots.values())
         try:
@@ -130,7 +133,10 @@ class GradingEngine(TableQueue):
         self.live.interrupt(id)
 
     def drain(self, seconds: float) -> bool:
-        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
+        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back.
+
+        Searches for causes that do not end within `seconds` are given up.
+        """
         lock, self._lock = self._lock, None
         if lock is None:
             return True
@@ -143,6 +149,8 @@ class GradingEngine(TableQueue):
             LOG.warning("what is being graded could not be handed back: %s", fault)
             return False
         finally:
+            for searches in self._searches.values():
+                searches.cancel.cancel()
             lock.close()
 
     def _await_claims(self, lock: WorkerLock, end: float) -> None:
@@ -155,7 +163,7 @@ class GradingEngine(TableQueue):
             with self._database.read() as session:
                 # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
                 held = any(lock.holds(worker) for worker in claims.holders(session))
-                if not held and not any(worker.explaining for worker in self._running):
+                if not held and not any(searches.open for searches in self._searches.values()):
                     return
 
     def _worker(self, queue: str, lock: WorkerLock) -> Worker:
@@ -166,6 +174,7 @@ class GradingEngine(TableQueue):
             versions=self._versions,
             live=self.live,
             wake_up=self._wake_up(queue),
+            searches=self._searches[queue],
             lock=RunLock(self._workers),
             stop=self._stop,
             retries=self._retries,
@@ -187,14 +196,16 @@ class GradingEngine(TableQueue):
                     LOG.exception("looking after the queue failed; it is tried again every %s s", KEEPER_SECONDS)
                 failing = True
 
-    def _let_newcomers_pass(self, session: Session) -> None:
+    def _let_others_pass(self, session: Session) -> None:
+        """End turns that are over where newcomers wait, or causes that nobody else has time for."""
         newcomers = claims.newcomers(session)
         for worker in self._running:
-            if worker.queue in newcomers:
+            if worker.queue in newcomers or worker.searches.waiting:
                 worker.yield_turn()
 
     def _is_idle(self) -> bool:
-        return not self._stop.is_set() and all(worker.held is None for worker in self._running)
+        busy = any(worker.held is not None or worker.searches.open for worker in self._running)
+        return not self._stop.is_set() and not busy
 
     def _tokens(self) -> set[str]:
         return {worker.token for worker in self._running}

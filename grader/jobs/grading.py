@@ -19,7 +19,7 @@ from grader.jobs.stock import Stock
 from grader.jobs.tryouts import TryoutRequest
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.effort import SERVICE
-from grader.judge.grade import grade
+from grader.judge.grade import decide
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
 from grader.judge.tryout import try_out
@@ -79,7 +79,7 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
         def remarked(report: Report) -> Report:
             return replace(report, advice=(*report.advice, *remarks))
 
-        report = grade(
+        report, complete = decide(
             exercise,
             submission.raw,
             seed=submission.seed,
@@ -89,8 +89,9 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
             progress=tracker,
             cancel=tracker.cancel,
             budget=SERVICE,
-            verdict=lambda verdict: tracker.verdict(remarked(verdict)),
         )
+        if complete is not None:
+            tracker.complete = lambda cancel: remarked(complete(cancel))
         return remarked(report)
 
     return grade_one

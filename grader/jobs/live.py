@@ -11,15 +11,14 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.box.cancel import CancelToken
 from grader.box.keys import case_of
-from grader.jobs.queue import Cancelled
-from grader.judge.report import Report
+from grader.jobs.queue import Cancelled, Complete
 from grader.store.records import SubmissionId
 
 if TYPE_CHECKING:  # it brings torch, which the pages' process does without
@@ -70,7 +69,7 @@ class LiveTracker:
         self._titles: Mapping[str, str] = {}
         self._case = ""
         self.cancel = CancelToken()
-        self.verdict: Callable[[Report], None] = lambda _: None
+        self.complete: Complete | None = None
 
     def __call__(self, seen: CallSeen) -> None:
         """Note that a call is done, and what its training lost on the way.

@@ -32,12 +32,15 @@ class Preempted(Stopped):
     """The submission has run for long while others wait; it is put behind them and begun anew."""
 
 
+Complete = Callable[[CancelToken], Report]  # returns a report with all that was found out; raises `Stopped`
+
+
 class Tracker(Protocol):
     """Takes the steps of one grading as they are done.
 
     `cancel` is cancelled with the submission, or when the try has to let others go first. `alone` says that nothing
-    else is graded on this machine meanwhile. `verdict` takes the report as soon as its points are final, where more is
-    looked for afterwards.
+    else is graded on this machine meanwhile. `complete` is set where more can be found out than the report says that is
+    about to be returned, without a change of its points.
 
     Raises:
         Cancelled: at any call after the submission was cancelled.
@@ -46,7 +49,7 @@ class Tracker(Protocol):
 
     cancel: CancelToken
     alone: bool
-    verdict: Callable[[Report], None]
+    complete: Complete | None
 
     def __call__(self, seen: CallSeen) -> None:
         """Note that a call is done."""
@@ -142,6 +145,10 @@ class Jobs(Protocol):
 
     def take_one(self, id: SubmissionId, token: str) -> Claim | None:
         """Take this job; None if it waits no longer."""
+        ...
+
+    def newcomers(self, queue: str) -> bool:
+        """Return whether a job that was never taken waits in a queue."""
         ...
 
     def submission(self, claim: Claim) -> Submission | None:

@@ -147,6 +147,11 @@ class TableJobs:
                 return None
             return claims.take_one(session, id, worker=self.process, token=token, now=clock.now(session, self.clock))
 
+    def newcomers(self, queue: str) -> bool:
+        """Return whether a job that was never taken waits in a queue."""
+        with self.database.read() as session:
+            return queue in claims.newcomers(session)
+
     def submission(self, claim: Claim) -> Submission | None:
         """Return what is to be graded; None if it was deleted together with its owner."""
         with self.database.read() as session:

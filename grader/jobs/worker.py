@@ -1,4 +1,4 @@
-"""One worker: takes a job, has it graded, stores the verdict, then its cause, and takes the next.
+"""One worker: takes a job, has it graded, stores the verdict, and takes the next; causes while nobody waits.
 
 A fault of ours never ends as the student's. What fails while it is graded is tried again after a pause, and stored as
 broken, under an incident, where it stays. A verdict that the database does not take is kept and offered again; where
@@ -20,9 +20,10 @@ from typing import TypeVar
 from grader.errors import Killed, logged_for, record
 from grader.jobs.held_job import HeldJob
 from grader.jobs.live import Live, LiveTracker
-from grader.jobs.queue import Cancelled, Claim, Grade, Jobs, Preempted, VersionsOf
+from grader.jobs.queue import Cancelled, Claim, Complete, Grade, Jobs, Preempted, VersionsOf
 from grader.jobs.retries import Retries
 from grader.jobs.run_lock import RunLock
+from grader.jobs.searches import Search, Searches
 from grader.jobs.turn_lengths import TurnLengths
 from grader.jobs.wake_up import WakeUp
 from grader.judge.report import Report, Status
@@ -55,6 +56,7 @@ class Worker:
     versions: VersionsOf
     live: Live
     wake_up: WakeUp
+    searches: Searches
     lock: RunLock
     stop: threading.Event
     retries: Retries
@@ -64,16 +66,17 @@ class Worker:
     held: HeldJob | None = None
 
     def serve(self) -> None:
-        """Work until `stop` is set; sleep while there is nothing to do."""
+        """Work until `stop` is set, then end the searches that wait; sleep while there is nothing to do."""
         with closing(self.lock):
             self._serve_all()
+            self.search()
 
     def _serve_all(self) -> None:
         stumbles = 0
         while not self.stop.is_set():
             calls = self.wake_up.calls
             try:
-                idle = not self._serve_one()
+                idle = not (self._search_first() or self._serve_one() or self._search_one())
                 stumbles = 0
             except Exception as fault:  # noqa: BLE001 - nothing may end the worker; the keeper finds what it was holding
                 self.token = ""
@@ -85,7 +88,7 @@ class Worker:
                 self.wake_up.wait(calls)
 
     def serve_one(self, id: SubmissionId) -> None:
-        """Grade this job, which was delivered to this worker, alone if it was killed before.
+        """Grade this job, which was delivered to this worker, alone if it was killed before; then search for causes.
 
         Raises:
             StoreUnavailable: the database does not answer; whoever looks after the queue has the job delivered again.
@@ -96,6 +99,12 @@ class Worker:
                 self._work_on(self.jobs.take_one(id, self.token))
         finally:
             self.token = ""
+        self.search()
+
+    def search(self) -> None:
+        """Search for causes as long as nobody waits for a verdict; once `stop` is set, for all that are left."""
+        while self._search_first():
+            pass
 
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
@@ -103,17 +112,29 @@ class Worker:
         if held is not None and self._seconds() > self.turns.seconds(held.claim.exercise, held.claim.tries):
             held.let_others_go_first()
 
-    @property
-    def explaining(self) -> bool:
-        """Whether a verdict is stored, and its cause is still searched for."""
-        held = self.held
-        return held is not None and held.stored is not None
-
     def _rest(self, fault: Exception, stumbles: int) -> None:
         seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
         with suppress(Exception):  # there may be no memory left to say it with
             LOG.error("a worker could not reach the queue, next look in %s s: %r", seconds, fault, exc_info=fault)
         self.stop.wait(seconds)
+
+    def _search_first(self) -> bool:
+        """Search for the oldest cause unless others wait for a verdict; return whether there was one to look for."""
+        if not self.searches.waiting:
+            return False
+        others_first = not (self.stop.is_set() or self.searches.pressing) and self.jobs.newcomers(self.queue)
+        return not others_first and self._search_one()
+
+    def _search_one(self) -> bool:
+        search = self.searches.take()
+        if search is None:
+            return False
+        try:
+            with self.lock.together(), logged_for(search.claim.id):
+                self._complete(search)
+        finally:
+            self.searches.done()
+        return True
 
     def _serve_one(self) -> bool:
         """Grade the next job, alone if it was killed before; return whether to look for another one at once."""
@@ -140,25 +161,19 @@ class Worker:
         with self.live.grading(claim.id) as tracker:
             tracker.alone = claim.kills > 0
             self.live.moved(claim.id)
-            held = self.held = HeldJob(claim, tracker, self.clock())
-            tracker.verdict = partial(self._give_verdict, held)
+            self.held = HeldJob(claim, tracker, self.clock())
             try:
-                self._settle(held, self._graded(claim, tracker))
+                self._settle(claim, self._graded(claim, tracker), tracker.complete)
             except StoreUnavailable:
                 raise  # it could not be noted down either; the keeper hands the job back
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                self._ended_by(held, tracker.cancel.reason or fault)  # what is killed may fail in any way
+                self._ended_by(claim, tracker.cancel.reason or fault)  # what is killed may fail in any way
             finally:
                 self.held = None
         self.live.moved(claim.id)
 
-    def _ended_by(self, held: HeldJob, fault: Exception) -> None:
-        """Do what has to be done after a try without a report, or after a search that did not come to its end."""
-        claim = held.claim
-        if held.verdict is not None:
-            LOG.warning("the search for the cause in submission %s ended early: %r", claim.id, fault, exc_info=fault)
-            self._complete(held, held.verdict.given_up())
-            return
+    def _ended_by(self, claim: Claim, fault: Exception) -> None:
+        """Do what has to be done after a try without a report."""
         match fault:
             case Cancelled():
                 LOG.info("submission %s was cancelled while it ran", claim.id)
@@ -181,45 +196,37 @@ class Worker:
         submission = self.jobs.submission(claim)
         return None if submission is None else self.grade(submission, tracker)
 
-    def _give_verdict(self, held: HeldJob, report: Report) -> None:
-        """Store a verdict whose cause is searched for from now on, unless another try may do better.
+    def _settle(self, claim: Claim, report: Report | None, complete: Complete | None) -> None:
+        """Store a report, and keep what completes it for later.
 
-        Raises:
-            StoreUnavailable: it could not be stored.
-            Stopped: others go first already, or it was cancelled.
+        One that tells of a fault of ours is put off as long as another try may do better.
         """
-        if self._another_try_may_help(held.claim, report):
-            return
-        held.keep_its_turn()
-        held.stored = self._store(held.claim, report)
-        if held.stored is None:
-            held.tracker.cancel.cancel(Cancelled(f"submission {held.claim.id} is no longer ours"))
-            return
-        held.verdict = report
-        self.live.moved(held.claim.id)
-
-    def _settle(self, held: HeldJob, report: Report | None) -> None:
-        """Store a report; one that tells of a fault of ours is put off as long as another try may do better."""
         if report is None:
             return
-        if held.stored is not None:
-            self._complete(held, report)
-        elif self._another_try_may_help(held.claim, report):
-            self._put_off(held.claim, f"its report tells of a fault of ours {report.incident}")
-        else:
-            self._store(held.claim, report)
+        if self._another_try_may_help(claim, report):
+            self._put_off(claim, f"its report tells of a fault of ours {report.incident}")
+            return
+        stored = self._store(claim, report)
+        if stored is not None and complete is not None:
+            self.searches.put(Search(claim=claim, stored=stored, verdict=report, complete=complete))
 
     def _another_try_may_help(self, claim: Claim, report: Report) -> bool:
         return report.faulty and claim.faults < len(self.retries.pauses)
 
-    def _complete(self, held: HeldJob, report: Report) -> None:
-        """Add to the stored verdict what was found after it; without a database the verdict stands as it is."""
-        assert held.stored is not None
+    def _complete(self, search: Search) -> None:
+        """Add to a stored verdict what is found out now; without a database the verdict stands as it is."""
+        id = search.claim.id
+        try:
+            report = search.complete(self.searches.cancel)
+        except Exception as fault:
+            LOG.warning("the search for the cause in submission %s ended early: %r", id, fault, exc_info=fault)
+            report = search.verdict.given_up()
         report, body = self._written(report)
         try:
-            self._offered(held.claim, partial(self.jobs.complete, held.stored, report, body))
+            self._offered(search.claim, partial(self.jobs.complete, search.stored, report, body))
         except StoreUnavailable as fault:
-            LOG.warning("the cause found for %s could not be stored: %s", held.claim.id, fault)
+            LOG.warning("the cause found for %s could not be stored: %s", id, fault)
+        self.live.moved(id)
 
     def _seconds(self) -> float:
         """Return how long the job in hand has been here; by this process's clock, which may not be the database's."""

@@ -8,28 +8,25 @@ from dataclasses import replace
 from functools import partial
 
 from grader.box.cancel import CancelToken
-from grader.box.inline import observe_all
 from grader.box.observations import BuildSeen, CallSeen, Observations
 from grader.box.plan import Plan
-from grader.box.run import Box, Ending, Limits, Progress, Run
+from grader.box.run import Box, Limits, Progress
 from grader.checks.evidence import misfit
 from grader.checks.explain import explain
-from grader.errors import AuthorError, GraderFault, Rejected
+from grader.errors import AuthorError, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
 from grader.judge.attempt import Outcome, Truth, attempt, tell
-from grader.judge.device_panels import DevicePlace, Runner, device_panels
+from grader.judge.completion import Completion
+from grader.judge.device_panels import DevicePlace
 from grader.judge.effort import DESK, Budget
-from grader.judge.explaining import explained
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.prepared import Prepared
 from grader.judge.preview import Preview
-from grader.judge.report import DevicePanel, Figures, Report, Status
+from grader.judge.report import Figures, Report, Status
 from grader.judge.sheet import Sheet, draw_up
 from grader.judge.sketches import Sketches, blank_sketches, sketch_all
 from grader.judge.source import read_source
-
-_GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
 
 
 def grade(
@@ -41,17 +38,39 @@ def grade(
     places: Sequence[DevicePlace] = (),
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
-    verdict: Callable[[Report], None] = lambda _: None,
-    budget: Budget = DESK,
     take: Callable[[], Prepared | None] = lambda: None,
 ) -> Report:
-    """Grade `source` as an answer to `exercise`, with tensors drawn from `seed`, in `box`.
+    """Grade `source` as `decide` does, and search for the cause of what went wrong at once.
 
-    The verdict is reached in float64 on the CPU, always; with `places` the report has a panel for each of them too.
-    Whatever the submission does is told in the report. `progress` is called with each finished call; `cancel` kills the
-    run and ends the search for causes and places. Where more is looked for after the verdict, `verdict` is called with
-    the report so far, whose points and checks are final; `budget` is what may be done afterwards. `take` is called once
-    the source is known to be of use; what it gives for this exercise takes the place of `seed`, whatever seed it has.
+    Raises:
+        Stopped: `cancel` was cancelled meanwhile.
+        GraderFault: something of ours failed; nothing was decided.
+    """
+    report, complete = decide(
+        exercise, source, seed=seed, box=box, places=places, progress=progress, cancel=cancel, take=take
+    )
+    return complete(cancel) if complete else report
+
+
+def decide(
+    exercise: Exercise,
+    source: str | bytes,
+    *,
+    seed: int,
+    box: Box,
+    places: Sequence[DevicePlace] = (),
+    progress: Progress | None = None,
+    cancel: CancelToken | None = None,
+    budget: Budget = DESK,
+    take: Callable[[], Prepared | None] = lambda: None,
+) -> tuple[Report, Completion | None]:
+    """Return the verdict on `source` as an answer to `exercise`, with tensors drawn from `seed`, reached in `box`.
+
+    The verdict is reached in float64 on the CPU, always; whatever the submission does is told in the report, whose
+    points and checks are final. With it comes what completes the report, None where nothing is added: it searches for
+    the cause of what went wrong within `budget`, and has a panel made for each of `places`. `progress` is called with
+    each finished call; `cancel` kills the run. `take` is called once the source is known to be of use; what it gives
+    for this exercise takes the place of `seed`, whatever seed it has.
 
     Raises:
         Stopped: `cancel` was cancelled meanwhile.
@@ -62,18 +81,16 @@ def grade(
     try:
         text = read_source(source, limit_bytes=Limits().source_bytes)
     except Rejected as refusal:
-        return replace(blank, reason=str(refusal))
+        return replace(blank, reason=str(refusal)), None
     limits = Limits(**exercise.spec.limits.model_dump())
     preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
     seed, sheet, truth, sketches = _asked(exercise, seed, take())
     outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=partial(preview.read, text))
     report = _pictured(replace(blank, seed=seed), outcome, start)
-    if report.checks and (report.score < 100 or places):
-        verdict(replace(report, complete=False))
-    again = partial(_run_in, text=text, limits=limits, cancel=cancel, places=outcome.places)
-    once_more = partial(again, box, limits=_shorter(limits, budget.rerun_seconds))
-    look = partial(explained, text=text, run=once_more, budget=budget, sketches=sketches, cancel=cancel)
-    return _with_panels(exercise, look(exercise, report, outcome), outcome, places=places, run=again)
+    if not report.checks or (report.score == 100 and not places):
+        return report, None
+    complete = Completion(exercise, report, outcome, text, box, limits, places, budget, sketches)
+    return replace(report, complete=False), complete
 
 
 def _asked(exercise: Exercise, seed: int, prepared: Prepared | None) -> tuple[int, Sheet, Truth, Sketches | None]:
@@ -83,10 +100,6 @@ def _asked(exercise: Exercise, seed: int, prepared: Prepared | None) -> tuple[in
         return seed, draw_up(exercise, seed), find, None
     sheet, known = prepared.sheet, prepared.truth
     return prepared.seed, sheet, lambda plan: known if plan is sheet.plan else find(plan), prepared.sketches
-
-
-def _shorter(limits: Limits, seconds: float) -> Limits:
-    return replace(limits, wall_seconds=min(limits.wall_seconds, seconds))
 
 
 def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:
@@ -101,42 +114,6 @@ def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:
         Figures(),
     )
     return replace(report, figures=drawn, advice=(*report.advice, *optional.missing))
-
-
-def _with_panels(
-    exercise: Exercise, report: Report, outcome: Outcome, *, places: Sequence[DevicePlace], run: Runner
-) -> Report:
-    """Return `report` with its panels; a device that fails us costs them, never the verdict."""
-    if not report.checks:
-        return report
-    optional, none = OptionalParts(), ()
-    reference = partial(_reference_in, exercise)
-    found: tuple[DevicePanel, ...] = optional.make(
-        "the panels of other devices are",
-        lambda: device_panels(outcome.evidence, report.box, places, run=run, reference=reference),
-        none,
-    )
-    return replace(report, panels=found, advice=(*report.advice, *optional.missing))
-
-
-def _run_in(box: Box, plan: Plan, *, text: str, limits: Limits, cancel: CancelToken | None, places: str) -> Run:
-    return box.run(plan.placing(places) if places else plan, text, limits, cancel=cancel)
-
-
-def _reference_in(exercise: Exercise, place: DevicePlace, plan: Plan) -> Observations:
-    """Return what the reference gives in `place`.
-
-    Raises:
-        GraderFault: it does not come to its end there.
-    """
-    if not place.apart:
-        return observe_all(plan, exercise.reference())
-    done = place.box.run(plan, exercise.reference_path.read_text(encoding="utf-8"), _GENEROUS)
-    if done.ending is not Ending.FINISHED or done.observations.loading is not None:
-        raise GraderFault(
-            f"the reference of `{exercise.id}` does not run on {place.device}: {done.ending} {done.detail}"
-        )
-    return done.observations
 
 
 def prepare(exercise: Exercise, seed: int, go_on: Callable[[], bool] = lambda: False) -> Prepared:

@@ -6,12 +6,14 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 
+from grader.box.cancel import CancelToken
 from grader.jobs import claims
 from grader.jobs.cluster import engine as cluster_engine
 from grader.jobs.cluster import library
@@ -21,12 +23,13 @@ from grader.jobs.cluster.recovery import Holder, machine_in
 from grader.jobs.cluster.supervisor import ClusterSupervisor
 from grader.jobs.live import GradingSteps
 from grader.jobs.messages import Advanced, Message, Moved
-from grader.jobs.queue import Grade, Tracker
+from grader.jobs.queue import Claim, Grade, Tracker
 from grader.jobs.retries import Retries
+from grader.jobs.searches import Search
 from grader.judge.report import Report
-from grader.store import migrate
+from grader.store import migrate, submissions
 from grader.store.engine import Database
-from grader.store.records import State, Submission, SubmissionId
+from grader.store.records import Reason, State, Submission, SubmissionId
 from grader.store.tables import GradingRow, JobRow
 from tests.jobs import postgres
 from tests.jobs.classroom import full_marks, hand_in, states, until
@@ -317,3 +320,26 @@ def _pages(database: Database, folder: Path, notices: Notices) -> ClusterSupervi
         raise AssertionError("no process is needed")
 
     return ClusterSupervisor(database, start, 0, notices=notices, workers=folder / "pages")
+
+
+def test_causes_are_found_though_others_took_the_jobs_that_they_waited_for(database, machine):
+    """Nothing is delivered any more that would wake a worker, and the search is made all the same."""
+    engine = machine()
+    engine.start({"cpu": 1})
+    hand_in(database, engine, "s1")
+    until(all_done(database, 1), "it is graded")
+    found: list[CancelToken] = []
+    with database.read() as session:
+        stored = submissions.get(session, SubmissionId("s1"))
+        grading = session.scalar(select(GradingRow.id))
+
+    def complete(cancel: CancelToken) -> Report:
+        found.append(cancel)
+        return replace(stored.report, advice=("found",))
+
+    claim = Claim(stored.id, Reason.HAND_IN, "softmax", 1, "cpu", "t", tries=1, faults=0, kills=0, started=0.0)
+    engine._searches["cpu"].put(Search(claim=claim, stored=grading, verdict=stored.report, complete=complete))
+    until(lambda: bool(found) and not engine._searches["cpu"].open, "the cause is found")
+
+    with database.read() as session:
+        assert submissions.get(session, stored.id).report.advice == ("found",)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, select
 
+from grader.box.cancel import CancelToken
 from grader.errors import GraderFault
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Claim, Tracker
@@ -36,20 +38,27 @@ CAUSE = Diagnosis("forgot_scaling", "The scores are not scaled", "Divide by the 
 
 
 class Search:
-    """Grades with 40 points at once, and finds the cause when it is let go on."""
+    """Grades with 40 points at once, and finds the cause when it is let go on; `found` are those that it looked at."""
 
     def __init__(self, fault: Exception | None = None) -> None:
         self.told = threading.Event()
         self.go = threading.Event()
+        self.found: list[str] = []
         self._fault = fault
 
     def grade(self, submission: Submission, tracker: Tracker) -> Report:
-        """Tell the verdict, wait, and return it with its cause."""
+        """Return a verdict whose cause is still to be found."""
         report = replace(full_marks(submission, tracker), score=40.0)
-        tracker.verdict(replace(report, complete=False))
+        tracker.complete = partial(self._complete, submission.id, report)
+        return replace(report, complete=False)
+
+    def _complete(self, id: SubmissionId, report: Report, cancel: CancelToken) -> Report:
+        """Wait, and return the report with its cause."""
         self.told.set()
-        assert self.go.wait(20)
-        tracker.cancel.check()
+        with cancel.on_cancel(self.go.set):
+            assert self.go.wait(20)
+        cancel.check()
+        self.found.append(id)
         if self._fault is not None:
             raise self._fault
         return replace(report, diagnosis=(CAUSE,))
@@ -179,11 +188,13 @@ def test_nobody_goes_first_while_a_verdict_is_being_stored(
 
 def _search_for_ever(folder: Path, told: Connection) -> None:
     def grade(submission: Submission, tracker: Tracker) -> Report:
-        report = replace(full_marks(submission, tracker), score=40.0)
-        tracker.verdict(replace(report, complete=False))
+        tracker.complete = search
+        return replace(full_marks(submission, tracker), score=40.0, complete=False)
+
+    def search(_cancel: CancelToken) -> Report:
         os.write(told.fileno(), b"!")
         threading.Event().wait()
-        return report
+        raise AssertionError
 
     database = open_database(folder)
     one = EmbeddedEngine(database, grade, workers=folder / "workers")

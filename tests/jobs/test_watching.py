@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Tracker
@@ -71,10 +72,14 @@ def test_a_verdict_with_nan_is_told_once_while_its_cause_is_searched_for(
     monkeypatch.setattr("grader.jobs.watching.LOOK_SECONDS", 0.01)
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
-        report = replace(full_marks(submission, tracker), seconds=float("nan"))
-        tracker.verdict(replace(report, score=50.0, complete=False))
-        time.sleep(0.5)
-        return replace(report, score=50.0)
+        report = replace(full_marks(submission, tracker), seconds=float("nan"), score=50.0)
+
+        def search(_cancel: CancelToken) -> Report:
+            time.sleep(0.5)
+            return report
+
+        tracker.complete = search
+        return replace(report, complete=False)
 
     one = engine(grade)
     hand_in(database, one, "s1")

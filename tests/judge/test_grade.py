@@ -14,7 +14,7 @@ from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import Exercise
-from grader.judge.grade import grade
+from grader.judge.grade import decide, grade
 from grader.judge.report import Report, Status, Verdict
 from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, MISTAKES, build, change, grade_here
 
@@ -357,12 +357,13 @@ def test_inputs_that_are_not_contiguous_are_a_matter_of_advice(attend: Exercise,
 
 def test_the_verdict_is_told_before_its_cause_is_looked_for(attend: Exercise) -> None:
     """Points, checks and pictures are final by then; after a right answer nothing is looked for."""
-    told: list[Report] = []
     box = InlineBox()
-    report = grade(attend, change(ATTEND, _UNSCALED), seed=1, box=box, verdict=told.append)
-    grade(attend, ATTEND, seed=1, box=box, verdict=told.append)
+    verdict, complete = decide(attend, change(ATTEND, _UNSCALED), seed=1, box=box)
+    _, nothing = decide(attend, ATTEND, seed=1, box=box)
+    assert complete is not None
+    report = complete()
 
-    (verdict,) = told
+    assert nothing is None
     assert (verdict.complete, verdict.diagnosis, report.complete) == (False, (), True)
     assert [one.mistake for one in report.diagnosis] == ["no_scaling"]
     assert replace(verdict, complete=True, diagnosis=report.diagnosis) == report

@@ -101,6 +101,7 @@ class ClusterEngine(GradingEngine):
         return [threading.Thread(target=self._deliver, args=(slots,), daemon=True, name="deliveries")]
 
     def _stop_serving(self) -> None:
+        self._search_in_free_slots()
         if self._loop is not None and self._deliveries is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._deliveries.cancel)
 
@@ -119,12 +120,28 @@ class ClusterEngine(GradingEngine):
     def _look_after(self) -> None:
         if any(worker.held is not None for worker in self._running):
             with self._database.read() as session:
-                self._let_newcomers_pass(session)
+                self._let_others_pass(session)
+        self._search_in_free_slots()
         if self._heartbeat is not None and self._lock is not None:
             self._heartbeat.show()
         if self._recovery is not None and self._lock is not None and time.monotonic() >= self._next_look:
             self._recovery.look()
             self._next_look = time.monotonic() + self._recovery.pause
+
+    def _search_in_free_slots(self) -> None:
+        """Search for causes that were put off for jobs which others have taken: nothing is delivered that wakes us."""
+        for queue, searches in self._searches.items():
+            if searches.waiting and not self._free[queue].empty():
+                threading.Thread(
+                    target=self._search_in, args=(self._free[queue],), daemon=True, name="searches"
+                ).start()
+
+    def _search_in(self, free: SimpleQueue[Worker]) -> None:
+        worker = free.get()
+        try:
+            worker.search()
+        finally:
+            free.put(worker)
 
     def _heed(self, message: Message) -> None:
         if isinstance(message, Interrupt):

@@ -1,0 +1,84 @@
+"""The searches for causes that wait until nobody waits for a verdict.
+
+What an answer gave is kept in memory meanwhile: 0.3 MB in the median of all exercises, 4 MB at most.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+from grader.box.cancel import CancelToken
+from grader.jobs.queue import Claim, Complete
+from grader.judge.report import Report
+from grader.store.records import GradingId
+
+MOST_WAITING = 64
+LATEST_SECONDS = 30.0  # so long a search waits for others' verdicts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What is to be found out after a verdict.
+
+    Attributes:
+        claim: the try that reached the verdict.
+        stored: the grading to which the cause is added.
+        verdict: the report as it is stored.
+        complete: returns the report with what was found out.
+    """
+
+    claim: Claim
+    stored: GradingId
+    verdict: Report
+    complete: Complete
+    since: float = field(default_factory=time.monotonic)
+
+
+class Searches:
+    """Those of one queue in one process, oldest first; every method may be called from any thread."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._lock = threading.Lock()
+        self._waiting: deque[Search] = deque()
+        self._running = 0
+        self.cancel = CancelToken()  # ends those that run, and those that are taken later
+
+    def put(self, search: Search) -> None:
+        """Keep a search for later."""
+        with self._lock:
+            self._waiting.append(search)
+
+    def take(self) -> Search | None:
+        """Return the one that waits longest, None if there is none; whoever has it calls `done` after it."""
+        with self._lock:
+            if not self._waiting:
+                return None
+            self._running += 1
+            return self._waiting.popleft()
+
+    def done(self) -> None:
+        """Note that one that was taken has ended."""
+        with self._lock:
+            self._running -= 1
+
+    @property
+    def waiting(self) -> bool:
+        """Whether one waits."""
+        return bool(self._waiting)
+
+    @property
+    def pressing(self) -> bool:
+        """Whether one should be made before the next verdict: too many wait, or one waits for too long."""
+        with self._lock:
+            late = time.monotonic() - LATEST_SECONDS
+            return len(self._waiting) > MOST_WAITING or any(search.since < late for search in [*self._waiting][:1])
+
+    @property
+    def open(self) -> bool:
+        """Whether one waits or runs."""
+        with self._lock:
+            return bool(self._waiting or self._running)

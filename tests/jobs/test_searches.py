@@ -1,0 +1,174 @@
+"""Verdicts come before the causes of others: a search is put off while somebody waits, and never lost for that."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from grader.box.cancel import CancelToken
+from grader.jobs import searches
+from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.queue import Tracker
+from grader.judge.cause import Diagnosis
+from grader.judge.report import Report
+from grader.store import submissions
+from grader.store.engine import Database
+from grader.store.records import State, Submission, SubmissionId
+from tests.jobs.classroom import full_marks, hand_in, states, until
+
+Make = Callable[..., EmbeddedEngine]
+CAUSE = Diagnosis("forgot_scaling", "The scores are not scaled", "Divide by the root of d.", True)
+
+
+class Grading:
+    """Grades what is called wrong with 40 points, and finds the cause later; `done` says what came after what."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def grade(self, submission: Submission, tracker: Tracker) -> Report:
+        """Return the verdict; what is endless never has one, but lets others go first."""
+        self.done.append(submission.id)
+        while submission.id.startswith("endless"):
+            time.sleep(0.01)
+            tracker.cancel.check()
+        report = full_marks(submission, tracker)
+        if not submission.id.startswith("wrong"):
+            return report
+        report = replace(report, score=40.0)
+        tracker.complete = partial(self.search, submission.id, report)
+        return replace(report, complete=False)
+
+    def search(self, id: str, report: Report, _cancel: CancelToken) -> Report:
+        """Return the report with its cause."""
+        self.done.append(f"cause of {id}")
+        return replace(report, diagnosis=(CAUSE,))
+
+
+def report_on(database: Database, id: str) -> Report | None:
+    """Return the report on a submission, as it is stored."""
+    with database.read() as session:
+        found = submissions.get(session, SubmissionId(id))
+    return found.report if found else None
+
+
+def explained(database: Database, *ids: str) -> Callable[[], bool]:
+    """Return whether these have their cause, as a condition."""
+    return lambda: all((report := report_on(database, id)) is not None and bool(report.diagnosis) for id in ids)
+
+
+def test_who_waits_has_a_verdict_before_others_have_their_cause(database: Database, engine: Make) -> None:
+    """All verdicts come first, in the order of the queue; then the causes, in the same order."""
+    grading = Grading()
+    one = engine(grading.grade)
+    for place, id in enumerate(("wrong 1", "right 1", "wrong 2", "right 2")):
+        hand_in(database, one, id, priority=place)
+    one.run({"cpu": 1})
+    until(explained(database, "wrong 1", "wrong 2"), "both causes are stored")
+
+    assert grading.done == ["wrong 1", "right 1", "wrong 2", "right 2", "cause of wrong 1", "cause of wrong 2"]
+
+
+@pytest.mark.parametrize("limit", ["MOST_WAITING", "LATEST_SECONDS"])
+def test_a_cause_does_not_wait_for_everybody(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """Where too many wait, or one waits for too long, the oldest is looked for before the next verdict."""
+    monkeypatch.setattr(searches, limit, 0)
+    grading = Grading()
+    one = engine(grading.grade)
+    for place, id in enumerate(("wrong 1", "right 1", "wrong 2", "right 2")):
+        hand_in(database, one, id, priority=place)
+    one.run({"cpu": 1})
+    until(lambda: len(grading.done) == 6, "all is done")
+
+    assert grading.done == ["wrong 1", "cause of wrong 1", "right 1", "wrong 2", "cause of wrong 2", "right 2"]
+
+
+def test_a_slot_that_is_busy_holds_up_no_cause(database: Database, engine: Make) -> None:
+    """One slot has an answer that takes long; the other one gives the verdicts and looks for their causes."""
+    grading = Grading()
+    one = engine(grading.grade)
+    one.run({"cpu": 2})
+    hand_in(database, one, "endless")
+    until(lambda: grading.done == ["endless"], "it runs")
+    for number in (1, 2):
+        hand_in(database, one, f"wrong {number}")
+    until(explained(database, "wrong 1", "wrong 2"), "both causes are stored")
+
+    assert grading.done.count("endless") == 1
+    one.cancel(SubmissionId("endless"))
+
+
+@pytest.mark.parametrize("quick_seconds", [0.05])
+def test_answers_that_take_long_do_not_keep_causes_waiting(
+    database: Database, engine: Make, quick_seconds: float
+) -> None:
+    """Whoever has had a turn lets the causes go first, as it lets newcomers go."""
+    grading = Grading()
+    one = engine(grading.grade)
+    hand_in(database, one, "wrong", priority=0)
+    hand_in(database, one, "endless", priority=1)
+    one.run({"cpu": 1})
+    until(explained(database, "wrong"), "the cause is stored")
+
+    assert grading.done[:3] == ["wrong", "endless", "cause of wrong"]
+    one.cancel(SubmissionId("endless"))
+
+
+def test_the_causes_that_wait_are_found_before_a_stop(database: Database, engine: Make) -> None:
+    """A drain takes no new job, but loses no cause of a verdict that it gave."""
+    grading = Grading()
+    started, go = threading.Event(), threading.Event()
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        if submission.id == "wrong 2":
+            started.set()
+            assert go.wait(20)
+        return grading.grade(submission, tracker)
+
+    one = engine(grade)
+    for place, id in enumerate(("wrong 1", "wrong 2", "right")):
+        hand_in(database, one, id, priority=place)
+    one.run({"cpu": 1})
+    assert started.wait(20)
+    draining = threading.Thread(target=one.drain, args=(20.0,))
+    draining.start()
+    until(lambda: one._stop.is_set(), "draining")
+    go.set()
+    draining.join(20)
+
+    assert explained(database, "wrong 1", "wrong 2")()
+    assert states(database)["right"] is State.QUEUED
+
+
+def test_a_search_that_outlasts_a_stop_is_given_up(database: Database, engine: Make) -> None:
+    """It is ended, with those behind it; the reports say that the search was interrupted, and the points stay."""
+    grading = Grading()
+    started = threading.Event()
+
+    def search(id: str, report: Report, cancel: CancelToken) -> Report:
+        started.set()
+        while True:
+            time.sleep(0.01)
+            cancel.check()
+
+    grading.search = search  # type: ignore[method-assign]
+    one = engine(grading.grade)
+    for place, id in enumerate(("wrong 1", "wrong 2")):
+        hand_in(database, one, id, priority=place)
+    one.run({"cpu": 1})
+    assert started.wait(20)
+    one.drain(0.1)
+    until(lambda: not one._searches["cpu"].open, "given up")
+
+    for id in ("wrong 1", "wrong 2"):
+        report = report_on(database, id)
+        assert report is not None
+        assert (report.score, report.complete, report.diagnosis) == (40.0, True, ())
+        assert any("interrupted the search" in line for line in report.advice)
