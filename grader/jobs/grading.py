@@ -75,10 +75,6 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
         exercise = catalog[submission.exercise]
         tracker.expect(steps_of(submission.exercise), {case.name: case.title for case in exercise.spec.cases})
         remarks = _remarks(submission, exercise, with_gpu=bool(panels))
-
-        def remarked(report: Report) -> Report:
-            return replace(report, advice=(*report.advice, *remarks))
-
         report, complete = decide(
             exercise,
             submission.raw,
@@ -90,9 +86,8 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
             cancel=tracker.cancel,
             budget=SERVICE,
         )
-        if complete is not None:
-            tracker.complete = lambda cancel: remarked(complete(cancel))
-        return remarked(report)
+        tracker.complete = complete and replace(complete, remarks=remarks)
+        return replace(report, advice=(*report.advice, *remarks))
 
     return grade_one
 
@@ -118,12 +113,13 @@ def versions_with(catalog: Catalog) -> VersionsOf:
     return lambda id: versions_of(catalog[id]) if id in catalog else gone
 
 
-def _remarks(submission: Submission, exercise: Exercise, *, with_gpu: bool) -> list[str]:
+def _remarks(submission: Submission, exercise: Exercise, *, with_gpu: bool) -> tuple[str, ...]:
     """Return what is otherwise here than at the hand-in."""
-    remarks = [NO_LONGER] if submission.device != "cpu" and not with_gpu else []
-    if submission.exercise_version != exercise.version:  # as while machines are upgraded one by one
-        remarks.append(CHANGED.format(then=submission.exercise_version, now=exercise.version))
-    return remarks
+    gone = (NO_LONGER,) if submission.device != "cpu" and not with_gpu else ()
+    if submission.exercise_version == exercise.version:
+        return gone
+    # Machines are upgraded one by one.
+    return (*gone, CHANGED.format(then=submission.exercise_version, now=exercise.version))
 
 
 def _counter(catalog: Catalog) -> Callable[[str], int]:

@@ -39,6 +39,7 @@ class Completion:
         places: the devices that get a panel.
         budget: what may be done for the cause and the place.
         sketches: what known mistakes give with this seed, where that was found before.
+        remarks: what is added to the advice.
     """
 
     exercise: Exercise
@@ -50,6 +51,7 @@ class Completion:
     places: Sequence[DevicePlace]
     budget: Budget
     sketches: Sketches | None
+    remarks: tuple[str, ...] = ()
 
     def __call__(self, cancel: CancelToken | None = None) -> Report:
         """Return the completed report.
@@ -68,7 +70,8 @@ class Completion:
             sketches=self.sketches,
             cancel=cancel,
         )
-        return self._with_panels(report, cancel)
+        report = self._with_panels(report, cancel)
+        return replace(report, advice=(*report.advice, *self.remarks))
 
     def _run_in(self, box: Box, plan: Plan, *, limits: Limits, cancel: CancelToken | None) -> Run:
         places = self.outcome.places

@@ -54,7 +54,7 @@ _LINE = (
     *(GradingRow.id, GradingRow.status, GradingRow.score, GradingRow.flag, nth()),
 )
 _GRADING = 5  # the place of its id in a line
-EXPLAIN_SECONDS = 30.0  # after the verdict; the search for its cause takes a second or two
+EXPLAIN_SECONDS = 90.0  # after the verdict; the search for its cause waits for others up to a third of that
 MOST_LISTED = 200
 
 
