@@ -52,7 +52,8 @@ _EMPTY: View = {"empty": True}
 _LOOKING: View = {
     "kind": "What went wrong",
     "title": "Looking for the cause",
-    "message": "Your points are final. In a moment you see what your results have in common with known mistakes.",
+    "message": "Your points are final. In a moment you see what your results have in common with known mistakes; "
+    "while many submit, when they have their points.",
 }
 
 
