@@ -21,6 +21,7 @@ import torch
 
 from grader.box import traps
 from grader.box.traps.functions import _gives_numbers
+from grader.box.traps.groups import Group, base
 from grader.sandbox.warmup import _MODULES
 
 _TOLD: list[str] = []  # every trap that sprang
@@ -36,8 +37,13 @@ def classified() -> dict[str, str]:
     return {name: f"{_families(name)}: {' '.join(sorted(found))}" for name, found in sorted(overloads.items())}
 
 
+def takes(group: Group, name: str) -> bool:
+    """Return whether a group has an operator or function of that name, such as `aten::softmax.int_out`."""
+    return bool(group.among([base(name)]))
+
+
 def _families(name: str) -> str:
-    return "+".join(group for group in traps.GROUPS if traps.GROUPS[group].takes(name)) or "plain"
+    return "+".join(group for group in traps.GROUPS if takes(traps.GROUPS[group], name)) or "plain"
 
 
 def every() -> set[str]:
@@ -122,7 +128,7 @@ def _functions() -> dict[str, types.FunctionType]:
         if type(thing) is types.FunctionType
         and _gives_numbers(thing.__module__ or "")
         and "backward" not in thing.__qualname__
-        and any(group.takes(thing.__name__) for group in traps.GROUPS.values())
+        and any(takes(group, thing.__name__) for group in traps.GROUPS.values())
     }
 
 
@@ -176,7 +182,7 @@ if __name__ == "__main__":
     _HANDLE, _KEPT, _NUMBER = library._handle, library.getpid, ctypes.c_int(3)
     _ADDRESS = ctypes.cast(_KEPT, ctypes.c_void_p).value
     functions = _functions()
-    taken = [name for name in sorted(every()) if any(group.takes(name) for group in traps.GROUPS.values())]
+    taken = [name for name in sorted(every()) if any(takes(group, name) for group in traps.GROUPS.values())]
     traps.install(tuple(traps.GROUPS), _TOLD.append)
     print(
         json.dumps(

@@ -31,10 +31,6 @@ class Group:
     modules: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
 
-    def takes(self, name: str) -> bool:
-        """Return whether the family has an operator or function of that name, such as `aten::softmax.int_out`."""
-        return re.fullmatch(self.family, base(name), re.IGNORECASE) is not None
-
     def among(self, names: Iterable[str]) -> set[str]:
         """Return which of many plain names the family takes."""
         found = re.finditer(f"^(?:{self.family})$", "\n".join(names), re.IGNORECASE | re.MULTILINE)

@@ -65,9 +65,8 @@ def _collect(groups: frozenset[str]) -> Forbidden:
     chosen = [GROUPS[name] for name in groups]
     paths = {path for group in chosen for path in (*group.functions, *group.classes)}
     modules = {path for group in chosen for path in group.modules}
-    operators = {base(name) for name in registered() for group in chosen if group.takes(name)}
-    loaded = {name for group in chosen for place in _PLACES for name in group.among(vars(place))}
-    names = {_telling(path) for path in paths | modules} | operators | loaded
+    known = {base(operator) for operator in registered()}.union(*map(vars, _PLACES))
+    names = {_telling(path) for path in paths | modules}.union(*(group.among(known) for group in chosen))
     return Forbidden(frozenset(names - _AMBIGUOUS), frozenset(paths | modules))
 
 
