@@ -9,6 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from grader.box.cancel import CancelToken
@@ -45,7 +47,7 @@ class Searches:
         """Start with none."""
         self._lock = threading.Lock()
         self._waiting: deque[Search] = deque()
-        self._running = 0
+        self._busy = 0
         self.cancel = CancelToken()  # ends those that run, and those that are taken later
 
     def put(self, search: Search) -> None:
@@ -54,17 +56,20 @@ class Searches:
             self._waiting.append(search)
 
     def take(self) -> Search | None:
-        """Return the one that waits longest, None if there is none; whoever has it calls `done` after it."""
+        """Return the one that waits longest, None if there is none."""
         with self._lock:
-            if not self._waiting:
-                return None
-            self._running += 1
-            return self._waiting.popleft()
+            return self._waiting.popleft() if self._waiting else None
 
-    def done(self) -> None:
-        """Note that one that was taken has ended."""
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Count as open during the block, in which one is made, or may be put."""
         with self._lock:
-            self._running -= 1
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
 
     @property
     def waiting(self) -> bool:
@@ -81,6 +86,6 @@ class Searches:
 
     @property
     def open(self) -> bool:
-        """Whether one waits or runs."""
+        """Whether one waits, is made, or may be put at any moment."""
         with self._lock:
-            return bool(self._waiting or self._running)
+            return bool(self._waiting or self._busy)

@@ -126,14 +126,13 @@ class Worker:
         return not others_first and self._search_one()
 
     def _search_one(self) -> bool:
-        search = self.searches.take()
-        if search is None:
-            return False
-        try:
-            with self.lock.together(), logged_for(search.claim.id):
+        with self.searches.busy():
+            search = self.searches.take()
+            if search is None:
+                return False
+            # What was killed before may take its neighbours with it here as well.
+            with self.lock.alone() if search.claim.kills else self.lock.together(), logged_for(search.claim.id):
                 self._complete(search)
-        finally:
-            self.searches.done()
         return True
 
     def _serve_one(self) -> bool:
@@ -206,9 +205,10 @@ class Worker:
         if self._another_try_may_help(claim, report):
             self._put_off(claim, f"its report tells of a fault of ours {report.incident}")
             return
-        stored = self._store(claim, report)
-        if stored is not None and complete is not None:
-            self.searches.put(Search(claim=claim, stored=stored, verdict=report, complete=complete))
+        with self.searches.busy():  # a drain waits for it, though the job has gone from its table
+            stored = self._store(claim, report)
+            if stored is not None and complete is not None:
+                self.searches.put(Search(claim=claim, stored=stored, verdict=report, complete=complete))
 
     def _another_try_may_help(self, claim: Claim, report: Report) -> bool:
         return report.faulty and claim.faults < len(self.retries.pauses)

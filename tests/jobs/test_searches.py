@@ -11,14 +11,17 @@ from functools import partial
 import pytest
 
 from grader.box.cancel import CancelToken
+from grader.errors import Killed
 from grader.jobs import searches
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.queue import Tracker
+from grader.jobs.queue import Claim, Tracker
+from grader.jobs.table import TableJobs
 from grader.judge.cause import Diagnosis
 from grader.judge.report import Report
 from grader.store import submissions
 from grader.store.engine import Database
-from grader.store.records import State, Submission, SubmissionId
+from grader.store.gradings import Grading as Result
+from grader.store.records import GradingId, State, Submission, SubmissionId
 from tests.jobs.classroom import full_marks, hand_in, states, until
 
 Make = Callable[..., EmbeddedEngine]
@@ -172,3 +175,55 @@ def test_a_search_that_outlasts_a_stop_is_given_up(database: Database, engine: M
         assert report is not None
         assert (report.score, report.complete, report.diagnosis) == (40.0, True, ())
         assert any("interrupted the search" in line for line in report.advice)
+
+
+def test_what_was_killed_before_is_searched_through_alone(database: Database, engine: Make) -> None:
+    """The search runs the code again, and nothing of others runs beside it."""
+    done: list[str] = []
+
+    def search(report: Report, _cancel: CancelToken) -> Report:
+        done.append("search begins")
+        hand_in(database, one, "right")
+        time.sleep(0.3)
+        done.append("search ends")
+        return report
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        if submission.id == "right":
+            done.append("right")
+            return full_marks(submission, tracker)
+        if not tracker.alone:
+            raise Killed("by the kernel")
+        report = replace(full_marks(submission, tracker), score=40.0)
+        tracker.complete = partial(search, report)
+        return replace(report, complete=False)
+
+    one = engine(grade)
+    one.run({"cpu": 2})
+    hand_in(database, one, "wrong")
+    until(lambda: len(done) == 3, "all is done")
+
+    assert done == ["search begins", "search ends", "right"]
+
+
+def test_a_stop_right_after_a_verdict_loses_no_cause(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job has gone from its table by then, and the search is not in its list yet."""
+    grading, stored = Grading(), threading.Event()
+    finish = TableJobs.finish
+
+    def finish_slowly(jobs: TableJobs, claim: Claim, result: Result) -> GradingId | None:
+        id = finish(jobs, claim, result)
+        stored.set()
+        time.sleep(0.5)
+        return id
+
+    monkeypatch.setattr(TableJobs, "finish", finish_slowly)
+    one = engine(grading.grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "wrong")
+    assert stored.wait(20)
+    assert one.drain(20.0)
+
+    assert explained(database, "wrong")()
