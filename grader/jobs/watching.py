@@ -47,7 +47,14 @@ class Watching:
                     last = seen
                     yield seen
                 if not last.over:
-                    await _heard(event, self._live.pace if last.state is State.QUEUED else LOOK_SECONDS)
+                    await _heard(event, self._pause(last))
+
+    def _pause(self, last: Watch) -> float:
+        """Return in how many seconds to look again, if nothing is heard until then."""
+        if last.state is State.QUEUED:
+            return self._live.pace
+        # When a class has its verdicts and waits for their causes, each look would read a whole report.
+        return max(LOOK_SECONDS, self._live.pace) if last.state.final else LOOK_SECONDS
 
     def _look(self, id: SubmissionId) -> Watch:
         with self._database.read() as session:

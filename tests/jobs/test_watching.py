@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from sqlalchemy.orm import Session
 
 from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen
@@ -18,8 +19,8 @@ from grader.jobs.watching import Watching
 from grader.judge.report import Report
 from grader.store import submissions
 from grader.store.engine import Database
-from grader.store.records import State, Submission, SubmissionId, Watch
-from tests.jobs.classroom import full_marks, hand_in
+from grader.store.records import State, Submission, SubmissionId, SubmissionOutcome, Watch
+from tests.jobs.classroom import full_marks, hand_in, states, until
 
 Make = Callable[..., EmbeddedEngine]
 
@@ -87,6 +88,52 @@ def test_a_verdict_with_nan_is_told_once_while_its_cause_is_searched_for(
     seen = asyncio.run(collect(Watching(database, one.live), "s1", lambda _: None))
 
     assert [watch.over for watch in seen if watch.state.final] == [False, True]
+
+
+def test_a_class_that_waits_for_its_causes_reads_few_reports(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them together look as often as all who wait for a verdict; each is told of the cause at once."""
+    monkeypatch.setattr("grader.jobs.watching.LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("grader.jobs.live.LOOKS", 5)
+    go, looks = threading.Event(), []
+    outcome = submissions.outcome
+
+    def counted(session: Session, id: SubmissionId) -> SubmissionOutcome:
+        looks.append(id)
+        return outcome(session, id)
+
+    monkeypatch.setattr(submissions, "outcome", counted)
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        report = full_marks(submission, tracker)
+
+        def search(_cancel: CancelToken) -> Report:
+            assert go.wait(20)
+            return report
+
+        tracker.complete = search
+        return replace(report, complete=False)
+
+    one = engine(grade)
+    ids = [f"s{number}" for number in range(20)]
+    for id in ids:
+        hand_in(database, one, id)
+    one.run({"cpu": 1})
+    until(lambda: all(state is State.DONE for state in states(database).values()), "all have their verdict")
+
+    async def watch_all() -> tuple[int, list[list[Watch]]]:
+        watching = Watching(database, one.live)
+        tasks = [asyncio.create_task(collect(watching, id, lambda _: None)) for id in ids]
+        await asyncio.sleep(1.5)
+        before = len(looks)
+        go.set()
+        return before, await asyncio.gather(*tasks)
+
+    before, seen = asyncio.run(watch_all())
+
+    assert before <= 2 * len(ids)  # one each when they came; together 5 a second after that
+    assert [watch[-1].over for watch in seen] == [True] * len(ids)
 
 
 def test_a_watcher_knows_how_many_are_ahead(database: Database, engine: Make) -> None:
