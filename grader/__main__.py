@@ -18,7 +18,7 @@ if __name__ == "__main__":
     code = main()
     # As mypy does: taking torch apart, object by object, would take half a second.
     atexit._run_exitfuncs()
-    with suppress(BrokenPipeError):  # nobody reads any more
-        sys.stdout.flush()
-        sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # none where it was closed before the start
+        with suppress(BrokenPipeError):  # nobody reads any more
+            stream.flush()
     os._exit(code)

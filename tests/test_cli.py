@@ -220,6 +220,15 @@ def test_a_command_that_computes_nothing_does_not_wait_for_torch(arguments: list
     assert done.stderr.splitlines()[-1] == "False"
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_command_whose_output_is_closed_ends_as_if_it_were_not(closed: str) -> None:
+    """Python has no stream then; there is nothing to be flushed, and no traceback."""
+    command = f"{sys.executable} -m grader exercise list {closed}"
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_gpu_that_is_not_there_is_refused(ask: Ask) -> None:
     """Asking for CUDA where torch finds none is a wrong use, not a crash."""
     if torch.cuda.is_available():

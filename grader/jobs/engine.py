@@ -155,16 +155,24 @@ class GradingEngine(TableQueue):
 
     def _await_claims(self, lock: WorkerLock, end: float) -> None:
         alive = self._threads
-        while alive and time.monotonic() < end:
-            alive[0].join(DRAIN_LOOK_SECONDS)
+        while time.monotonic() < end:
+            if alive:
+                alive[0].join(DRAIN_LOOK_SECONDS)
+            else:
+                time.sleep(DRAIN_LOOK_SECONDS)
             alive = [thread for thread in alive if thread.is_alive()]
-            if any(thread.name == _IDLE_TIME for thread in alive):
-                continue  # a process that ends while torch works in one of its threads is aborted
-            with self._database.read() as session:
-                # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
-                held = any(lock.holds(worker) for worker in claims.holders(session))
-                if not held and not any(searches.open for searches in self._searches.values()):
-                    return
+            if any(searches.open for searches in self._searches.values()):
+                continue
+            if not alive or self._holds_nothing(lock, alive):
+                return
+
+    def _holds_nothing(self, lock: WorkerLock, alive: list[threading.Thread]) -> bool:
+        """Return whether what these threads do may be cut short."""
+        if any(thread.name == _IDLE_TIME for thread in alive):
+            return False  # a process that ends while torch works in one of its threads is aborted
+        with self._database.read() as session:
+            # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
+            return not any(lock.holds(worker) for worker in claims.holders(session))
 
     def _worker(self, queue: str, lock: WorkerLock) -> Worker:
         return Worker(
@@ -200,8 +208,12 @@ class GradingEngine(TableQueue):
         """End turns that are over where newcomers wait, or causes that nobody else has time for."""
         newcomers = claims.newcomers(session)
         for worker in self._running:
-            if worker.queue in newcomers or worker.searches.waiting:
+            if worker.queue in newcomers:
                 worker.yield_turn()
+        for queue, searches in self._searches.items():
+            slots = [worker for worker in self._running if worker.queue == queue]
+            if searches.waiting and queue not in newcomers and all(worker.held for worker in slots):
+                max(slots, key=lambda worker: worker.seconds).yield_turn()  # one slot is enough
 
     def _is_idle(self) -> bool:
         busy = any(worker.held is not None or worker.searches.open for worker in self._running)

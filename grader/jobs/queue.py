@@ -159,8 +159,8 @@ class Jobs(Protocol):
         """Store the verdict; None if the job is no longer in the hands of this try."""
         ...
 
-    def complete(self, id: GradingId, report: Report, body: str) -> None:
-        """Store what was found after the verdict, in the same grading; `body` is the report as JSON."""
+    def complete(self, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:
+        """Store what was found after the verdict on a submission, in the same grading; `body` is the report as JSON."""
         ...
 
     def retry(self, claim: Claim, pause: float) -> bool:

@@ -162,10 +162,10 @@ class TableJobs:
         with self.database.write() as session:
             return claims.finish(session, claim, grading)
 
-    def complete(self, id: GradingId, report: Report, body: str) -> None:
-        """Store what was found after the verdict, in the same grading; `body` is the report as JSON."""
+    def complete(self, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:
+        """Store what was found after the verdict on a submission, in the same grading; `body` is the report as JSON."""
         with self.database.write() as session:
-            gradings.complete(session, id, report, body)
+            gradings.complete(session, id, report, body, submission=submission)
 
     def retry(self, claim: Claim, pause: float) -> bool:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""

@@ -26,6 +26,7 @@ from grader.jobs.run_lock import RunLock
 from grader.jobs.searches import Search, Searches
 from grader.jobs.turn_lengths import TurnLengths
 from grader.jobs.wake_up import WakeUp
+from grader.jobs.written import written
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
 from grader.store.gradings import Grading
@@ -109,7 +110,7 @@ class Worker:
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
         held = self.held
-        if held is not None and self._seconds() > self.turns.seconds(held.claim.exercise, held.claim.tries):
+        if held is not None and self.seconds > self.turns.seconds(held.claim.exercise, held.claim.tries):
             held.let_others_go_first()
 
     def _rest(self, fault: Exception, stumbles: int) -> None:
@@ -122,8 +123,18 @@ class Worker:
         """Search for the oldest cause unless others wait for a verdict; return whether there was one to look for."""
         if not self.searches.waiting:
             return False
-        others_first = not (self.stop.is_set() or self.searches.pressing) and self.jobs.newcomers(self.queue)
-        return not others_first and self._search_one()
+        return not self._others_first() and self._search_one()
+
+    def _others_first(self) -> bool:
+        """Return whether to put searches off: others wait for a verdict, or the database would not take what is found.
+
+        Once `stop` is set, also while the database is asked, nothing is put off.
+        """
+        try:
+            others = self.jobs.newcomers(self.queue) and not self.searches.pressing
+        except StoreUnavailable:
+            others = True
+        return others and not self.stop.is_set()
 
     def _search_one(self) -> bool:
         with self.searches.busy():
@@ -221,21 +232,22 @@ class Worker:
         except Exception as fault:
             LOG.warning("the search for the cause in submission %s ended early: %r", id, fault, exc_info=fault)
             report = search.verdict.given_up()
-        report, body = self._written(report)
+        report, body = written(report)
         try:
-            self._offered(search.claim, partial(self.jobs.complete, search.stored, report, body))
-        except StoreUnavailable as fault:
-            LOG.warning("the cause found for %s could not be stored: %s", id, fault)
+            self._offered(search.claim, partial(self.jobs.complete, search.stored, report, body, submission=id))
+        except Exception as fault:  # noqa: BLE001 - the worker has more to do, and the verdict stands
+            LOG.warning("the cause found for %s could not be stored: %r", id, fault)
         self.live.moved(id)
 
-    def _seconds(self) -> float:
+    @property
+    def seconds(self) -> float:
         """Return how long the job in hand has been here; by this process's clock, which may not be the database's."""
         return self.clock() - self.held.began if self.held else 0.0
 
     def _store(self, claim: Claim, report: Report) -> GradingId | None:
         if report.status is Status.GRADED:
-            self.turns.note(claim.exercise, self._seconds())
-        report, body = self._written(report)
+            self.turns.note(claim.exercise, self.seconds)
+        report, body = written(report)
         grading = Grading(
             report=report,
             body=body,
@@ -263,16 +275,6 @@ class Worker:
                 self.stop.wait(pause)
         return store()
 
-    def _written(self, report: Report) -> tuple[Report, str]:
-        """Return a report with its JSON; where it cannot be written whole, without all that no point depends on."""
-        try:
-            return report, report.to_json()
-        except Exception as fault:  # noqa: BLE001 - whatever a writer of JSON trips over is no reason to lose a verdict
-            incident = record(LOG, f"a report on {report.exercise} could not be written as JSON", fault)
-        note = f"part of this report is missing because of an error in the grader ({incident})"
-        bare = replace(report.bare(), advice=(note,))
-        return bare, bare.to_json()
-
     def _excuse(self, claim: Claim, fault: Exception) -> None:
         if claim.faults >= len(self.retries.pauses):
             self._give_up(claim, fault)
@@ -291,4 +293,4 @@ class Worker:
 
     def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
         """Return a report without checks."""
-        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, self._seconds(), reason=reason)
+        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, self.seconds, reason=reason)

@@ -76,7 +76,7 @@ def store(session: Session, id: SubmissionId, grading: Grading) -> GradingId:
     return GradingId(row.id)
 
 
-def complete(session: Session, id: GradingId, report: Report, body: str) -> None:
+def complete(session: Session, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:
     """Add to a result what was found after its verdict; nothing if it was deleted meanwhile.
 
     Args:
@@ -84,19 +84,16 @@ def complete(session: Session, id: GradingId, report: Report, body: str) -> None
         id: the grading's.
         report: the same verdict, with all that was found.
         body: the report as JSON.
+        submission: the grading's; where that was deleted, its id may be another one's by now.
     """
     row = GradingRow
-    graded = session.scalar(select(row.submission_id).where(row.id == id))
-    if graded is None or turns.of_owner(session, SubmissionId(graded)) is None:
+    if turns.of_owner(session, submission) is None:
         return
-    submission = session.scalar(
-        update(row)
-        .where(row.id == id, row.score == report.score, row.status == report.status.value)
-        .values(report=body)
-        .returning(row.submission_id)
-        .execution_options(synchronize_session=False)
+    same = row.id == id, row.submission_id == submission, row.score == report.score, row.status == report.status.value
+    found = session.scalar(
+        update(row).where(*same).values(report=body).returning(row.id).execution_options(synchronize_session=False)
     )
-    if submission is None:
+    if found is None:
         return
     _name_causes(session, id, report)
     owner = session.execute(

@@ -54,7 +54,7 @@ _LINE = (
     *(GradingRow.id, GradingRow.status, GradingRow.score, GradingRow.flag, nth()),
 )
 _GRADING = 5  # the place of its id in a line
-EXPLAIN_SECONDS = 90.0  # after the verdict; the search for its cause waits for others up to a third of that
+EXPLAIN_SECONDS = 240.0  # after the verdict: a search waits for others, and for those before it, for less than that
 MOST_LISTED = 200
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,11 @@ from grader.jobs.messages import Advanced, Message, Moved
 from grader.jobs.queue import Claim, Grade, Tracker
 from grader.jobs.retries import Retries
 from grader.jobs.searches import Search
+from grader.jobs.table import TableJobs
 from grader.judge.report import Report
 from grader.store import migrate, submissions
-from grader.store.engine import Database
-from grader.store.records import Reason, State, Submission, SubmissionId
+from grader.store.engine import Database, StoreUnavailable
+from grader.store.records import GradingId, Reason, State, Submission, SubmissionId
 from grader.store.tables import GradingRow, JobRow
 from tests.jobs import postgres
 from tests.jobs.classroom import full_marks, hand_in, states, until
@@ -322,24 +324,96 @@ def _pages(database: Database, folder: Path, notices: Notices) -> ClusterSupervi
     return ClusterSupervisor(database, start, 0, notices=notices, workers=folder / "pages")
 
 
+def put_off(database: Database, engine: ClusterEngine, find: Callable[[Report, CancelToken], Report]) -> None:
+    """Have a submission graded, and its cause put off."""
+    hand_in(database, engine, "s1")
+    until(all_done(database, 1), "it is graded")
+    until(lambda: not engine._free["cpu"].empty(), "its slot is free")
+    with database.read() as session:
+        stored = submissions.get(session, SubmissionId("s1"))
+        grading = session.scalar(select(GradingRow.id))
+    assert stored is not None
+    assert stored.report is not None
+    assert grading is not None
+    claim = Claim(stored.id, Reason.HAND_IN, "softmax", 1, "cpu", "t", tries=1, faults=0, kills=0, started=0.0)
+    search = Search(
+        claim=claim, stored=GradingId(grading), verdict=stored.report, complete=partial(find, stored.report)
+    )
+    engine._searches["cpu"].put(search)
+
+
+def advice(database: Database) -> tuple[str, ...]:
+    """Return what the report on it advises."""
+    with database.read() as session:
+        found = submissions.get(session, SubmissionId("s1"))
+    assert found is not None
+    assert found.report is not None
+    return found.report.advice
+
+
 def test_causes_are_found_though_others_took_the_jobs_that_they_waited_for(database, machine):
     """Nothing is delivered any more that would wake a worker, and the search is made all the same."""
     engine = machine()
     engine.start({"cpu": 1})
-    hand_in(database, engine, "s1")
-    until(all_done(database, 1), "it is graded")
-    found: list[CancelToken] = []
-    with database.read() as session:
-        stored = submissions.get(session, SubmissionId("s1"))
-        grading = session.scalar(select(GradingRow.id))
+    put_off(database, engine, lambda report, _: replace(report, advice=("found",)))
+    until(lambda: advice(database) == ("found",), "the cause is found")
 
-    def complete(cancel: CancelToken) -> Report:
-        found.append(cancel)
-        return replace(stored.report, advice=("found",))
 
-    claim = Claim(stored.id, Reason.HAND_IN, "softmax", 1, "cpu", "t", tries=1, faults=0, kills=0, started=0.0)
-    engine._searches["cpu"].put(Search(claim=claim, stored=grading, verdict=stored.report, complete=complete))
-    until(lambda: bool(found) and not engine._searches["cpu"].open, "the cause is found")
+def test_a_stop_waits_for_a_search_in_a_free_slot(database, machine):
+    """None of the threads that deliver jobs is left by then."""
+    engine = machine()
+    engine.start({"cpu": 1})
+    began = threading.Event()
 
-    with database.read() as session:
-        assert submissions.get(session, stored.id).report.advice == ("found",)
+    def find(report: Report, cancel: CancelToken) -> Report:
+        began.set()
+        time.sleep(1.0)
+        cancel.check()
+        return replace(report, advice=("found",))
+
+    put_off(database, engine, find)
+    assert began.wait(20)
+    engine.drain(20.0)
+
+    assert advice(database) == ("found",)
+
+
+def test_a_stop_loses_no_cause_that_is_just_put_off(database, machine, monkeypatch):
+    """The worker asks whether others wait while the stop begins, and hears that somebody does."""
+    asked = threading.Event()
+
+    def slowly(_jobs: TableJobs, _queue: str) -> bool:
+        asked.set()
+        time.sleep(0.5)
+        return True
+
+    monkeypatch.setattr(TableJobs, "newcomers", slowly)
+    engine = machine()
+    engine.start({"cpu": 1})
+    put_off(database, engine, lambda report, _: replace(report, advice=("found",)))
+    assert asked.wait(20)
+    engine.drain(20.0)
+
+    assert advice(database) == ("found",)
+
+
+def test_searches_wait_quietly_while_the_database_is_away(database, machine, monkeypatch):
+    """No thread dies of it, again and again."""
+    died = []
+    asked = threading.Event()
+
+    def gone(_jobs: TableJobs, _queue: str) -> bool:
+        asked.set()
+        raise StoreUnavailable("gone")
+
+    monkeypatch.setattr(threading, "excepthook", died.append)
+    engine = machine()
+    engine.start({"cpu": 1})
+    with monkeypatch.context() as patched:
+        patched.setattr(TableJobs, "newcomers", gone)
+        put_off(database, engine, lambda report, _: replace(report, advice=("found",)))
+        assert asked.wait(20)
+        time.sleep(0.5)
+    until(lambda: advice(database) == ("found",), "the cause is found")
+
+    assert died == []

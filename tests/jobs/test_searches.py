@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -18,8 +19,8 @@ from grader.jobs.queue import Claim, Tracker
 from grader.jobs.table import TableJobs
 from grader.judge.cause import Diagnosis
 from grader.judge.report import Report
-from grader.store import submissions
-from grader.store.engine import Database
+from grader.store import accounts, submissions
+from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading as Result
 from grader.store.records import GradingId, State, Submission, SubmissionId
 from tests.jobs.classroom import full_marks, hand_in, states, until
@@ -227,3 +228,109 @@ def test_a_stop_right_after_a_verdict_loses_no_cause(
     assert one.drain(20.0)
 
     assert explained(database, "wrong")()
+
+
+def test_nobody_gets_the_report_of_another_one(database: Database, engine: Make) -> None:
+    """An account is deleted while its search runs, and the id of its grading is given to the next one's."""
+    grading = Grading()
+    started, go, plain = threading.Event(), threading.Event(), grading.search
+
+    def search(id: str, report: Report, cancel: CancelToken) -> Report:
+        if id == "wrong 1":
+            started.set()
+            assert go.wait(20)
+            report = replace(report, output="of the first")
+        return plain(id, report, cancel)
+
+    grading.search = search  # type: ignore[method-assign]
+    one = engine(grading.grade)
+    one.run({"cpu": 2})
+    gone = hand_in(database, one, "wrong 1")
+    assert started.wait(20)
+    with database.write() as session:
+        accounts.delete_person(session, gone.user)
+    hand_in(database, one, "wrong 2")
+    until(explained(database, "wrong 2"), "the second has its cause")
+    go.set()
+    one.drain(20.0)
+
+    report = report_on(database, "wrong 2")
+    assert report is not None
+    assert report.output == ""
+
+
+@pytest.mark.parametrize("quick_seconds", [0.2])
+def test_one_slot_is_enough_for_causes(database: Database, engine: Make, quick_seconds: float) -> None:
+    """Of three answers that take long one lets the cause go first; the others go on."""
+    grading = Grading()
+    one = engine(grading.grade)
+    for place, id in enumerate(("endless 1", "wrong", "endless 2", "endless 3")):
+        hand_in(database, one, id, priority=place)
+    one.run({"cpu": 3})
+    until(explained(database, "wrong"), "the cause is stored")
+    before = [id for id in grading.done if id.startswith("endless")]
+    for number in (1, 2, 3):
+        one.cancel(SubmissionId(f"endless {number}"))
+
+    assert len(before) <= 4
+
+
+def test_a_cause_that_the_database_refuses_costs_no_other(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also at a stop, when a worker that fails has nobody who goes on for it."""
+    refused: list[GradingId] = []
+    complete = TableJobs.complete
+
+    def refuse_once(jobs: TableJobs, id: GradingId, *rest: Any, **named: Any) -> None:
+        if not refused:
+            refused.append(id)
+            raise RuntimeError("refused")
+        complete(jobs, id, *rest, **named)
+
+    monkeypatch.setattr(TableJobs, "complete", refuse_once)
+    grading = Grading()
+    one = engine(grading.grade)
+    for place, id in enumerate(("wrong 1", "wrong 2")):
+        hand_in(database, one, id, priority=place)
+    one.run({"cpu": 1})
+    until(lambda: len(grading.done) >= 2, "both have a verdict")
+    one.drain(20.0)
+
+    assert explained(database, "wrong 2")()
+    assert not explained(database, "wrong 1")()
+
+
+def test_no_cause_is_lost_while_the_database_is_away(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long that is: what is found could not be stored, so nothing is looked for."""
+    monkeypatch.setattr(searches, "LATEST_SECONDS", 0.1)
+    gone = threading.Event()
+
+    def while_it_is_there(name: str) -> None:
+        plain = getattr(TableJobs, name)
+
+        def asked(*given: Any, **options: Any) -> Any:
+            if gone.is_set():
+                raise StoreUnavailable("gone")
+            return plain(*given, **options)
+
+        monkeypatch.setattr(TableJobs, name, asked)
+
+    for name in ("newcomers", "complete", "next_was_killed", "take"):
+        while_it_is_there(name)
+    grading = Grading()
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        gone.set()
+        return grading.grade(submission, tracker)
+
+    one = engine(grade)
+    one.run({"cpu": 1})
+    hand_in(database, one, "wrong 1")
+    until(lambda: states(database)["wrong 1"] is State.DONE, "it has its verdict")
+    time.sleep(0.5)
+    assert grading.done == ["wrong 1"]
+    gone.clear()
+    until(explained(database, "wrong 1"), "the cause is stored")

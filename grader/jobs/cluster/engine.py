@@ -131,7 +131,8 @@ class ClusterEngine(GradingEngine):
     def _search_in_free_slots(self) -> None:
         """Search for causes that were put off for jobs which others have taken: nothing is delivered that wakes us."""
         for queue, searches in self._searches.items():
-            if searches.waiting and not self._free[queue].empty():
+            # At a stop the thread waits for a slot: nobody looks once more.
+            if searches.waiting and (self._stop.is_set() or not self._free[queue].empty()):
                 threading.Thread(
                     target=self._search_in, args=(self._free[queue],), daemon=True, name="searches"
                 ).start()
