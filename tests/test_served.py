@@ -183,13 +183,13 @@ def test_the_class_code_is_shown_on_request(served: Served) -> None:
 
 
 def test_the_class_code_is_printed_to_a_terminal_only(tmp_path: Path) -> None:
-    """Not into a file or a pipe, and not to the terminal of a container, which is written to a log as well."""
+    """Not into a file, a pipe or nothing at all, nor to the terminal of a container, which goes into a log too."""
     leader, terminal = pty.openpty()
     with os.fdopen(leader, "rb"), os.fdopen(terminal, "w") as screen, (tmp_path / "log").open("w") as file:
-        seen = [is_seen_by_a_person(out, [tmp_path / "no such mark"]) for out in (screen, file)]
+        seen = [is_seen_by_a_person(out, [tmp_path / "no such mark"]) for out in (screen, file, None)]
         in_a_container = is_seen_by_a_person(screen, [tmp_path / "log"])
 
-    assert (seen, in_a_container) == ([True, False], False)
+    assert (seen, in_a_container) == ([True, False, False], False)
     assert ("green-tree" in about_the_code("green-tree", shown=True)) is True
     assert ("green-tree" in about_the_code("green-tree", shown=False)) is False
 

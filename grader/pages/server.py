@@ -70,6 +70,6 @@ def weakness_of(code: str) -> str:
     )
 
 
-def is_seen_by_a_person(out: TextIO, containers: Iterable[Path] = CONTAINERS) -> bool:
-    """Return whether what is written to `out` goes to a terminal and is kept by no log."""
-    return out.isatty() and not any(mark.exists() for mark in containers)
+def is_seen_by_a_person(out: TextIO | None, containers: Iterable[Path] = CONTAINERS) -> bool:
+    """Return whether what is written to `out`, None where it is closed, goes to a terminal and is kept by no log."""
+    return out is not None and out.isatty() and not any(mark.exists() for mark in containers)
