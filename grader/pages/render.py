@@ -52,8 +52,8 @@ _EMPTY: View = {"empty": True}
 _LOOKING: View = {
     "kind": "What went wrong",
     "title": "Looking for the cause",
-    "message": "Your points are final. In a moment you see what your results have in common with known mistakes; "
-    "while many submit, when they have their points.",
+    "message": "Your points are final. In a moment you see what your results have in common with known mistakes. "
+    "While many people submit at once, it takes until all of them have their points.",
 }
 
 

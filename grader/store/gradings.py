@@ -87,7 +87,8 @@ def complete(session: Session, id: GradingId, report: Report, body: str, *, subm
         submission: the grading's; where that was deleted, its id may be another one's by now.
     """
     row = GradingRow
-    if turns.of_owner(session, submission) is None:
+    owner = turns.of_owner(session, submission)
+    if owner is None:
         return
     same = row.id == id, row.submission_id == submission, row.score == report.score, row.status == report.status.value
     found = session.scalar(
@@ -96,10 +97,8 @@ def complete(session: Session, id: GradingId, report: Report, body: str, *, subm
     if found is None:
         return
     _name_causes(session, id, report)
-    owner = session.execute(
-        select(SubmissionRow.user_id, SubmissionRow.exercise).where(SubmissionRow.id == submission)
-    ).one()
-    standings.refresh(session, UserId(owner[0]), owner[1])
+    exercise = session.execute(select(SubmissionRow.exercise).where(SubmissionRow.id == submission)).scalar_one()
+    standings.refresh(session, owner, exercise)
 
 
 def versions_of(session: Session, id: SubmissionId) -> Versions | None:
