@@ -1,7 +1,8 @@
 """Starts the pages; a hosting Space runs this file."""
 
-from grader.pages.server import serve
-from grader.settings import Settings
+import sys
+
+from grader.cli.main import main
 
 if __name__ == "__main__":
-    serve(Settings.from_environment())
+    sys.exit(main(["serve"]))

@@ -7,14 +7,19 @@ import os
 import sys
 from contextlib import suppress
 
+from grader import stopping
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["grade"]:
+    stopping.stop_at_once()
+    if grading := sys.argv[1:2] == ["grade"]:
         # Before the command line: what it starts warms up while that is imported.
         from grader.sandbox import early_box
 
         early_box.begin()
     from grader.cli.main import main
 
+    if not grading:  # all the others may have something to put in order; this one imports torch up to its end
+        stopping.stop_as_usual()
     code = main()
     # As mypy does: taking torch apart, object by object, would take half a second.
     atexit._run_exitfuncs()

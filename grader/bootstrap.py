@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from grader import grading_entry
+from grader import grading_entry, stopping
 from grader.errors import SettingsError
 from grader.exercise.catalog import Catalog
 from grader.installation import budget_of, opened, rules_of, slots_in_memory, slots_of
@@ -94,6 +94,7 @@ def start(settings: Settings, *, grading: bool = True) -> Starting:
     budget = budget_of(settings, catalog)
     processes = budget.processes(settings.slots)
     supervisor = _supervisor(settings, database, processes, room=budget.room(-(-settings.slots // processes)))
+    stopping.end_first(supervisor.abandon)
     archive.keep(database, catalog)
     return Starting(settings, catalog, database, supervisor)
 

@@ -34,6 +34,9 @@ class Begun:
     def __init__(self):
         print(*(name for name in ("typer", "pydantic", "torch") if name in sys.modules), "begun", flush=True)
 
+    def kill(self):
+        pass
+
     def close(self):
         print("closed", flush=True)
 

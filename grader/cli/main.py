@@ -5,6 +5,7 @@ Exit codes: 0 it was done; 1 something is wrong, of the grader's or with an exer
 
 from __future__ import annotations
 
+import errno
 import io
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,13 @@ from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnav
 from grader.local import WrongUse
 
 WRONG, MISUSED, INTERRUPTED = 1, 2, 130
+_UNMAPPED = "failed to map segment"  # so the loader of libraries says that there is no memory
+_LACKS = {
+    errno.EMFILE: "this process may have too few open files; `ulimit -n` shows how many; raise that",
+    errno.ENFILE: "this machine has no room for another open file; close other programs",
+    errno.EAGAIN: "no further process can be started here; `ulimit -u` shows how many there may be",
+    errno.ENOSPC: "there is no space left on the disk",
+}
 
 
 def make_app() -> typer.Typer:
@@ -53,9 +61,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"Sorry, this is our fault and not your code's: {fault}", WRONG)
     except typer.Abort:
         return _say("stopped", INTERRUPTED)
+    except (OSError, MemoryError, ImportError) as refused:
+        if not _lacking(refused):
+            raise
+        return _say(_lacking(refused), WRONG)
     if not given:
         return _say("name a command; the help above lists them", MISUSED)
     return code if isinstance(code, int) else 0
+
+
+def _lacking(refused: Exception) -> str:
+    """Return what this process lacks where the system has refused it something, nothing for any other reason."""
+    if (
+        isinstance(refused, MemoryError)
+        or "cannot allocate memory" in str(refused).lower()
+        or _UNMAPPED in str(refused)
+    ):
+        return "there is too little memory for this command here; `ulimit -v` shows a limit on it, if there is one"
+    if isinstance(refused, OSError):
+        return _LACKS.get(refused.errno or 0, "")
+    return ""
 
 
 def _say(text: str, code: int) -> int:

@@ -6,6 +6,7 @@ import platform
 import signal
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from importlib import metadata
@@ -14,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from grader import stopping
 from grader.exercise.catalog import Catalog
 from grader.local import WrongUse
 from grader.sandbox import doctor
@@ -64,16 +66,22 @@ def work(
     settings = Settings.from_environment()
     if slots is not None:
         settings = replace(settings, slots=slots, gpu_slots=slots)
+    stopping.stop_at_once()
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.bootstrap import grade_until
     from grader.log import set_up_log
 
     set_up_log(settings.log_format)
     stop = threading.Event()
-    for known in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(known, lambda *_: stop.set())
     devices = [_DEVICES[one] for one in queue or Device]
-    grade_until(stop, settings, devices, lambda box: typer.echo(f"grading on {', '.join(devices)}, in {box}"))
+
+    def ready(box: str) -> None:
+        for known in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(known, lambda *_: stop.set())
+        with suppress(BrokenPipeError):  # nobody reads; it grades all the same
+            typer.echo(f"grading on {', '.join(devices)}, in {box}")
+
+    grade_until(stop, settings, devices, ready)
 
 
 def examine() -> None:

@@ -8,6 +8,7 @@ process is an `EmbeddedEngine` on the same database. One that dies is replaced, 
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import subprocess
 import threading
@@ -94,6 +95,11 @@ class WorkerProcess:
         """Whether it lives and can grade."""
         return self._warm and self._process.poll() is None
 
+    def abandon(self) -> None:
+        """End it at once where it still warms up: nothing is lost, and it would hear nothing before it is warm."""
+        if not self._warm:
+            self._process.send_signal(signal.SIGUSR1)
+
     def end(self, seconds: float) -> None:
         """Wait for its end, and bring it about after `seconds`."""
         try:
@@ -175,6 +181,7 @@ class WorkerSupervisor(TableQueue):
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
         self._leaving.set()
+        self.abandon()
         self._tell(Drain(seconds))
         end = time.monotonic() + seconds + GRACE_SECONDS
         for process in list(self._processes.values()):
@@ -187,6 +194,11 @@ class WorkerSupervisor(TableQueue):
         except StoreUnavailable as fault:
             LOG.warning("nobody knows what had to be handed back: %s", fault)
             return False
+
+    def abandon(self) -> None:
+        """End the processes that still warm up."""
+        for process in list(self._processes.values()):
+            process.abandon()
 
     def _held(self, session: Session) -> list[str]:
         """Return who holds a claim of those that this supervisor answers for."""
@@ -215,14 +227,15 @@ class WorkerSupervisor(TableQueue):
                 self._begin(place)
 
     def _begin(self, place: int) -> None:
-        """Start a process and wait until it is warm; end it if nobody needs it any more."""
+        """Start a process and wait until it is warm, or until nobody needs it any more."""
         try:
             self._processes[place] = fresh = WorkerProcess(self._start, place)
+            if self._leaving.is_set():  # whoever said so may not have seen it
+                fresh.abandon()
             fresh.wait()
-            if self._leaving.is_set():
-                fresh.end(0.0)
         except (GraderFault, OSError) as fault:  # no process or descriptor to be had; tried again after a pause
-            LOG.error("a grading process did not start: %s", fault)
+            if not self._leaving.is_set():
+                LOG.error("a grading process did not start: %s", fault)
 
     def _heed(self, message: Message) -> None:
         if isinstance(message, TryoutDone):

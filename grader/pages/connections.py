@@ -7,7 +7,6 @@ answer waits to be read, it has no end, and each connection takes a descriptor.
 from __future__ import annotations
 
 import asyncio
-import resource
 import socket
 import struct
 from collections import Counter
@@ -21,8 +20,6 @@ from grader.pages.request_limits import Who
 HEAD_SECONDS = 15.0
 PARALLEL = 6  # connections over which a browser reads a page at once; they share what its line carries
 READ_SECONDS = 20.0  # between two looks at how much of an answer has been read
-DESCRIPTORS = 65_536
-RESERVE = 256  # descriptors for everything that is no connection: the store, the graders, files that are sent
 BYTES_ACKED = struct.Struct("=120xQ")  # `tcpi_bytes_acked` in the kernel's `struct tcp_info`, include/uapi/linux/tcp.h
 # A peer that is gone without a word is noticed within a minute. Not TCP_USER_TIMEOUT: it ends a connection on which
 # somebody reads slowly but steadily, since their window is often closed.
@@ -166,12 +163,3 @@ def _acknowledged(connection: socket.socket) -> int:
     honest reader.
     """
     return int(BYTES_ACKED.unpack_from(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.size))[0])
-
-
-def raise_limit() -> int:
-    """Let this process have as many descriptors as the system allows it, at most some ten thousand; return how many."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    return max(soft, wanted)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import socket
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
+from grader import stopping
 from grader.bootstrap import start
 from grader.log import set_up_log
 from grader.pages.gradio_import import import_gradio
+from grader.pages.listening import bound, descriptors, refusal
+from grader.service import Service
 from grader.settings import Settings, lost_at_a_restart
+
+if TYPE_CHECKING:  # it takes a while
+    from uvicorn import Server
 
 SWITCH_SECONDS = 0.0005
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))  # there a terminal, too, is written to a log
@@ -24,10 +31,19 @@ NOT_STARTED = 3  # the exit status that uvicorn's own command has
 
 
 def serve(settings: Settings, *, grading: bool = True) -> None:
-    """Serve the pages until the process is told to stop; grade as well, or leave that to other machines."""
+    """Serve the pages until the process is told to stop; grade as well, or leave that to other machines.
+
+    Raises:
+        SettingsError: this process may have too few open files, the address of the settings is taken, or not one of
+            this machine; or as `start` says.
+        SandboxUnavailable: as `start` says.
+        AuthorError: as `start` says.
+    """
+    stopping.stop_at_once()
     os.umask(0o077)  # whatever any library writes is for us alone
     set_up_log(settings.log_format)
     gc.disable()  # nothing that is imported is garbage, and looking for some takes a third of the time
+    files, listening = descriptors(), bound(settings.host, settings.port)
     starting = start(settings, grading=grading)
     # Here and not above: what the pages bring takes seconds, in which the grading processes warm up.
     import_gradio()
@@ -35,22 +51,35 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     from grader.pages.application import create_app
 
     service = starting.service()
-    server = web.server(create_app(service, settings), settings)
+    server = web.server(create_app(service, settings), settings, files)
     # Looking through the million objects of Gradio for garbage would stop the pages for half a second.
     gc.collect()
     gc.freeze()
     gc.enable()
     starting.wait(service)
-    print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
-    print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
-    for warning in filter(None, (weakness_of(service.class_code), lost_at_a_restart(settings))):
-        LOG.warning(warning)
+    _announce(service, settings)
     # The loop lets go of Python at every system call, and would wait 5 ms for each busy thread to get it back.
     sys.setswitchinterval(SWITCH_SECONDS)
+    stopping.stop_as_usual()
     with suppress(KeyboardInterrupt):  # Ctrl+C, once everything has been stopped
-        server.run()
+        _run(server, listening, settings)
     if not server.started:
         sys.exit(NOT_STARTED)
+
+
+def _announce(service: Service, settings: Settings) -> None:
+    with suppress(BrokenPipeError):  # nobody reads; the pages are served all the same
+        print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
+        print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
+    for warning in filter(None, (weakness_of(service.class_code), lost_at_a_restart(settings))):
+        LOG.warning(warning)
+
+
+def _run(server: Server, listening: list[socket.socket], settings: Settings) -> None:
+    try:
+        server.run(sockets=listening)
+    except OSError as error:  # somebody else has begun to listen there meanwhile
+        raise refusal(settings.host, settings.port, error) from error
 
 
 def about_the_code(code: str, *, shown: bool) -> str:

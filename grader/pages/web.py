@@ -8,7 +8,8 @@ from typing import Any, cast
 import uvicorn
 from fastapi import FastAPI
 
-from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout, raise_limit
+from grader.pages.connections import ConnectionLimits, HeaderTimeout
+from grader.pages.listening import RESERVE
 from grader.settings import Settings
 
 # With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
@@ -16,9 +17,9 @@ from grader.settings import Settings
 NEIGHBOURS = "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,169.254.0.0/16,::1,fc00::/7,fe80::/10"
 
 
-def server(app: FastAPI, settings: Settings) -> uvicorn.Server:
-    """Return the server of `app`, with as many open files as this process may have."""
-    return uvicorn.Server(configured(app, settings, raise_limit()))
+def server(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Server:
+    """Return the server of `app` for a process that may have so many descriptors."""
+    return uvicorn.Server(configured(app, settings, descriptors))
 
 
 def configured(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Config:

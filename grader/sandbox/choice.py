@@ -53,6 +53,12 @@ class BoxToCome:
             raise SandboxUnavailable("no sandbox on this machine: the doctor found two walls, the zygote has only one")
         return box
 
+    def kill(self) -> None:
+        """End what is on its way without waiting for it; a signal handler may do so."""
+        self._examination.kill()
+        if self._zygote is not None:
+            self._zygote.kill()
+
     def close(self) -> None:
         """End what nobody waited for."""
         self._examination.close()

@@ -89,6 +89,11 @@ class Examination:
         )
         return MachineReport(walls, _tier({wall.name for wall in walls if wall.bites}))
 
+    def kill(self) -> None:
+        """End the probes without waiting for them."""
+        if self._probes is not None:
+            self._probes.kill()
+
     def close(self) -> None:
         """End the probes, whether somebody has waited for them or not."""
         if self._probes is not None:

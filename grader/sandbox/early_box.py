@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import gc
+from contextlib import suppress
 
+from grader import stopping
 from grader.sandbox.choice import BoxToCome
 
 _BEGUN: list[BoxToCome] = []
@@ -13,8 +15,10 @@ _BEGUN: list[BoxToCome] = []
 def begin() -> None:
     """Begin a box; it is ended with this process if nobody takes it."""
     gc.disable()  # as `grader.local` does, until there is a box
-    _BEGUN.append(BoxToCome())
-    atexit.register(_end)
+    with suppress(OSError):  # no process or descriptor to be had: whoever takes a box is told
+        _BEGUN.append(coming := BoxToCome())
+        stopping.end_first(coming.kill)
+        atexit.register(_end)
 
 
 def take() -> BoxToCome:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from grader import stopping
 from grader.box.cancel import CancelToken
 from grader.box.codec import encode_job
 from grader.box.drivers import carried
@@ -65,7 +66,7 @@ class PlainBox:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        with process, cancel.on_cancel(process.kill):
+        with process, cancel.on_cancel(process.kill), stopping.ending_first(process.kill):
             try:
                 run = _Errand(process, plan, limits, progress).watch(encode_job(plan, source, carried(plan)))
             finally:

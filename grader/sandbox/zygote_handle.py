@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import socket
 import subprocess
 import sys
@@ -22,6 +21,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 _ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.zygote import main; main({descriptor}, {group})"
 _START_SECONDS = 60.0
 _GONE_SECONDS = 1.0
+_NOWHERE = "/nonexistent"  # the usual name of a home that there is not: nothing is read or written there
 _KILLED = (-9, 0xFF & -9)  # itself, or the process for which it waits, see `namespaces`
 
 
@@ -35,7 +35,6 @@ class ZygoteHandle:
     def __init__(self, room: int = 0) -> None:
         self.tier = ""
         self._group = cgroup.make(room) if room else None
-        self._scratch = tempfile.mkdtemp(prefix="grader-zygote-")
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the zygote
         self._control, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         joins = [] if self._group is None else [self._group.file]
@@ -43,7 +42,7 @@ class ZygoteHandle:
             entry = _ENTRY.format(root=str(_ROOT), descriptor=inner.fileno(), group=(*joins, -1)[0])
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", entry],
-                env=_environment(self._scratch),
+                env=_environment(),
                 cwd="/",
                 pass_fds=[inner.fileno(), *joins],
                 stdin=subprocess.DEVNULL,
@@ -114,7 +113,12 @@ class ZygoteHandle:
         self._log.close()
         if self._group is not None:
             self._group.remove()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def kill(self) -> None:
+        """End it without waiting for it, at any moment of its start."""
+        self._process.kill()
+        if self._group is not None:
+            self._group.remove()
 
 
 def _as_nice_as_we_are(pid: int) -> None:
@@ -124,8 +128,8 @@ def _as_nice_as_we_are(pid: int) -> None:
         Path(f"/proc/{pid}/autogroup").write_text(nice)
 
 
-def _environment(scratch: str) -> dict[str, str]:
+def _environment() -> dict[str, str]:
     """Return the zygote's whole environment: one thread for every library, no device, nothing of the service's."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    places = dict.fromkeys(("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR"), scratch)
+    places = dict.fromkeys(("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR"), _NOWHERE)
     return {**threads, **places, "CUDA_VISIBLE_DEVICES": "", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}

@@ -196,3 +196,24 @@ def test_a_tryout_that_no_process_takes_is_refused_at_once(database: Database) -
     supervisor._processes[0].end(0.0)
 
     assert isinstance(answers[-1].exception(PATIENCE_SECONDS), NotAllowed)
+
+
+def test_a_stop_does_not_wait_for_a_process_that_still_warms_up(database: Database, tmp_path: Path) -> None:
+    """The first one grades already, the second one would take seconds before it hears anything."""
+    second: list[subprocess.Popen[bytes]] = []
+
+    def start(connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
+        number = connection.fileno()
+        if not place:
+            return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
+        second.append(subprocess.Popen(["sleep", "600"], pass_fds=[number]))
+        return second[0]
+
+    supervisor = WorkerSupervisor(database, start, 2)
+    supervisor.wait()
+    supervisor.run({"cpu": 2})
+    until(lambda: len(supervisor._processes) == 2, "the second process is on its way")
+
+    assert supervisor.drain(PATIENCE_SECONDS)
+    assert second[0].returncode == -signal.SIGUSR1
+    assert len(second) == 1, "no other one was started in its place"

@@ -194,8 +194,7 @@ def state() -> str:
         grades = database.execute("select * from grades").fetchall()
     database.close()
     files = [path for place in (str(HOME), "/tmp", "/dev/shm") for path in _on_the_stage(place)]
-    ours = [path for path in files if "grader-zygote-" not in path]
-    return json.dumps([sorted(ours), grades, (HOME / "notes.txt").read_text(encoding="utf-8")])
+    return json.dumps([sorted(files), grades, (HOME / "notes.txt").read_text(encoding="utf-8")])
 
 
 def _on_the_stage(place: str) -> Iterator[str]:

@@ -99,7 +99,7 @@ def _replace_the_zygote(walls: list[str]) -> None:
     """Have the handle start the zygote of `arena_walls`, in an environment that is not clean unless that is asked."""
     zygote_handle._ENTRY = _ENTRY.format(walls=walls)
     secret = {} if "clean start" in walls else _SECRET
-    zygote_handle._environment = lambda scratch: {**_CLEAN(scratch), **secret}
+    zygote_handle._environment = lambda: {**_CLEAN(), **secret}
     zygote_handle.subprocess = _warm_start() if secret else subprocess  # type: ignore[assignment]
 
 

@@ -38,7 +38,7 @@ class WarmStart:
         with inner:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT), descriptor=inner.fileno())],
-                env={**zygote_handle._environment("/tmp"), **(extra or {})},
+                env={**zygote_handle._environment(), **(extra or {})},
                 cwd="/",
                 pass_fds=[inner.fileno()],
                 start_new_session=True,

@@ -38,14 +38,13 @@ def set_limits(*, cpu_seconds: float, mapped: Mapped, memory_bytes: int) -> None
         mapped: what the process has already.
         memory_bytes: over that.
     """
-    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
     values = {
         resource.RLIMIT_CPU: max(1, math.ceil(cpu_seconds)),
         # Twice what is mapped: where addresses are short, the kernel leaves out the limit on data when pages become
         # writable (mprotect_fixup), so the room for the largest such change must never run out.
         resource.RLIMIT_AS: 2 * mapped.address + memory_bytes + _STACK,
         resource.RLIMIT_DATA: mapped.data + memory_bytes,
-        resource.RLIMIT_STACK: _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard),
+        resource.RLIMIT_STACK: _STACK,
         resource.RLIMIT_NPROC: 0,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NOFILE: _DESCRIPTORS,
@@ -55,7 +54,9 @@ def set_limits(*, cpu_seconds: float, mapped: Mapped, memory_bytes: int) -> None
         resource.RLIMIT_NICE: 0,
         resource.RLIMIT_RTPRIO: 0,
     }
-    for which, value in values.items():
+    for which, wanted in values.items():
+        hard = resource.getrlimit(which)[1]  # of the service or the shell it was started in; nobody may raise it
+        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(which, (value, value))
 
 

@@ -1,0 +1,134 @@
+"""What the pages' server needs of the system is asked for before anything is started."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from grader.errors import SettingsError
+from grader.exercise.catalog import ROOT
+from grader.pages import server
+from grader.pages.listening import FEWEST, bound, descriptors, refusal
+from grader.settings import Settings
+from tests.jobs.classroom import until
+
+
+def close(sockets: list[socket.socket]) -> None:
+    """Close all of them."""
+    for one in sockets:
+        one.close()
+
+
+def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not after the seconds in which the sandbox warms up."""
+    monkeypatch.setattr(server, "start", lambda *_, **__: pytest.fail("a service is started"))
+    monkeypatch.setattr(server.stopping, "stop_at_once", lambda: None)  # the handlers are those of the tests
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(SettingsError, match=f"PORT={port}: another program has that port"):
+            server.serve(Settings(data=tmp_path, port=port))
+
+
+@pytest.mark.parametrize(
+    ("host", "said"), [("192.0.2.1", "no such address"), ("no-such-host.invalid", "expected: an address of this")]
+)
+def test_an_address_of_nobody_is_told(host: str, said: str) -> None:
+    """With the setting, its value, and what would be right."""
+    with pytest.raises(SettingsError, match=f"HOST={host}") as told:
+        bound(host, 7860)
+    assert said in str(told.value)
+
+
+def test_nobody_connects_before_the_server_listens() -> None:
+    """A proxy in front then asks another machine at once."""
+    (ours,) = bound("127.0.0.1", 0)
+    address = ours.getsockname()
+    try:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address)
+        ours.listen()
+        socket.create_connection(address).close()
+    finally:
+        ours.close()
+
+
+def test_a_port_is_free_again_right_after_a_stop() -> None:
+    """Though connections of the former server linger for a minute in the kernel."""
+    (first,) = bound("127.0.0.1", 0)
+    first.listen()
+    address = first.getsockname()
+    with socket.create_connection(address) as visitor:
+        first.accept()[0].close()  # by the server, so that the lingering end is its own
+        visitor.recv(1)
+    first.close()
+    close(bound(*address))
+
+
+def test_a_name_with_addresses_that_this_machine_lacks_is_served_on_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In a container `localhost` often has an address of the newer kind, and the machine none."""
+    kinds = [
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 0)),
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
+    ]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: kinds)
+    sockets = bound("localhost", 0)
+    try:
+        assert [one.getsockname()[0] for one in sockets] == ["127.0.0.1"]
+    finally:
+        close(sockets)
+
+
+def test_two_that_start_at_the_same_moment_are_told_as_well() -> None:
+    """Both can have the port until one of them listens; then the other one's server says so."""
+    (first,) = bound("127.0.0.1", 0)
+    (second,) = bound(*first.getsockname())
+    first.listen()
+    with pytest.raises(OSError, match="in use") as told:
+        second.listen()
+    close([first, second])
+    assert "another program has that port" in str(refusal("127.0.0.1", 7860, told.value))
+
+
+def test_too_few_open_files_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody could connect; the text names what there is, and what there should be."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (16, 32))
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+    with pytest.raises(SettingsError, match=f"32 open files; serving needs {FEWEST} or more"):
+        descriptors()
+
+
+def test_a_reader_who_leaves_does_not_end_the_service(tmp_path: Path) -> None:
+    """`serve | head -1` prints into nothing; the pages are served all the same."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = os.environ | {
+        "ATTENTION_GYM_DATA": str(tmp_path / "data"),
+        "ATTENTION_GYM_PORT": str(port),
+        "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
+    }
+    command = [sys.executable, "-m", "grader", "serve"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        process.stdout.close()
+        try:
+            until(lambda: answers(port) or process.poll() is not None, "the pages are served")
+            assert process.poll() is None
+        finally:
+            process.terminate()
+
+
+def answers(port: int) -> bool:
+    """Return whether there are pages at a port."""
+    try:
+        return urlopen(f"http://127.0.0.1:{port}/health", timeout=5).status == 200
+    except OSError:
+        return False

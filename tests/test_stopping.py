@@ -1,0 +1,214 @@
+"""What a signal does to a command while it starts: it ends at once, says so, and leaves nothing running."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from grader import cli, grading_entry, installation
+from grader.cli.main import main
+from grader.exercise.catalog import ROOT
+from grader.jobs.supervisor import WorkerSupervisor
+from grader.settings import Settings
+from tests.jobs.classroom import until
+from tests.test_bootstrap import descendants
+
+ANSWER = str(ROOT / "reference" / "softmax.py")
+# An importer that behaves as torch's C code does: an exception that is raised within it gets lost.
+SIGNALLED = """
+import os, runpy, signal, sys
+
+class Signalling:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            sys.meta_path.remove(self)
+            print(*open("/proc/thread-self/children").read().split(), flush=True)
+            try:
+                os.kill(os.getpid(), {number})
+                for _ in range(1000):
+                    pass
+            except BaseException:
+                pass
+
+sys.meta_path.insert(0, Signalling())
+sys.argv[1:] = {arguments!r}
+runpy.run_module("grader", run_name="__main__")
+"""
+ENDLESS = "import os, signal\nos.kill(os.getppid(), signal.SIGTERM)\nwhile True: pass"
+UNWALLED = """
+import sys
+from grader import stopping
+from grader.box.run import Limits
+from grader.sandbox.plain import PlainBox
+from tests.sandbox.errand import plan
+
+stopping.stop_at_once()
+PlainBox().run(plan(), sys.argv[1], Limits(wall_seconds=60))
+"""
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process runs, which one that nobody has waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["exercise", "list"], "typer"),
+        (["grade", "softmax", ANSWER], "typer"),
+        (["grade", "softmax", ANSWER], "torch"),
+        (["serve"], "gradio"),
+        (["serve"], "grader.pages.application"),
+    ],
+)
+def test_a_signal_while_a_command_is_imported_is_never_lost(
+    tmp_path: Path, arguments: list[str], name: str, number: signal.Signals
+) -> None:
+    """Not even within code that loses exceptions; the sandbox on its way ends as well, and leaves no file."""
+    (tmp_path / "tmp").mkdir()
+    told = subprocess.run(
+        [sys.executable, "-c", SIGNALLED.format(name=name, number=number.value, arguments=arguments)],
+        cwd=ROOT, capture_output=True, text=True, timeout=120,
+        env=os.environ | {"TMPDIR": str(tmp_path / "tmp"), "ATTENTION_GYM_DATA": str(tmp_path / "data"),
+                          "ATTENTION_GYM_PORT": str(free_port()), "ATTENTION_GYM_ALLOW_ONE_WALL": "yes"},
+    )  # fmt: skip
+    started = [int(pid) for pid in told.stdout.split()]
+
+    assert (told.returncode, told.stderr.splitlines()[-1]) == (128 + number, "stopped")
+    assert bool(started) == (arguments[0] != "exercise"), "something was on its way"
+    until(lambda: not any(map(is_running, started)), "what was started has ended")
+    assert [path for path in (tmp_path / "tmp").iterdir() if path.name.startswith("grader")] == []
+
+
+def test_an_ignored_signal_stays_ignored() -> None:
+    """A shell ignores Ctrl+C for what it starts in the background."""
+    code = (
+        "import os, signal; from grader import stopping; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+        "stopping.stop_at_once(); os.kill(os.getpid(), signal.SIGINT); stopping.stop_as_usual();"
+        "os.kill(os.getpid(), signal.SIGINT); print('alive')"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+
+    assert (told.returncode, told.stdout) == (0, "alive\n"), told.stderr
+
+
+def test_code_without_walls_ends_with_the_command_that_runs_it() -> None:
+    """Else a loop without an end would take a core for ever."""
+    before = descendants(os.getpid())
+    told = subprocess.run([sys.executable, "-c", UNWALLED, ENDLESS], cwd=ROOT, capture_output=True, text=True)
+
+    assert (told.returncode, told.stderr) == (128 + signal.SIGTERM, "stopped\n")
+    until(lambda: descendants(os.getpid()) == before, "the subprocess has ended")
+    loops = [path for path in Path("/proc").glob("[0-9]*/cmdline") if is_a_plain_child_of_nobody(path)]
+    assert loops == []
+
+
+def is_a_plain_child_of_nobody(path: Path) -> bool:
+    """Return whether this is the command line of a plain subprocess whose maker is gone."""
+    try:
+        return b"be_the_child" in path.read_bytes() and "\nPPid:\t1\n" in (path.parent / "status").read_text()
+    except OSError:
+        return False
+
+
+def test_a_grading_process_that_warms_up_ends_at_once_where_nobody_needs_it(tmp_path: Path) -> None:
+    """With its sandbox, and not seconds later, when it is warm."""
+    settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, stock_mib=0)
+    database = installation.opened(settings)
+    before = descendants(os.getpid())
+    crew = WorkerSupervisor(database, partial(grading_entry.start, settings, 1 << 30), 1)
+    process = crew._processes[0]._process
+    until(lambda: catches(process.pid, signal.SIGUSR1), "it may be told to end")
+    started = descendants(os.getpid()) - before
+    try:
+        crew.drain(60.0)
+    finally:
+        database.close()
+
+    assert process.returncode == 0
+    assert len(started) >= 2, "the grading process and its zygote"
+    until(lambda: not any(map(is_running, started)), "all have ended")
+
+
+def catches(pid: int, number: signal.Signals) -> bool:
+    """Return whether a process has a handler of its own for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16)
+    return bool(caught >> (number - 1) & 1)
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        (OSError(errno.EMFILE, "Too many open files"), "ulimit -n"),
+        (OSError(errno.ENOSPC, "No space left on device"), "no space left"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "ulimit -v"),
+        (BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable"), "ulimit -u"),
+        (ImportError("libtorch_cpu.so: failed to map segment from shared object"), "ulimit -v"),
+        (MemoryError(), "ulimit -v"),
+    ],
+)
+def test_what_the_system_refuses_is_one_line(
+    refused: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is neither a fault of the grader nor of the code, and whoever started it can do something about it."""
+
+    def refuse() -> None:
+        raise refused
+
+    monkeypatch.setattr(cli.operations.doctor, "probe", refuse)
+
+    assert main(["doctor"]) == 1
+    complaint = capsys.readouterr().err
+    assert (said in complaint, complaint.count("\n")) == (True, 1)
+
+
+def test_an_error_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is missing says nothing of the machine."""
+
+    def refuse() -> None:
+        raise FileNotFoundError(errno.ENOENT, "No such file", "ours")
+
+    monkeypatch.setattr(cli.operations.doctor, "probe", refuse)
+    with pytest.raises(FileNotFoundError):
+        main(["doctor"])
+
+
+@pytest.mark.parametrize("limit", ["-n 8", "-v 300000"])
+def test_a_shell_that_allows_too_little_is_told(limit: str) -> None:
+    """For real, with the limits that a shell sets, before torch is imported and in the midst of it."""
+    command = f"ulimit {limit}; exec {sys.executable} -m grader grade softmax {ANSWER}"
+    told = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+
+    assert told.returncode == 1
+    assert f"ulimit {limit.split()[0]}" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_a_shell_with_a_limit_on_memory_grades_all_the_same() -> None:
+    """The limits of a run are no higher than those of the shell: nobody may raise them."""
+    command = f"ulimit -v 1500000; exec {sys.executable} -m grader grade softmax {ANSWER}"
+    told = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
+
+    assert told.returncode == 0, told.stderr
+    assert "100" in told.stdout
+
+
+def free_port() -> int:
+    """Return a port that nobody has at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
