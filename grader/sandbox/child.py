@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import socket
+import time
 import traceback
 from dataclasses import dataclass
 from typing import NoReturn
@@ -19,7 +20,9 @@ from grader.sandbox.lockdown import namespaces, rlimits
 from grader.sandbox.lockdown.descriptors import JOB, LINE, RESULT
 from grader.sandbox.lockdown.walls import Openings, Walls, put_up
 
-_end = os._exit  # kept here: a submission may put something else into `os`, and a fork must never return
+# Kept here: a submission may put something else into `os` and `time`, and a fork must never return.
+_end, _sleep = os._exit, time.sleep
+_KILLED_SECONDS = 5.0  # in which whoever has read the whole answer ends the child
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,8 @@ def _run_child(openings: Openings, walls: Walls, limits: ChildLimits, *, rehears
         os.write(LINE, start)  # so that a child that dies waiting can be told from one that dies of its job
         os.close(LINE)
         code = interior.perform(JOB, RESULT) if start else 0
+        if start and code == 0:
+            _sleep(_KILLED_SECONDS)  # whoever ends by itself is gone before anybody asks what it used
     except BaseException:  # noqa: BLE001  # a wall did not go up; a fork must never return into the zygote's loop
         os.write(1, traceback.format_exc().encode(errors="replace"))
     finally:

@@ -61,6 +61,7 @@ class KernelAccounts:
     def __init__(self, pid: int) -> None:
         """Open them for the process that has this id now."""
         self._time, self._memory = _opened(f"/proc/{pid}/schedstat"), _opened(f"/proc/{pid}/statm")
+        self._status = _opened(f"/proc/{pid}/status")
 
     def use(self) -> Use:
         """Return what it has used up to now; nothing once it has ended."""
@@ -70,6 +71,11 @@ class KernelAccounts:
             memory=(pages[1] - pages[2]) * getpagesize() if pages else 0,
         )
 
+    def largest_resident(self) -> int | None:
+        """Return the largest resident set that it has had, in bytes; None once it has ended, or where nobody tells."""
+        _, found, rest = _read(self._status, 4096).partition(b"VmHWM:")
+        return int(rest.split(maxsplit=1)[0]) << 10 if found else None
+
     def seconds_without_core(self) -> float:
         """Return how long it could have run but others had the cores."""
         times = _numbers(self._time)
@@ -77,10 +83,10 @@ class KernelAccounts:
 
     def close(self) -> None:
         """Close the files."""
-        for descriptor in (self._time, self._memory):
+        for descriptor in (self._time, self._memory, self._status):
             if descriptor >= 0:
                 os.close(descriptor)
-        self._time = self._memory = -1
+        self._time = self._memory = self._status = -1
 
 
 def _opened(path: str) -> int:
@@ -91,7 +97,11 @@ def _opened(path: str) -> int:
 
 
 def _numbers(descriptor: int) -> list[int]:
+    return [int(word) for word in _read(descriptor, 256).split()]
+
+
+def _read(descriptor: int, most: int) -> bytes:
     try:
-        return [int(word) for word in os.pread(descriptor, 256, 0).split()]
+        return os.pread(descriptor, most, 0)
     except OSError:
-        return []
+        return b""

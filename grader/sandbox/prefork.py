@@ -3,7 +3,9 @@
 A child in the pool has been forked, is locked in, and has run a job of our own, so that the memory pages to which every
 run writes are its own already: its job then starts at once, and without two thousand page faults. Like any child it
 serves one run. The pool is for the limits that the last run had. It is filled after a moment without runs, so that it
-takes no processor time from any, and a run that finds it empty gets a child that is forked for it.
+takes no processor time from any. Where runs follow each other, a child for the next is forked as soon as one has ended:
+it would have to be forked anyway, and so its walls go up while the last run is judged. It has not rehearsed, and makes
+way for those that have.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from contextlib import suppress
 
 from grader.sandbox.child import Child, ChildLimits, fork_child, send
 from grader.sandbox.lockdown.oom import Ranks
@@ -24,7 +27,8 @@ class PreforkPool:
 
     def __init__(self, walls: Walls, ranks: Ranks) -> None:
         self._walls, self._ranks = walls, ranks
-        self._idle: dict[int, Child] = {}  # by process descriptor, as below
+        self._idle: dict[int, Child] = {}  # rehearsed; by process descriptor, as below
+        self._next: dict[int, Child] = {}  # not rehearsed, one at most
         self._running: dict[int, tuple[Child, socket.socket]] = {}
         self._limits = ChildLimits(cpu=0, memory=0)  # nobody's yet
         self._missing = 0
@@ -32,7 +36,7 @@ class PreforkPool:
     @property
     def descriptors(self) -> tuple[int, ...]:
         """The process descriptors of all children; one that can be read has ended."""
-        return (*self._running, *self._idle)
+        return (*self._running, *self._idle, *self._next)
 
     @property
     def is_busy(self) -> bool:
@@ -48,9 +52,11 @@ class PreforkPool:
         """Hand a child to the runner at the other end of `report`, or say there why there can be none."""
         if limits != self._limits:
             self._limits = limits
-            self._clear()
+            self._end(self._idle)
+            self._end(self._next)
         try:
-            child = self._idle.popitem()[1] if self._idle else self._fork(limits, rehearsed=False)
+            ready = self._idle or self._next
+            child = ready.popitem()[1] if ready else self._fork(limits, rehearsed=False)
         except OSError as error:
             send(report, {"refused": str(error)})
             report.close()
@@ -62,6 +68,7 @@ class PreforkPool:
     def fork_ahead(self) -> None:
         """Fork one more child for the pool; where there can be none, try no more until another run is over."""
         self._missing -= 1
+        self._end(self._next)
         try:
             child = self._fork(self._limits, rehearsed=True)
         except OSError:
@@ -69,13 +76,20 @@ class PreforkPool:
             return
         self._idle[child.pidfd] = child
 
+    def fork_next(self) -> None:
+        """Fork the next run's child, unless there is one; where there can be none, that run will be told."""
+        if not self._idle and not self._next:
+            with suppress(OSError):
+                child = self._fork(self._limits, rehearsed=False)
+                self._next[child.pidfd] = child
+
     def reap(self, pidfd: int) -> None:
         """Reap a child that has ended; tell its runner, if it had one, what the kernel says of it."""
-        if pidfd in self._idle:
-            child = self._idle.pop(pidfd)
-            child.close()
-            child.wait()
-            return
+        for ready in (self._idle, self._next):
+            if (waiting := ready.pop(pidfd, None)) is not None:
+                waiting.close()
+                waiting.wait()
+                return
         child, report = self._running.pop(pidfd)
         send(report, child.wait())
         report.close()
@@ -85,7 +99,7 @@ class PreforkPool:
         with self._ranks.forking():
             return fork_child(self._walls, limits, rehearsed=rehearsed)
 
-    def _clear(self) -> None:
-        for pidfd, child in list(self._idle.items()):
+    def _end(self, waiting: dict[int, Child]) -> None:
+        for pidfd, child in list(waiting.items()):
             os.kill(child.pid, signal.SIGKILL)
             self.reap(pidfd)

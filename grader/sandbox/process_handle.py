@@ -53,6 +53,10 @@ class ProcessHandle:
         message, _ = self._receive()
         return message if "status" in message else None
 
+    def told_early(self) -> dict[str, Any] | None:
+        """Return what the kernel will say of a child that has done its work, None where one has to wait for its end."""
+        return None
+
     def kill(self) -> None:
         """Kill the child; by descriptor, so that it can be nobody else."""
         try:

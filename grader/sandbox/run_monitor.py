@@ -53,7 +53,7 @@ class RunMonitor:
         self._granted = 0.0
 
     def watch(self, child: ProcessHandle, *, result: int, output: int) -> Run:
-        """Watch `child` to its end, whatever ends it.
+        """Watch `child` to its end, whatever ends it; one whose answer is whole is killed, and not waited for.
 
         Args:
             result, output: the read ends of its pipes.
@@ -113,6 +113,9 @@ class RunMonitor:
                 if takers[descriptor](descriptor):
                     poller.unregister(descriptor)
             if child.report.fileno() in ready and (end := child.next_message()) is not None:
+                self._drain(takers)
+                return end
+            if self._reader.finished and (end := child.told_early()) is not None:
                 self._drain(takers)
                 return end
             self._enforce(child)

@@ -56,7 +56,7 @@ class Sandbox:
         *,
         cancel: CancelToken | None = None,
     ) -> Run:
-        """Run `plan` on the entry point defined by `source`; the child is dead when this returns.
+        """Run `plan` on the entry point defined by `source`; the child is dead when this returns, or about to be.
 
         Raises:
             Killed: the kernel ended the zygote twice in a row, for lack of memory.

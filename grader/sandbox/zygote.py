@@ -63,18 +63,26 @@ def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.M
         else:
             patience = 0 if unfolded else _QUIET
         ready = _readable((control.fileno(), *pool.descriptors), patience)
-        for pidfd in ready - {control.fileno()}:
+        ended = ready - {control.fileno()}
+        for pidfd in ended:
             pool.reap(pidfd)
-        if control.fileno() in ready:
-            message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
-            if not message:
-                return
-            for descriptor in descriptors:  # none where this process had no room for it; the runner sees its line end
-                pool.assign(socket.socket(fileno=descriptor), ChildLimits(**json.loads(message)))
-        elif not ready and unfolded:  # before any child is ready: what is folded is no longer shared with children
-            hugepages.fold(unfolded.pop())
+        if control.fileno() in ready and not _take_order(control, pool):
+            return
+        if unfolded:  # before any child is ready: what is folded is no longer shared with children
+            if not ready:
+                hugepages.fold(unfolded.pop())
+        elif ended:
+            pool.fork_next()
         elif not ready:
             pool.fork_ahead()
+
+
+def _take_order(control: socket.socket, pool: PreforkPool) -> bool:
+    """Take an order for a run; return False where the control socket has ended."""
+    message, descriptors, _, _ = socket.recv_fds(control, MESSAGE_BYTES, 1)
+    for descriptor in descriptors:  # none where this process had no room for it; the runner sees its line end
+        pool.assign(socket.socket(fileno=descriptor), ChildLimits(**json.loads(message)))
+    return bool(message)
 
 
 def _readable(descriptors: Iterable[int], patience: int | None) -> set[int]:

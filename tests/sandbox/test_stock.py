@@ -11,10 +11,12 @@ from pathlib import Path
 
 from grader.box.run import Ending, Limits
 from grader.sandbox.runner import Sandbox
+from tests.jobs.classroom import until
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.user_story import children_of, innermost, wait_for_run
 
 _STOCK = 2
+_REHEARSED = 1500  # page faults; a child that has run nothing has half as many
 _NAPPER = f"import time\ntime.sleep(0.2)\n{HONEST}"
 _PATIENT = replace(LIMITS, wall_seconds=20)
 
@@ -85,6 +87,44 @@ def test_each_child_in_stock_serves_one_run(sandbox: Sandbox) -> None:
         served.add(child := _served_by(sandbox))
         assert child in before
     assert len(served) == 2 * _STOCK
+
+
+def test_the_next_child_is_forked_as_soon_as_a_run_has_ended(own: Sandbox) -> None:
+    """Its walls go up while the last run is judged. It has not rehearsed, and makes way for those that have."""
+    own.run(plan(), HONEST, _PATIENT)
+    _stock(own)  # so much for what is done once, after a start
+    forking = innermost(own._zygote._process.pid)
+    rehearsed = [faults(child) for child in children_of(forking)]
+    fresh: list[int] = []
+
+    def seen() -> bool:
+        for _ in range(_STOCK):  # at once, so that no other one rehearses, unless this machine is very busy
+            own.run(plan(), HONEST, _PATIENT)
+        time.sleep(0.02)
+        fresh[:] = [child for child in filter(_waits, children_of(forking)) if faults(child) < _REHEARSED]
+        return bool(fresh)
+
+    until(seen, "a child waits that has not rehearsed")
+    assert min(rehearsed) > _REHEARSED
+    assert fresh[0] not in _stock(own)
+
+
+def faults(child: int) -> int:
+    """Return how many page faults a process has had."""
+    return int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[7])
+
+
+def test_whoever_is_told_of_a_run_need_not_wait_for_the_end_of_its_child(sandbox: Sandbox) -> None:
+    """It is killed once its answer is whole; what it used and printed is known by then."""
+    run = sandbox.run(plan(), f"print('all of it')\nhoard = bytearray(32 << 20)\n{HONEST}", _PATIENT)
+    assert (verdict(run), run.output) == ("right", "all of it\n")
+    assert 0 < run.cpu_seconds < 5
+    assert 32 << 20 < run.grown_bytes < 64 << 20
+    forking = innermost(sandbox._zygote._process.pid)
+    deadline = time.monotonic() + 20
+    while not all(_waits(child) for child in children_of(forking)):
+        assert time.monotonic() < deadline, "it is killed, though nobody waits for it"
+        time.sleep(0.005)
 
 
 def test_nothing_shows_that_a_child_was_in_stock(own: Sandbox) -> None:
