@@ -32,8 +32,8 @@ _MODULES = (
 _OPTIONAL = ("einops", "einops.layers.torch", "jaxtyping")
 
 
-def warm_up() -> None:
-    """Import and run whatever sets itself up at its first use."""
+def warm_up(*, brief: bool = False) -> None:
+    """Import and run whatever sets itself up at its first use, a `brief` time only what runs cannot do without."""
     torch.set_num_threads(1)
     replace_unused()
     for name in _MODULES:
@@ -45,7 +45,7 @@ def warm_up() -> None:
         _compute(dtype)
     _transform()
     _raise_and_format()
-    rehearse(times=12)  # bytecode is rewritten from the eighth time on
+    rehearse(times=1 if brief else 12)  # bytecode is rewritten from the eighth time on
     child.ours()
     traps.prepare()  # after all that was run above, which needs what they forbid
     gaps.fill()

@@ -30,7 +30,7 @@ MESSAGE_BYTES = 4096
 _QUIET = 100  # milliseconds without a run before a child is made ready; runs in a row would only be slowed down by it
 
 
-def main(control_descriptor: int, group_descriptor: int = -1) -> NoReturn:
+def main(control_descriptor: int, group_descriptor: int = -1, *, brief: bool = False) -> NoReturn:
     """Warm up, say so, and serve until the control socket ends; first of all join the group, if there is one."""
     if group_descriptor >= 0:
         os.write(group_descriptor, b"0")  # whoever writes it
@@ -45,7 +45,7 @@ def main(control_descriptor: int, group_descriptor: int = -1) -> NoReturn:
     from grader.sandbox import interior  # noqa: F401
     from grader.sandbox.warmup import warm_up
 
-    warm_up()
+    warm_up(brief=brief)
     unfolded = hugepages.pieces()
     threads = len(os.listdir("/proc/self/task"))
     walls = prepare(namespaced=namespaced, rooted=rooted)  # in tier A there are no files after this line
