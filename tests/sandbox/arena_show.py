@@ -28,7 +28,7 @@ from tests.sandbox.warm_start import WarmStart
 
 _ENTRY = (
     "import sys; sys.path.insert(0, {{root!r}}); from tests.sandbox.arena_walls import main;"
-    " main({walls!r}, {{descriptor}})"
+    " main({walls!r}, {{arguments}})"
 )
 _FOLDING_SECONDS = 1.0  # in which an idle zygote folds itself into huge pages; hundreds of runs after it are cheaper
 _DEADLY = "signal_by_owned_pipe"  # it takes the zygote along where it gets through, so it comes last
