@@ -36,20 +36,15 @@ def grade(
     seed: int,
     box: Box,
     places: Sequence[DevicePlace] = (),
-    progress: Progress | None = None,
-    cancel: CancelToken | None = None,
     take: Callable[[], Prepared | None] = lambda: None,
 ) -> Report:
     """Grade `source` as `decide` does, and search for the cause of what went wrong at once.
 
     Raises:
-        Stopped: `cancel` was cancelled meanwhile.
         GraderFault: something of ours failed; nothing was decided.
     """
-    report, complete = decide(
-        exercise, source, seed=seed, box=box, places=places, progress=progress, cancel=cancel, take=take
-    )
-    return complete(cancel) if complete else report
+    report, complete = decide(exercise, source, seed=seed, box=box, places=places, take=take)
+    return complete() if complete else report
 
 
 def decide(

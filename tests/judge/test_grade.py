@@ -272,7 +272,7 @@ def test_progress_hears_every_call(attend: Exercise) -> None:
     """By name, in order."""
     heard: list[str] = []
 
-    grade(attend, ATTEND, seed=1, box=InlineBox(), progress=lambda seen: heard.append(seen.name))
+    decide(attend, ATTEND, seed=1, box=InlineBox(), progress=lambda seen: heard.append(seen.name))
 
     assert heard[0] == "small/base"
     assert len(heard) == len(set(heard)) == 11

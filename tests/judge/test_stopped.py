@@ -11,7 +11,7 @@ from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.errors import Stopped
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
-from grader.judge.grade import grade
+from grader.judge.grade import decide
 
 # Its gradients are explained by no mistake, so all of them are tried, and all pairs.
 _WRONG = """
@@ -69,7 +69,9 @@ def softmax() -> Exercise:
 
 
 def _grade(exercise: Exercise, cancel: CancelToken) -> None:
-    report = grade(exercise, _WRONG, seed=7, box=_Inline(), cancel=cancel)
+    report, complete = decide(exercise, _WRONG, seed=7, box=_Inline(), cancel=cancel)
+    assert complete
+    complete(cancel)
     assert 0 < report.score < 100, report
 
 
