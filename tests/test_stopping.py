@@ -198,13 +198,27 @@ def test_a_shell_that_allows_too_little_is_told(limit: str) -> None:
     assert "Traceback" not in told.stderr
 
 
-def test_a_shell_with_a_limit_on_memory_grades_all_the_same() -> None:
-    """The limits of a run are no higher than those of the shell: nobody may raise them."""
-    command = f"ulimit -v 1500000; exec {sys.executable} -m grader grade softmax {ANSWER}"
+@pytest.mark.parametrize("limit", ["-t 4", "-v 1500000", "-d 300000"])
+def test_a_shell_that_allows_a_run_less_than_it_is_promised_is_told(limit: str) -> None:
+    """Nobody can raise that; a run under lower limits would be blamed for what it may use."""
+    command = f"ulimit {limit}; exec {sys.executable} -m grader grade softmax {ANSWER}"
     told = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True)
 
-    assert told.returncode == 0, told.stderr
-    assert "100" in told.stdout
+    assert (told.returncode, told.stdout) == (1, "")
+    option, number = limit.split()
+    assert f"`ulimit {option}` is {number} here, and a run of this exercise needs" in told.stderr
+
+
+def test_a_log_that_is_full_holds_up_no_stop() -> None:
+    """Whoever should read it may hang itself."""
+    code = (
+        "import os, signal; from grader import stopping; reading, full = os.pipe(); os.set_blocking(full, False)\n"
+        "try:\n    while True: os.write(full, bytes(4096))\nexcept BlockingIOError: os.set_blocking(full, True)\n"
+        "os.dup2(full, 2); stopping.stop_at_once(); os.kill(os.getpid(), signal.SIGTERM)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60)
+
+    assert told.returncode == 128 + signal.SIGTERM
 
 
 def free_port() -> int:

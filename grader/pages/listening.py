@@ -11,6 +11,7 @@ from grader.errors import SettingsError
 from grader.settings import PREFIX
 
 DESCRIPTORS = 65_536
+WAITING = 2048  # visitors whose connection is not taken yet; as many as uvicorn lets wait
 RESERVE = 256  # descriptors for everything that is no connection: the store, the graders, files that are sent
 FEWEST = RESERVE + 64  # a connection may take two
 _REASONS = {
@@ -28,6 +29,8 @@ def bound(host: str, port: int) -> list[socket.socket]:
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except UnicodeError as error:  # no name that could be asked for
+        raise refusal(host, port, OSError(errno.EINVAL, "this is not an address")) from error
     except OSError as error:
         raise refusal(host, port, error) from error
     sockets: list[socket.socket] = []
@@ -36,12 +39,26 @@ def bound(host: str, port: int) -> list[socket.socket]:
         try:
             sockets.append(_bound(family, address))
         except OSError as error:
-            if error.errno != errno.EADDRNOTAVAIL:
+            if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
                 raise refusal(host, port, error) from error
             missing = error  # of those that a name like `localhost` has, one is enough
     if not sockets and missing:
         raise refusal(host, port, missing) from missing
     return sockets
+
+
+def listen(sockets: list[socket.socket]) -> None:
+    """Let visitors connect from now on.
+
+    Raises:
+        SettingsError: another program has begun to listen there since.
+    """
+    for one in sockets:
+        try:
+            one.listen(WAITING)
+        except OSError as error:
+            host, port = one.getsockname()[:2]
+            raise refusal(host, port, error) from error
 
 
 def descriptors() -> int:

@@ -5,23 +5,19 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import socket
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from grader import stopping
 from grader.bootstrap import start
 from grader.log import set_up_log
 from grader.pages.gradio_import import import_gradio
-from grader.pages.listening import bound, descriptors, refusal
+from grader.pages.listening import bound, descriptors, listen
 from grader.service import Service
 from grader.settings import Settings, lost_at_a_restart
-
-if TYPE_CHECKING:  # it takes a while
-    from uvicorn import Server
 
 SWITCH_SECONDS = 0.0005
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))  # there a terminal, too, is written to a log
@@ -57,12 +53,13 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     gc.freeze()
     gc.enable()
     starting.wait(service)
+    listen(listening)
     _announce(service, settings)
     # The loop lets go of Python at every system call, and would wait 5 ms for each busy thread to get it back.
     sys.setswitchinterval(SWITCH_SECONDS)
     stopping.stop_as_usual()
     with suppress(KeyboardInterrupt):  # Ctrl+C, once everything has been stopped
-        _run(server, listening, settings)
+        server.run(sockets=listening)
     if not server.started:
         sys.exit(NOT_STARTED)
 
@@ -73,13 +70,6 @@ def _announce(service: Service, settings: Settings) -> None:
         print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
     for warning in filter(None, (weakness_of(service.class_code), lost_at_a_restart(settings))):
         LOG.warning(warning)
-
-
-def _run(server: Server, listening: list[socket.socket], settings: Settings) -> None:
-    try:
-        server.run(sockets=listening)
-    except OSError as error:  # somebody else has begun to listen there meanwhile
-        raise refusal(settings.host, settings.port, error) from error
 
 
 def about_the_code(code: str, *, shown: bool) -> str:

@@ -118,6 +118,8 @@ def _run_child(openings: Openings, walls: Walls, limits: ChildLimits, *, rehears
         code = interior.perform(JOB, RESULT) if start else 0
         if start and code == 0:
             _sleep(_KILLED_SECONDS)  # whoever ends by itself is gone before anybody asks what it used
+    except rlimits.LimitTooLow as missing:
+        os.write(LINE, json.dumps({"missing": str(missing)}).encode())
     except BaseException:  # noqa: BLE001  # a wall did not go up; a fork must never return into the zygote's loop
         os.write(1, traceback.format_exc().encode(errors="replace"))
     finally:

@@ -9,11 +9,13 @@ import os
 import socket
 from typing import Any
 
+from grader.errors import SandboxUnavailable
 from grader.sandbox.process_handle import MESSAGE_BYTES, ProcessHandle, ZygoteLost
 
 _START = b"!"
 _UP_SECONDS = 10.0
 _PIPE_BYTES = 1 << 20
+_SOON_FREED = 64 << 20  # bytes
 _F_ADD_SEALS, _ALL_SEALS = 1033, 0b1111  # seals: no more seals, no shrinking, no growing, no writing
 
 
@@ -39,6 +41,7 @@ class ChildHandle(ProcessHandle):
 
         Raises:
             ZygoteLost: a wall did not go up, or it died while it waited.
+            SandboxUnavailable: this machine allows a run less than it is promised.
         """
         with contextlib.suppress(OSError):  # a larger pipe saves waking up; the kernel may have none left to give
             fcntl.fcntl(self.result, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
@@ -49,6 +52,8 @@ class ChildHandle(ProcessHandle):
         try:
             self._line.settimeout(_UP_SECONDS)
             up = json.loads(self._line.recv(MESSAGE_BYTES) or "{}")
+            if "missing" in up:
+                raise SandboxUnavailable(up["missing"])
             self.before = self.used()
             self._line.send(_START)
         except OSError as error:
@@ -72,9 +77,12 @@ class ChildHandle(ProcessHandle):
         return {**end, "cpu": max(0.0, end["cpu"] - self._spent)}
 
     def told_early(self) -> dict[str, Any] | None:
-        """Return what the kernel will say of it; to end takes it as long as a call, and nobody has to wait for that."""
+        """Return what the kernel will say of it; to end takes it as long as a call, and nobody has to wait for that.
+
+        One that has much memory takes longer, and the next one may need the room.
+        """
         used, resident = self.used(), self._accounts.largest_resident()
-        if not used.seconds or self.before is None or resident is None:
+        if not used.seconds or self.before is None or resident is None or resident - self.resident > _SOON_FREED:
             return None
         return {"status": 0, "cpu": used.seconds - self.before.seconds, "resident": resident}
 

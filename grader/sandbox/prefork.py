@@ -83,17 +83,18 @@ class PreforkPool:
                 child = self._fork(self._limits, rehearsed=False)
                 self._next[child.pidfd] = child
 
-    def reap(self, pidfd: int) -> None:
-        """Reap a child that has ended; tell its runner, if it had one, what the kernel says of it."""
+    def reap(self, pidfd: int) -> bool:
+        """Reap a child that has ended; tell its runner what the kernel says of it, and return whether it had one."""
         for ready in (self._idle, self._next):
             if (waiting := ready.pop(pidfd, None)) is not None:
                 waiting.close()
                 waiting.wait()
-                return
+                return False
         child, report = self._running.pop(pidfd)
         send(report, child.wait())
         report.close()
         self._missing = _SIZE - len(self._idle)
+        return True
 
     def _fork(self, limits: ChildLimits, *, rehearsed: bool) -> Child:
         with self._ranks.forking():

@@ -63,15 +63,13 @@ def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.M
         else:
             patience = 0 if unfolded else _QUIET
         ready = _readable((control.fileno(), *pool.descriptors), patience)
-        ended = ready - {control.fileno()}
-        for pidfd in ended:
-            pool.reap(pidfd)
+        served = [pool.reap(pidfd) for pidfd in ready - {control.fileno()}]
         if control.fileno() in ready and not _take_order(control, pool):
             return
         if unfolded:  # before any child is ready: what is folded is no longer shared with children
             if not ready:
                 hugepages.fold(unfolded.pop())
-        elif ended:
+        elif any(served):
             pool.fork_next()
         elif not ready:
             pool.fork_ahead()

@@ -217,3 +217,26 @@ def test_a_stop_does_not_wait_for_a_process_that_still_warms_up(database: Databa
     assert supervisor.drain(PATIENCE_SECONDS)
     assert second[0].returncode == -signal.SIGUSR1
     assert len(second) == 1, "no other one was started in its place"
+
+
+def test_a_process_that_does_not_get_warm_in_time_is_ended(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would grade all the same once it is, and be ended at a stop with all that it holds."""
+    late: list[subprocess.Popen[bytes]] = []
+
+    def start(connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
+        number = connection.fileno()
+        if not place:
+            return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
+        late.append(subprocess.Popen(["sleep", "600"], pass_fds=[number]))
+        return late[-1]
+
+    supervisor = WorkerSupervisor(database, start, 2)
+    supervisor.wait()
+    monkeypatch.setattr("grader.jobs.supervisor.START_SECONDS", 0.2)
+    supervisor.run({"cpu": 2})
+    until(lambda: len(late) > 1, "another one is started")
+
+    assert late[0].returncode == -signal.SIGKILL
+    assert supervisor.drain(PATIENCE_SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import socket
@@ -14,9 +15,8 @@ import pytest
 
 from grader.errors import SettingsError
 from grader.exercise.catalog import ROOT
-from grader.pages import server
-from grader.pages.listening import FEWEST, bound, descriptors, refusal
-from grader.settings import Settings
+from grader.pages import listening
+from grader.pages.listening import FEWEST, bound, descriptors, listen
 from tests.jobs.classroom import until
 
 
@@ -26,18 +26,27 @@ def close(sockets: list[socket.socket]) -> None:
         one.close()
 
 
-def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not after the seconds in which the sandbox warms up."""
-    monkeypatch.setattr(server, "start", lambda *_, **__: pytest.fail("a service is started"))
-    monkeypatch.setattr(server.stopping, "stop_at_once", lambda: None)  # the handlers are those of the tests
+def test_a_port_in_use_is_told_before_anything_is_started(tmp_path: Path) -> None:
+    """Not after the seconds in which the sandbox warms up; there is not even a database."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(SettingsError, match=f"PORT={port}: another program has that port"):
-            server.serve(Settings(data=tmp_path, port=port))
+        environment = os.environ | {"ATTENTION_GYM_DATA": str(tmp_path / "data"), "ATTENTION_GYM_PORT": str(port)}
+        command = [sys.executable, "-m", "grader", "serve"]
+        told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+
+    assert (told.returncode, told.stdout) == (2, "")
+    assert f"PORT={port}: another program has that port" in told.stderr
+    assert told.stderr.count("\n") == 1
+    assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize(
-    ("host", "said"), [("192.0.2.1", "no such address"), ("no-such-host.invalid", "expected: an address of this")]
+    ("host", "said"),
+    [
+        ("192.0.2.1", "no such address"),
+        ("no-such-host.invalid", "expected: an address of this"),
+        ("..", "not an address"),
+    ],
 )
 def test_an_address_of_nobody_is_told(host: str, said: str) -> None:
     """With the setting, its value, and what would be right."""
@@ -74,12 +83,21 @@ def test_a_port_is_free_again_right_after_a_stop() -> None:
 def test_a_name_with_addresses_that_this_machine_lacks_is_served_on_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In a container `localhost` often has an address of the newer kind, and the machine none."""
+    """In a container `localhost` often has an address of the newer kind, and the machine none, or not even the kind."""
     kinds = [
+        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", 0)),
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 0)),
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
     ]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: kinds)
+    real = listening._bound
+
+    def without_the_kind(family: int, address: object) -> socket.socket:
+        if family == socket.AF_INET6:
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+        return real(family, address)
+
+    monkeypatch.setattr(listening, "_bound", without_the_kind)
     sockets = bound("localhost", 0)
     try:
         assert [one.getsockname()[0] for one in sockets] == ["127.0.0.1"]
@@ -88,14 +106,15 @@ def test_a_name_with_addresses_that_this_machine_lacks_is_served_on_the_others(
 
 
 def test_two_that_start_at_the_same_moment_are_told_as_well() -> None:
-    """Both can have the port until one of them listens; then the other one's server says so."""
-    (first,) = bound("127.0.0.1", 0)
-    (second,) = bound(*first.getsockname())
-    first.listen()
-    with pytest.raises(OSError, match="in use") as told:
-        second.listen()
-    close([first, second])
-    assert "another program has that port" in str(refusal("127.0.0.1", 7860, told.value))
+    """Both can have the port until one of them listens; then the other one says so, before it says that it serves."""
+    first = bound("127.0.0.1", 0)
+    second = bound(*first[0].getsockname())
+    try:
+        listen(first)
+        with pytest.raises(SettingsError, match="another program has that port"):
+            listen(second)
+    finally:
+        close([*first, *second])
 
 
 def test_too_few_open_files_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.box.run import Ending, Limits
+from grader.sandbox.child import Child
+from grader.sandbox.prefork import PreforkPool
 from grader.sandbox.runner import Sandbox
 from tests.jobs.classroom import until
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
@@ -107,6 +109,19 @@ def test_the_next_child_is_forked_as_soon_as_a_run_has_ended(own: Sandbox) -> No
     until(seen, "a child waits that has not rehearsed")
     assert min(rehearsed) > _REHEARSED
     assert fresh[0] not in _stock(own)
+
+
+def test_only_a_run_that_has_ended_has_the_next_child_forked() -> None:
+    """Something that kills those that wait, over and over, would otherwise have them forked over and over."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    waiting = Child(pid, os.pidfd_open(pid), (-1, -1, -1, -1)[:0])  # type: ignore[arg-type]
+    pool = PreforkPool(None, None)  # type: ignore[arg-type]  # nothing is forked here
+    pool._idle[waiting.pidfd] = waiting
+
+    assert not pool.reap(waiting.pidfd)
+    assert pool.descriptors == ()
 
 
 def faults(child: int) -> int:

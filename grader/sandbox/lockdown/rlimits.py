@@ -14,6 +14,25 @@ _STACK = 8 << 20  # what Linux gives by default; the service may have more, or n
 _PR_SET_THP_DISABLE = 41
 
 
+_OPTIONS = {  # of the shell's command, and what they count in
+    resource.RLIMIT_CPU: ("-t", 1),
+    resource.RLIMIT_AS: ("-v", 1024),
+    resource.RLIMIT_DATA: ("-d", 1024),
+    resource.RLIMIT_NOFILE: ("-n", 1),
+}
+
+
+class LimitTooLow(Exception):
+    """A limit of a run is above what this process may have, so that a run would get less than it is promised."""
+
+    def __init__(self, which: int, wanted: int) -> None:
+        option, unit = _OPTIONS.get(which, (f"(limit {which})", 1))
+        hard = resource.getrlimit(which)[1] // unit
+        super().__init__(
+            f"`ulimit {option}` is {hard} here, and a run of this exercise needs {-(-wanted // unit)}: raise it"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Mapped:
     """The memory that a process has mapped, in bytes: all of it, and the part that is private and writable."""
@@ -33,18 +52,22 @@ def set_limits(*, cpu_seconds: float, mapped: Mapped, memory_bytes: int) -> None
     mappings are removed to make room, or their pages are made writable and copied. The limit on data counts what can
     hold memory of one's own, because the filter allows no shared mapping and none that loses its right to write.
 
+    Raises:
+        LimitTooLow: the service, or the shell in which it was started, may use less itself, which nobody can raise.
+
     Args:
         cpu_seconds: processor time; the kernel counts whole seconds, so it is rounded up.
         mapped: what the process has already.
         memory_bytes: over that.
     """
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
     values = {
         resource.RLIMIT_CPU: max(1, math.ceil(cpu_seconds)),
         # Twice what is mapped: where addresses are short, the kernel leaves out the limit on data when pages become
         # writable (mprotect_fixup), so the room for the largest such change must never run out.
         resource.RLIMIT_AS: 2 * mapped.address + memory_bytes + _STACK,
         resource.RLIMIT_DATA: mapped.data + memory_bytes,
-        resource.RLIMIT_STACK: _STACK,
+        resource.RLIMIT_STACK: _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard),
         resource.RLIMIT_NPROC: 0,
         resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NOFILE: _DESCRIPTORS,
@@ -54,10 +77,11 @@ def set_limits(*, cpu_seconds: float, mapped: Mapped, memory_bytes: int) -> None
         resource.RLIMIT_NICE: 0,
         resource.RLIMIT_RTPRIO: 0,
     }
-    for which, wanted in values.items():
-        hard = resource.getrlimit(which)[1]  # of the service or the shell it was started in; nobody may raise it
-        value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(which, (value, value))
+    for which, value in values.items():
+        try:
+            resource.setrlimit(which, (value, value))
+        except ValueError as error:
+            raise LimitTooLow(which, value) from error
 
 
 def refuse_huge_pages() -> None:
