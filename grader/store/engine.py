@@ -99,10 +99,12 @@ class Database:
         try:
             self.engine.connect().close()
         except (DBAPIError, sqlite3.Error) as error:
-            why = " ".join(str(getattr(error, "orig", None) or error).split())
-            raise DatabaseUnusable(
-                f"{self.place} cannot be used: {why}{'' if self.embedded else postgres.remedy(why)}"
-            ) from None
+            raise self.unusable(error) from None
+
+    def unusable(self, error: Exception) -> DatabaseUnusable:
+        """Return what is told where the database refuses what a start needs, by `error`."""
+        why = " ".join(str(getattr(error, "orig", None) or error).split())
+        return DatabaseUnusable(f"{self.place} cannot be used: {why}{'' if self.embedded else postgres.remedy(why)}")
 
     def answers(self) -> bool:
         """Return whether it can be read now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 from alembic import command
@@ -10,6 +11,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import OperationalError
 
 from grader.errors import DatabaseUnusable, GraderFault
 from grader.store import private
@@ -24,9 +26,16 @@ def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIP
     A SQLite file that holds data is copied beside itself first (`<file>.before-<its revision>`).
 
     Raises:
-        DatabaseUnusable: a newer version has migrated it.
+        DatabaseUnusable: a newer version has migrated it, or it refuses, as on a full disk; it is left as it was.
         GraderFault: a row points at nothing afterwards; the database is left as it was.
     """
+    try:
+        _upgrade(database, revision, scripts)
+    except (OperationalError, sqlite3.OperationalError) as error:
+        raise database.unusable(error) from error
+
+
+def _upgrade(database: Database, revision: str, scripts: Path) -> None:
     config = _config(scripts)
     directory = ScriptDirectory.from_config(config)
     present = current(database)

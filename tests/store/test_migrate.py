@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import event, text
 
-from grader.errors import GraderFault
+from grader.errors import DatabaseUnusable, GraderFault
 from grader.judge.report import Report
 from grader.store import accounts, boards, migrate, roster, standings, submissions
 from grader.store.engine import Database
@@ -217,3 +217,18 @@ def test_ids_go_on_after_those_that_were_given_before_the_migration(tmp_path: Pa
 
     assert kept == User(UserId(7), "a", Role.STUDENT)
     assert fresh.id == 8
+
+
+def test_a_full_disk_at_the_start_is_told_in_one_line(tmp_path: Path) -> None:
+    """Which database, and why; with room it is made as usual."""
+    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    few = "PRAGMA max_page_count=4"  # what SQLite says then is what it says of a full disk
+    event.listen(database.engine, "connect", lambda connection, _record: connection.execute(few))
+    with pytest.raises(DatabaseUnusable, match=r"new\.sqlite3 cannot be used: database or disk is full"):
+        migrate.upgrade(database)
+    database.close()
+
+    database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+    migrate.upgrade(database)
+    assert migrate.check(database)
+    database.close()
