@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
+from unittest.mock import patch
 
 import torch
 import typer
@@ -27,6 +28,7 @@ from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.grade import grade, observe_reference
 from grader.judge.sheet import draw_up
 from grader.judge.verdicts import judge
+from grader.sandbox.child_handle import ChildHandle
 from grader.sandbox.choice import choose_box
 
 STAGES = ("draw", "reference", "take", "child", "judge", "parent", "total", "wall")
@@ -130,7 +132,9 @@ def _stages(exercise: Any, seed: int, box: Any, stock: Any, idle: float) -> list
     source = exercise.reference_path.read_text(encoding="utf-8")
     draw, sheet = _spent(lambda: draw_up(exercise, seed))
     reference, (expected, rounded) = _spent(lambda: observe_reference(exercise, sheet.plan))
-    run = box.run(sheet.plan, source, Limits(**exercise.spec.limits.model_dump()))  # children are ready for such limits
+    limits = Limits(**exercise.spec.limits.model_dump())  # children are ready for such limits
+    with patch.object(ChildHandle, "told_early", lambda _self: None, create=True):  # else its end would not be counted
+        run = box.run(sheet.plan, source, limits)
     evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
     judging, _ = _spent(lambda: judge(sheet.items, evidence))
     while stock is not None and stock.fill(lambda: False):
