@@ -26,6 +26,8 @@ ANSWER = str(ROOT / "reference" / "softmax.py")
 SIGNALLED = """
 import os, runpy, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored where these tests run in the background
+
 class Signalling:
     def find_spec(self, name, path=None, target=None):
         if name == {name!r}:

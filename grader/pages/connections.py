@@ -15,6 +15,7 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from grader.pages.listening import RESERVE
 from grader.pages.request_limits import Who
 
 HEAD_SECONDS = 15.0
@@ -163,3 +164,8 @@ def _acknowledged(connection: socket.socket) -> int:
     honest reader.
     """
     return int(BYTES_ACKED.unpack_from(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.size))[0])
+
+
+def most_with(descriptors: int) -> int:
+    """Return how many connections may be open in a process that may have so many descriptors."""
+    return (descriptors - RESERVE) // 2  # a file that is sent is open as well

@@ -8,8 +8,7 @@ from typing import Any, cast
 import uvicorn
 from fastapi import FastAPI
 
-from grader.pages.connections import ConnectionLimits, HeaderTimeout
-from grader.pages.listening import RESERVE
+from grader.pages.connections import ConnectionLimits, HeaderTimeout, most_with
 from grader.settings import Settings
 
 # With HTTPS in force there is a proxy in front, which alone knows the visitor's address. It is a neighbour: whatever a
@@ -31,7 +30,7 @@ def configured(app: FastAPI, settings: Settings, descriptors: int) -> uvicorn.Co
         descriptors: how many this process may have.
     """
     doors = ConnectionLimits(
-        most=min(settings.connections, (descriptors - RESERVE) // 2),  # a file that is sent is open as well
+        most=min(settings.connections, most_with(descriptors)),
         each=settings.connections_each,
         pace=settings.slowest_reader,
         proxied=settings.cookie_secure,
