@@ -203,7 +203,7 @@ def test_a_shell_that_allows_a_run_less_than_it_is_promised_is_told(limit: str) 
     command = f"ulimit {limit}; exec {sys.executable} -m grader grade softmax {ANSWER}"
     few = os.environ | {
         "OPENBLAS_NUM_THREADS": "1"
-    }  # each thread of it takes memory, and a machine may have many cores
+    }  # each takes memory, and there may be many cores
     told = subprocess.run(["bash", "-c", command], cwd=ROOT, env=few, capture_output=True, text=True)
 
     assert (told.returncode, told.stdout) == (1, "")
