@@ -201,9 +201,7 @@ def test_a_shell_that_allows_too_little_is_told(limit: str) -> None:
 def test_a_shell_that_allows_a_run_less_than_it_is_promised_is_told(limit: str) -> None:
     """Nobody can raise that; a run under lower limits would be blamed for what it may use."""
     command = f"ulimit {limit}; exec {sys.executable} -m grader grade softmax {ANSWER}"
-    few = os.environ | {
-        "OPENBLAS_NUM_THREADS": "1"
-    }  # each takes memory, and there may be many cores
+    few = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # each takes memory, and there may be many cores
     told = subprocess.run(["bash", "-c", command], cwd=ROOT, env=few, capture_output=True, text=True)
 
     assert (told.returncode, told.stdout) == (1, "")
