@@ -133,7 +133,7 @@ def _stages(exercise: Any, seed: int, box: Any, stock: Any, idle: float) -> list
     draw, sheet = _spent(lambda: draw_up(exercise, seed))
     reference, (expected, rounded) = _spent(lambda: observe_reference(exercise, sheet.plan))
     limits = Limits(**exercise.spec.limits.model_dump())  # children are ready for such limits
-    with patch.object(ChildHandle, "told_early", lambda _self: None, create=True):  # else its end would not be counted
+    with patch.object(ChildHandle, "early_facts", lambda _self: None, create=True):  # else its end would not be counted
         run = box.run(sheet.plan, source, limits)
     evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
     judging, _ = _spent(lambda: judge(sheet.items, evidence))

@@ -20,10 +20,10 @@ from urllib.request import urlopen
 
 from sqlalchemy import text
 
-from benchmarks.storm_site import free_port
 from grader.exercise.catalog import ROOT
 from grader.settings import PREFIX, Settings
 from grader.store.engine import Database
+from tests.machine import free_port
 
 WAL_WRITER = "120"  # the byte of SQLite's shared file that is locked by whoever writes
 SECRET = "of all machines of the crash, and not to be guessed"

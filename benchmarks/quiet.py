@@ -22,7 +22,6 @@ from pathlib import Path
 import typer
 
 from benchmarks.scale_out import Course, below, program
-from benchmarks.storm_site import free_port
 from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.engine import GradingEngine
@@ -31,6 +30,7 @@ from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs import postgres
 from tests.jobs.classroom import full_marks, hand_in
+from tests.machine import free_port
 
 SETTLE_SECONDS = 30.0  # after the first answer: the second grading process warms up, too
 

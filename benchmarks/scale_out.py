@@ -28,7 +28,6 @@ import typer
 from sqlalchemy import text
 
 from benchmarks.sleepers import SLEEP_SECONDS, all_sleeping, sleeping
-from benchmarks.storm_site import free_port
 from grader.exercise.catalog import ROOT, Catalog
 from grader.grading_process import assemble
 from grader.sandbox.plain import PlainBox
@@ -38,6 +37,7 @@ from grader.store.engine import Database
 from grader.store.records import Role
 from tests.jobs import networks, postgres
 from tests.jobs.networks import Network
+from tests.machine import free_port
 
 ANSWER = "exercises/softmax/examples/right_detached_max.py"
 SECRET = "of all machines of the measurement, and not to be guessed"

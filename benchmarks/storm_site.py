@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from grader.settings import PREFIX, Settings
 from grader.store import accounts, migrate
 from grader.store.engine import Database
 from grader.store.records import Role
+from tests.machine import free_port, stat_of
 
 START_SECONDS = 600
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -104,37 +104,23 @@ def seconds_of(pid: int) -> tuple[float, float]:
 
 
 def _descendants(pid: int) -> list[int]:
-    parents = {int(entry.name): _parent(entry) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
+    parents = {int(entry.name): _parent(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
     found, level = [], [pid]
     while level := [child for child, parent in parents.items() if parent in level]:
         found += level
     return found
 
 
-def _parent(entry: Path) -> int:
-    fields = _stat(entry)
+def _parent(pid: str) -> int:
+    fields = stat_of(pid)
     return int(fields[1]) if fields else 0
 
 
 def _times(pid: int) -> tuple[float, float]:
-    fields = _stat(Path("/proc") / str(pid))
+    fields = stat_of(pid)
     if not fields:
         return 0.0, 0.0
     return (int(fields[11]) + int(fields[12])) / TICKS, (int(fields[13]) + int(fields[14])) / TICKS
-
-
-def _stat(entry: Path) -> list[str]:
-    """Return the fields of a process's `stat` after its name; none if it has ended."""
-    try:
-        return (entry / "stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def free_port() -> int:
-    """Return a port of this machine that nobody listens at."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def _await(server: subprocess.Popen[bytes], port: int) -> None:

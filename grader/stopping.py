@@ -41,7 +41,7 @@ def end_first(end: Callable[[], None]) -> None:
 @contextmanager
 def ending_first(end: Callable[[], None]) -> Iterator[None]:
     """Do so for the length of a block."""
-    _ENDS.append(end)
+    end_first(end)
     try:
         yield
     finally:

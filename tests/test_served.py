@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import socket
 import sqlite3
 import stat
 import subprocess
@@ -21,6 +20,7 @@ import pytest
 from grader.exercise.catalog import ROOT
 from grader.pages.server import about_the_code, is_seen_by_a_person, weakness_of
 from grader.store import keys
+from tests.machine import free_port
 from tests.pages.conftest import wait_for
 from tests.store.test_private import read_by_another_user
 
@@ -76,9 +76,8 @@ class Served:
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
     """Serve in a folder that everybody may enter, with a umask of 0, and let a few people come by."""
-    with tempfile.TemporaryDirectory() as place, socket.create_server(("127.0.0.1", 0)) as free:
-        top, port = Path(place), free.getsockname()[1]
-        free.close()
+    with tempfile.TemporaryDirectory() as place:
+        top, port = Path(place), free_port()
         top.chmod(0o755)
         (top / "tmp").mkdir(0o700)
         environment = os.environ | {

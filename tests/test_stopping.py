@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import signal
-import socket
 import subprocess
 import sys
 from functools import partial
@@ -19,6 +18,7 @@ from grader.exercise.catalog import ROOT
 from grader.jobs.supervisor import WorkerSupervisor
 from grader.settings import Settings
 from tests.jobs.classroom import until
+from tests.machine import free_port, is_running
 from tests.test_bootstrap import descendants
 
 ANSWER = str(ROOT / "reference" / "softmax.py")
@@ -62,14 +62,6 @@ from tests.sandbox.errand import plan
 stopping.stop_at_once()
 PlainBox().run(plan(), sys.argv[1], Limits(wall_seconds=60))
 """
-
-
-def is_running(pid: int) -> bool:
-    """Return whether a process runs, which one that nobody has waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -219,10 +211,3 @@ def test_a_log_that_is_full_holds_up_no_stop() -> None:
     told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60)
 
     assert told.returncode == 128 + signal.SIGTERM
-
-
-def free_port() -> int:
-    """Return a port that nobody has at the moment."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port

@@ -17,8 +17,10 @@ from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnav
 from grader.local import WrongUse
 
 WRONG, MISUSED, INTERRUPTED = 1, 2, 130
-_UNMAPPED = "failed to map segment"  # so the loader of libraries says that there is no memory
+_UNMAPPED = ("failed to map segment", "cannot allocate memory")  # so the loader of libraries says it
+_NO_MEMORY = "there is too little memory for this command here; `ulimit -v` shows a limit on it, if there is one"
 _LACKS = {
+    errno.ENOMEM: _NO_MEMORY,
     errno.EMFILE: "this process may have too few open files; `ulimit -n` shows how many; raise that",
     errno.ENFILE: "this machine has no room for another open file; close other programs",
     errno.EAGAIN: "nobody takes the output, or no more processes can be started; `ulimit -u` shows how many",
@@ -64,9 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.Abort:
         return _say("stopped", INTERRUPTED)
     except (OSError, MemoryError, ImportError) as refused:
-        if not _lacking(refused):
+        if not (lack := _lacking(refused)):
             raise
-        return _say(_lacking(refused), WRONG)
+        return _say(lack, WRONG)
     if not given:
         return _say("name a command; the help above lists them", MISUSED)
     return code if isinstance(code, int) else 0
@@ -74,15 +76,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _lacking(refused: Exception) -> str:
     """Return what this process lacks where the system has refused it something, nothing for any other reason."""
-    if (
-        isinstance(refused, MemoryError)
-        or "cannot allocate memory" in str(refused).lower()
-        or _UNMAPPED in str(refused)
-    ):
-        return "there is too little memory for this command here; `ulimit -v` shows a limit on it, if there is one"
     if isinstance(refused, OSError):
         return _LACKS.get(refused.errno or 0, "")
-    return ""
+    without_memory = isinstance(refused, MemoryError) or any(text in str(refused) for text in _UNMAPPED)
+    return _NO_MEMORY if without_memory else ""
 
 
 def _say(text: str, code: int) -> int:

@@ -148,7 +148,7 @@ class WorkerSupervisor(TableQueue):
             AuthorError: an exercise is written wrongly.
             GraderFault: it did not start.
         """
-        return self._warm(self._processes[0])
+        return self._await(self._processes[0])
 
     def wake(self, queue: str) -> None:
         """Wake a worker in one of the processes; each looks twice a second anyway."""
@@ -228,13 +228,13 @@ class WorkerSupervisor(TableQueue):
             self._processes[place] = fresh = WorkerProcess(self._start, place)
             if self._leaving.is_set():  # whoever said so may not have seen it
                 fresh.abandon()
-            self._warm(fresh)
+            self._await(fresh)
         except (GraderFault, OSError) as fault:  # no process or descriptor to be had; tried again after a pause
             if not self._leaving.is_set():
                 LOG.error("a grading process did not start: %s", fault)
 
-    def _warm(self, process: WorkerProcess) -> Ready:
-        """Return what a process says of itself once it is warm; one that does not get warm is ended."""
+    def _await(self, process: WorkerProcess) -> Ready:
+        """Return what a process says of itself once it is warm; end it if it does not get warm."""
         try:
             return process.wait()
         except (GraderFault, OSError):

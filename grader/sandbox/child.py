@@ -38,12 +38,13 @@ class Child:
     """A child that waits for its job: its process id and descriptor, and our ends of its channels.
 
     `ends` are for its runner: the memory for its job, its answer, its prints, and the line on which it is told to
-    start. A child whose line is closed before that exits.
+    start. A child whose line is closed before that exits. `rehearsed` says whether it has run a job of ours.
     """
 
     pid: int
     pidfd: int
     ends: tuple[int, int, int, int]
+    rehearsed: bool
 
     def close(self) -> None:
         """Close our copy of the ends."""
@@ -75,7 +76,7 @@ def fork_child(walls: Walls, limits: ChildLimits, *, rehearsed: bool) -> Child:
     if pid == 0:
         _run_child(Openings(job, result_end, output_end, line_end), walls, limits, rehearsed=rehearsed)
     _close((result_end, output_end, line_end))
-    return Child(pid, pidfd, (job, result, output, line))
+    return Child(pid, pidfd, (job, result, output, line), rehearsed)
 
 
 def send(channel: socket.socket, message: dict[str, object], *descriptors: int) -> None:

@@ -76,7 +76,7 @@ class ChildHandle(ProcessHandle):
             raise ZygoteLost("a child died while it waited for its job")
         return {**end, "cpu": max(0.0, end["cpu"] - self._spent)}
 
-    def told_early(self) -> dict[str, Any] | None:
+    def early_facts(self) -> dict[str, Any] | None:
         """Return what the kernel will say of it; to end takes it as long as a call, and nobody has to wait for that.
 
         One that has much memory takes longer, and the next one may need the room.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Iterable
 from contextlib import suppress
 
 from grader.sandbox.child import Child, ChildLimits, fork_child, send
@@ -27,8 +28,7 @@ class PreforkPool:
 
     def __init__(self, walls: Walls, ranks: Ranks) -> None:
         self._walls, self._ranks = walls, ranks
-        self._idle: dict[int, Child] = {}  # rehearsed; by process descriptor, as below
-        self._next: dict[int, Child] = {}  # not rehearsed, one at most
+        self._idle: dict[int, Child] = {}  # all rehearsed, or one that has not; by process descriptor, as below
         self._running: dict[int, tuple[Child, socket.socket]] = {}
         self._limits = ChildLimits(cpu=0, memory=0)  # nobody's yet
         self._missing = 0
@@ -36,7 +36,7 @@ class PreforkPool:
     @property
     def descriptors(self) -> tuple[int, ...]:
         """The process descriptors of all children; one that can be read has ended."""
-        return (*self._running, *self._idle, *self._next)
+        return (*self._running, *self._idle)
 
     @property
     def is_busy(self) -> bool:
@@ -52,11 +52,9 @@ class PreforkPool:
         """Hand a child to the runner at the other end of `report`, or say there why there can be none."""
         if limits != self._limits:
             self._limits = limits
-            self._end(self._idle)
-            self._end(self._next)
+            self._end(self._idle.values())
         try:
-            ready = self._idle or self._next
-            child = ready.popitem()[1] if ready else self._fork(limits, rehearsed=False)
+            child = self._idle.popitem()[1] if self._idle else self._fork(limits, rehearsed=False)
         except OSError as error:
             send(report, {"refused": str(error)})
             report.close()
@@ -68,7 +66,7 @@ class PreforkPool:
     def fork_ahead(self) -> None:
         """Fork one more child for the pool; where there can be none, try no more until another run is over."""
         self._missing -= 1
-        self._end(self._next)
+        self._end(child for child in self._idle.values() if not child.rehearsed)
         try:
             child = self._fork(self._limits, rehearsed=True)
         except OSError:
@@ -78,29 +76,29 @@ class PreforkPool:
 
     def fork_next(self) -> None:
         """Fork the next run's child, unless there is one; where there can be none, that run will be told."""
-        if not self._idle and not self._next:
+        if not self._idle:
             with suppress(OSError):
                 child = self._fork(self._limits, rehearsed=False)
-                self._next[child.pidfd] = child
+                self._idle[child.pidfd] = child
 
     def reap(self, pidfd: int) -> bool:
         """Reap a child that has ended; tell its runner what the kernel says of it, and return whether it had one."""
-        for ready in (self._idle, self._next):
-            if (waiting := ready.pop(pidfd, None)) is not None:
-                waiting.close()
-                waiting.wait()
-                return False
+        if pidfd in self._idle:
+            child = self._idle.pop(pidfd)
+            child.close()
+            child.wait()
+            return False
         child, report = self._running.pop(pidfd)
         send(report, child.wait())
         report.close()
-        self._missing = _SIZE - len(self._idle)
+        self._missing = _SIZE - sum(child.rehearsed for child in self._idle.values())
         return True
 
     def _fork(self, limits: ChildLimits, *, rehearsed: bool) -> Child:
         with self._ranks.forking():
             return fork_child(self._walls, limits, rehearsed=rehearsed)
 
-    def _end(self, waiting: dict[int, Child]) -> None:
-        for pidfd, child in list(waiting.items()):
+    def _end(self, waiting: Iterable[Child]) -> None:
+        for child in list(waiting):
             os.kill(child.pid, signal.SIGKILL)
-            self.reap(pidfd)
+            self.reap(child.pidfd)

@@ -53,7 +53,7 @@ class ProcessHandle:
         message, _ = self._receive()
         return message if "status" in message else None
 
-    def told_early(self) -> dict[str, Any] | None:
+    def early_facts(self) -> dict[str, Any] | None:
         """Return what the kernel will say of a child that has done its work, None where one has to wait for its end."""
         return None
 

@@ -115,7 +115,7 @@ class RunMonitor:
             if child.report.fileno() in ready and (end := child.next_message()) is not None:
                 self._drain(takers)
                 return end
-            if self._reader.finished and (end := child.told_early()) is not None:
+            if self._reader.finished and (end := child.early_facts()) is not None:
                 self._drain(takers)
                 return end
             self._enforce(child)

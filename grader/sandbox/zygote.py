@@ -66,11 +66,10 @@ def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.M
         served = [pool.reap(pidfd) for pidfd in ready - {control.fileno()}]
         if control.fileno() in ready and not _take_order(control, pool):
             return
-        if unfolded:  # before any child is ready: what is folded is no longer shared with children
-            if not ready:
-                hugepages.fold(unfolded.pop())
-        elif any(served):
+        if any(served) and not unfolded:
             pool.fork_next()
+        elif not ready and unfolded:  # before any child is ready: what is folded is no longer shared with children
+            hugepages.fold(unfolded.pop())
         elif not ready:
             pool.fork_ahead()
 

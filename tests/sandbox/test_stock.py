@@ -14,6 +14,7 @@ from grader.sandbox.child import Child
 from grader.sandbox.prefork import PreforkPool
 from grader.sandbox.runner import Sandbox
 from tests.jobs.classroom import until
+from tests.machine import MINOR_FAULTS, SYSTEM_TICKS, USER_TICKS, stat_of
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.user_story import children_of, innermost, wait_for_run
 
@@ -116,7 +117,7 @@ def test_only_a_run_that_has_ended_has_the_next_child_forked() -> None:
     pid = os.fork()
     if pid == 0:
         os._exit(0)
-    waiting = Child(pid, os.pidfd_open(pid), (-1, -1, -1, -1)[:0])  # type: ignore[arg-type]
+    waiting = Child(pid, os.pidfd_open(pid), (), rehearsed=True)  # type: ignore[arg-type]
     pool = PreforkPool(None, None)  # type: ignore[arg-type]  # nothing is forked here
     pool._idle[waiting.pidfd] = waiting
 
@@ -126,7 +127,7 @@ def test_only_a_run_that_has_ended_has_the_next_child_forked() -> None:
 
 def faults(child: int) -> int:
     """Return how many page faults a process has had."""
-    return int(Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[7])
+    return int(stat_of(child)[MINOR_FAULTS])
 
 
 def test_whoever_is_told_of_a_run_need_not_wait_for_the_end_of_its_child(sandbox: Sandbox) -> None:
@@ -193,7 +194,7 @@ def test_getting_ready_is_not_counted_as_the_students(sandbox: Sandbox) -> None:
     """A run that computes nothing has used less processor time than its child, which rehearsed before."""
     sandbox.run(plan(), HONEST, _PATIENT)
     child = _stock(sandbox)[-1]
-    ticks = sum(map(int, Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:13]))
+    ticks = sum(map(int, stat_of(child)[USER_TICKS : SYSTEM_TICKS + 1]))
     run = sandbox.run(plan(), "import os\nos._exit(0)", _PATIENT)
     assert run.ending is Ending.CRASHED
     assert run.cpu_seconds < 0.05 + ticks / os.sysconf("SC_CLK_TCK")

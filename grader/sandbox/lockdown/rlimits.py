@@ -52,13 +52,13 @@ def set_limits(*, cpu_seconds: float, mapped: Mapped, memory_bytes: int) -> None
     mappings are removed to make room, or their pages are made writable and copied. The limit on data counts what can
     hold memory of one's own, because the filter allows no shared mapping and none that loses its right to write.
 
-    Raises:
-        LimitTooLow: the service, or the shell in which it was started, may use less itself, which nobody can raise.
-
     Args:
         cpu_seconds: processor time; the kernel counts whole seconds, so it is rounded up.
         mapped: what the process has already.
         memory_bytes: over that.
+
+    Raises:
+        LimitTooLow: the service, or the shell in which it was started, may use less itself, which nobody can raise.
     """
     hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
     values = {
