@@ -63,7 +63,7 @@ def work(descriptor: int) -> None:
 
 
 def _abandon(coming: BoxToCome) -> NoReturn:
-    """End while nothing is graded yet; no exception, since torch, while it is imported, loses one or aborts."""
+    """End while nothing is graded yet; without an exception, for the reason that `stopping` gives."""
     coming.kill()
     os._exit(0)
 

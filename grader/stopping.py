@@ -1,6 +1,6 @@
-"""How a command ends at a signal while it starts: at once, with one word, and with nothing left running.
+"""How a command that is still starting ends at a signal: at once, with one word, and with nothing left running.
 
-No exception is raised, as Python does otherwise: torch, while it is imported, loses one or aborts.
+The handlers raise no exception, unlike Python's own: while torch is imported it may swallow one, or abort.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ENDS: list[Callable[[], None]] = []
 
 
 def stop_at_once() -> None:
-    """From now on, end this process at the first signal; one that is ignored, as behind `&`, stays so."""
+    """From now on, end this process at the first SIGINT or SIGTERM; one that is ignored, as behind `&`, stays so."""
     for known in _USUAL:
         if signal.getsignal(known) is not signal.SIG_IGN:
             signal.signal(known, _stop)
@@ -53,6 +53,6 @@ def _stop(number: int, _frame: FrameType | None) -> None:
         with suppress(Exception):
             end()
     with suppress(OSError, ValueError):  # nobody reads any more
-        if select.select([], [2], [], 0)[1]:  # a log that is full must not hold it up
+        if select.select([], [2], [], 0)[1]:  # a pipe that is full must not block the stop
             os.write(2, b"stopped\n")
     os._exit(128 + number)

@@ -202,7 +202,7 @@ def test_a_shell_that_allows_a_run_less_than_it_is_promised_is_told(limit: str) 
 
 
 def test_a_log_that_is_full_holds_up_no_stop() -> None:
-    """Whoever should read it may hang itself."""
+    """The program that should read it may be stuck."""
     code = (
         "import os, signal; from grader import stopping; reading, full = os.pipe(); os.set_blocking(full, False)\n"
         "try:\n    while True: os.write(full, bytes(4096))\nexcept BlockingIOError: os.set_blocking(full, True)\n"

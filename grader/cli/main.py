@@ -23,7 +23,7 @@ _LACKS = {
     errno.ENOMEM: _NO_MEMORY,
     errno.EMFILE: "this process may have too few open files; `ulimit -n` shows how many; raise that",
     errno.ENFILE: "this machine has no room for another open file; close other programs",
-    errno.EAGAIN: "nobody takes the output, or no more processes can be started; `ulimit -u` shows how many",
+    errno.EAGAIN: "nobody reads the output, or no more processes can be started; `ulimit -u` shows how many",
     errno.ENOSPC: "there is no space left on the disk",
     errno.EDQUOT: "your share of the disk is used up",
     errno.EFBIG: "this process may write too little into a file; `ulimit -f` shows how much",

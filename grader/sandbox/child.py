@@ -22,7 +22,7 @@ from grader.sandbox.lockdown.walls import Openings, Walls, put_up
 
 # Kept here: a submission may put something else into `os` and `time`, and a fork must never return.
 _end, _sleep = os._exit, time.sleep
-_KILLED_SECONDS = 5.0  # in which whoever has read the whole answer ends the child
+_KILLED_SECONDS = 5.0  # at most; whoever has read the whole answer kills the child
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _run_child(openings: Openings, walls: Walls, limits: ChildLimits, *, rehears
         os.close(LINE)
         code = interior.perform(JOB, RESULT) if start else 0
         if start and code == 0:
-            _sleep(_KILLED_SECONDS)  # whoever ends by itself is gone before anybody asks what it used
+            _sleep(_KILLED_SECONDS)  # once it has exited, nobody can read how much memory it used
     except rlimits.LimitTooLow as missing:
         os.write(LINE, json.dumps({"missing": str(missing)}).encode())
     except BaseException:  # noqa: BLE001  # a wall did not go up; a fork must never return into the zygote's loop

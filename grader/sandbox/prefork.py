@@ -4,8 +4,8 @@ A child in the pool has been forked, is locked in, and has run a job of our own,
 run writes are its own already: its job then starts at once, and without two thousand page faults. Like any child it
 serves one run. The pool is for the limits that the last run had. It is filled after a moment without runs, so that it
 takes no processor time from any. Where runs follow each other, a child for the next is forked as soon as one has ended:
-it would have to be forked anyway, and so its walls go up while the last run is judged. It has not rehearsed, and makes
-way for those that have.
+it would have to be forked anyway, and so its walls go up while the last run is judged. It has not rehearsed, and is
+replaced by children that have.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def test_each_child_in_stock_serves_one_run(sandbox: Sandbox) -> None:
 
 
 def test_the_next_child_is_forked_as_soon_as_a_run_has_ended(own: Sandbox) -> None:
-    """Its walls go up while the last run is judged. It has not rehearsed, and makes way for those that have."""
+    """Its walls go up while the last run is judged. It has not rehearsed, and is replaced by those that have."""
     own.run(plan(), HONEST, _PATIENT)
     _stock(own)  # so much for what is done once, after a start
     forking = innermost(own._zygote._process.pid)
