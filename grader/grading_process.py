@@ -11,7 +11,7 @@ from functools import partial
 
 import torch
 
-from grader.box.run import Box
+from grader.box.run import Box, Limits
 from grader.checks.registry import given_options
 from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.exercise.catalog import Catalog
@@ -32,6 +32,7 @@ from grader.log import set_up_log
 from grader.sandbox.choice import BoxToCome
 from grader.sandbox.gpu.box import DeviceBox
 from grader.sandbox.gpu.found import there_is_a_gpu
+from grader.sandbox.runner import Sandbox
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.engine import PATIENCE_SECONDS, Database
@@ -55,6 +56,7 @@ def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, f
         catalog = Catalog.load()
         check_options(catalog)
         box = chosen_box(settings, coming)
+        check_limits(catalog, box)
     except AuthorError as error:
         send(connection, WronglyWritten(str(error)))
         return
@@ -89,6 +91,18 @@ def check_options(catalog: Catalog) -> None:
             given_options(exercise.spec)
         except AuthorError as error:
             raise AuthorError(f"`{exercise.folder / 'exercise.toml'}`: {error}") from error
+
+
+def check_limits(catalog: Catalog, box: Box) -> None:
+    """Look whether this machine allows what the exercises promise a run, now and not at the first submission.
+
+    Raises:
+        SandboxUnavailable: it does not; the text says which limit has to be raised.
+    """
+    promised = [exercise.spec.limits for exercise in catalog.values()]
+    if promised and isinstance(box, Sandbox):
+        seconds = max(limits.cpu_seconds for limits in promised)
+        box.check(Limits(cpu_seconds=seconds, memory_bytes=max(limits.memory_bytes for limits in promised)))
 
 
 def choose_gpu(settings: Settings) -> DeviceBox | None:

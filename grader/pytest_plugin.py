@@ -19,7 +19,7 @@ import pytest
 
 from grader import local
 from grader.checks.finding import Verdict
-from grader.errors import AuthorError, GraderError, GraderFault
+from grader.errors import AuthorError, GraderError, GraderFault, SandboxUnavailable
 from grader.exercise.catalog import Exercise
 from grader.judge.report import CheckResult, Report, Status
 
@@ -148,7 +148,7 @@ class ReportItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the message alone; a traceback through the grader would help nobody."""
-        if isinstance(excinfo.value, (DidNotPass, local.WrongUse)):
+        if isinstance(excinfo.value, (DidNotPass, local.WrongUse, SandboxUnavailable)):
             return str(excinfo.value)
         if isinstance(excinfo.value, GraderFault):
             return f"Sorry, this is our fault and not your code's: {excinfo.value}"

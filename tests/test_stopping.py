@@ -198,7 +198,39 @@ def test_a_shell_that_allows_a_run_less_than_it_is_promised_is_told(limit: str) 
 
     assert (told.returncode, told.stdout) == (1, "")
     option, number = limit.split()
-    assert f"`ulimit {option}` is {number} here, and a run of this exercise needs" in told.stderr
+    assert f"`ulimit {option}` is {number} here, and a run here needs" in told.stderr
+
+
+def test_a_service_that_could_grade_nothing_does_not_start(tmp_path: Path) -> None:
+    """Each submission would be tried three times, and told that something of ours broke."""
+    command = f"ulimit -t 4; exec {sys.executable} -m grader serve"
+    environment = os.environ | {
+        "ATTENTION_GYM_DATA": str(tmp_path / "data"),
+        "ATTENTION_GYM_PORT": str(free_port()),
+        "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
+    }
+    told = subprocess.run(["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert (told.returncode, told.stdout) == (1, "")
+    assert "`ulimit -t` is 4 here, and a run here needs" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_the_plugin_tells_a_limit_without_an_apology(tmp_path: Path) -> None:
+    """It is not our fault, and whoever started it can raise it."""
+    run = f"{sys.executable} -m pytest -q -x -p no:cacheprovider --exercise softmax {ANSWER}"
+    told = subprocess.run(["bash", "-c", f"ulimit -t 4; exec {run}"], cwd=ROOT, capture_output=True, text=True)
+
+    assert "`ulimit -t` is 4 here" in told.stdout
+    assert "our fault" not in told.stdout
+
+
+@pytest.mark.parametrize("away", ["2>&-", "2>/dev/full"])
+def test_a_refusal_that_nobody_can_read_has_its_exit_code(away: str) -> None:
+    """Scripts ask for it."""
+    command = f"exec {sys.executable} -m grader grade no_such_exercise {ANSWER} {away}"
+
+    assert subprocess.run(["bash", "-c", command], cwd=ROOT).returncode == 2
 
 
 def test_a_log_that_is_full_holds_up_no_stop() -> None:

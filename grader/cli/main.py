@@ -9,6 +9,7 @@ import errno
 import io
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import typer
 
@@ -57,9 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(str(refusal), MISUSED)
     except typer.TyperException as misuse:
         return _say(f"{misuse.format_message().rstrip('.')}; see `python -m grader --help`", MISUSED)
-    except SandboxUnavailable as missing:
-        return _say(f"{missing}. `python -m grader doctor` shows every wall.", WRONG)
-    except DatabaseUnusable as reason:
+    except (SandboxUnavailable, DatabaseUnusable) as reason:
         return _say(str(reason), WRONG)
     except GraderFault as fault:
         return _say(f"Sorry, this is our fault and not your code's: {fault}", WRONG)
@@ -83,7 +82,9 @@ def _lacking(refused: Exception) -> str:
 
 
 def _say(text: str, code: int) -> int:
-    sys.stderr.write(" ".join(text.split()) + "\n")
+    with suppress(OSError, AttributeError):  # closed or full; the exit code says it too
+        sys.stderr.write(" ".join(text.split()) + "\n")
+        sys.stderr.flush()
     return code
 
 

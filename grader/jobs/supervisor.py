@@ -237,9 +237,12 @@ class WorkerSupervisor(TableQueue):
         """Return what a process says of itself once it is warm; end it if it does not get warm."""
         try:
             return process.wait()
-        except (GraderFault, OSError):
+        except GraderFault:
             process.end(0.0)
             raise
+        except OSError as error:  # its connection was closed: it was ended meanwhile
+            process.end(0.0)
+            raise GraderFault(f"a grading process was ended before it could grade: {error}") from error
 
     def _heed(self, message: Message) -> None:
         if isinstance(message, TryoutDone):

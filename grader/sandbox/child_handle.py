@@ -49,19 +49,31 @@ class ChildHandle(ProcessHandle):
             file.write(job)
         os.lseek(self._job, 0, os.SEEK_SET)
         fcntl.fcntl(self._job, _F_ADD_SEALS, _ALL_SEALS)  # a pipe would have to be fed while we watch
+        self.get_ready()
+        self.before = self.used()
+        try:
+            self._line.send(_START)
+        except OSError as error:
+            raise ZygoteLost(f"a child died while it waited for its job: {error}") from error
+        self._waited = super().seconds_without_core()
+
+    def get_ready(self) -> None:
+        """Wait until its walls are up.
+
+        Raises:
+            ZygoteLost: one did not go up, or it died.
+            SandboxUnavailable: this machine allows a run less than it is promised.
+        """
         try:
             self._line.settimeout(_UP_SECONDS)
             up = json.loads(self._line.recv(MESSAGE_BYTES) or "{}")
-            if "missing" in up:
-                raise SandboxUnavailable(up["missing"])
-            self.before = self.used()
-            self._line.send(_START)
-        except OSError as error:
-            up = {"error": str(error)}
+        except OSError:
+            up = {}
+        if "missing" in up:
+            raise SandboxUnavailable(up["missing"])
         if "spent" not in up:
             raise ZygoteLost(f"a child did not get ready: {self._said()}")
         self.resident, self._spent = up["up"], up["spent"]
-        self._waited = super().seconds_without_core()
 
     def next_message(self) -> dict[str, Any] | None:
         """Read one message, as for any child; what it used to get ready is not the student's.

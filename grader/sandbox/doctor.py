@@ -135,7 +135,7 @@ def require_floor(found: MachineReport | None = None, *, allow_one_wall: bool = 
     missing = next(wall for wall in found.walls if not wall.bites)
     raise SandboxUnavailable(
         f"no sandbox on this machine: the wall `{missing.name}` does not hold ({missing.detail});"
-        f" it needs {missing.remedy}"
+        f" it needs {missing.remedy}. `python -m grader doctor` shows every wall."
     )
 
 

@@ -80,6 +80,16 @@ class Sandbox:
                     raise Killed("the kernel ended the sandbox's zygote twice, for lack of memory") from lost
                 raise
 
+    def check(self, limits: Limits) -> None:
+        """Look whether this machine allows a run with these limits.
+
+        Raises:
+            SandboxUnavailable: it does not; the text says which limit has to be raised.
+            GraderFault: no child got ready.
+        """
+        with self._lease() as zygote, closing(zygote.start(limits)) as child:
+            child.get_ready()
+
     def renew(self) -> None:
         """Put a fresh zygote in the place of the present one; runs under way finish where they are.
 

@@ -235,3 +235,12 @@ def test_a_process_that_does_not_get_warm_in_time_is_ended(
 
     assert late[0].returncode == -signal.SIGKILL
     assert supervisor.drain(PATIENCE_SECONDS)
+
+
+def test_a_stop_while_somebody_waits_for_the_first_process_is_told_as_such(database: Database, tmp_path: Path) -> None:
+    """The connection is closed under whoever waits."""
+    supervisor = WorkerSupervisor(database, partial(first_alone, tmp_path, []), 1)
+    supervisor._processes[0].end(0.0)
+
+    with pytest.raises(GraderFault, match="ended before it could grade"):
+        supervisor.wait()

@@ -28,9 +28,7 @@ class LimitTooLow(Exception):
     def __init__(self, which: int, wanted: int) -> None:
         option, unit = _OPTIONS.get(which, (f"(limit {which})", 1))
         hard = resource.getrlimit(which)[1] // unit
-        super().__init__(
-            f"`ulimit {option}` is {hard} here, and a run of this exercise needs {-(-wanted // unit)}: raise it"
-        )
+        super().__init__(f"`ulimit {option}` is {hard} here, and a run here needs {-(-wanted // unit)}: raise it")
 
 
 @dataclass(frozen=True, slots=True)
