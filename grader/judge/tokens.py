@@ -37,6 +37,23 @@ def tokens(text: str) -> Iterator[str]:
     return (found[0] for found in _TOKEN.finditer(plain))
 
 
+def logical_lines(text: str) -> Iterator[list[str]]:
+    """Yield the tokens of each line that ends outside of brackets, without comments and the signs that join lines."""
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    line: list[str] = []
+    depth, end, joined = 0, 0, False
+    for found in _TOKEN.finditer(plain):
+        token, start = found[0], found.start()
+        if line and depth == 0 and not joined and "\n" in plain[end:start]:
+            yield line
+            line = []
+        depth = max(depth + (token in "([{") - (token in ")]}"), 0)
+        end, joined = found.end(), token == "\\"
+        if not joined and token[0] != "#":
+            line.append(token)
+    yield line
+
+
 def magic(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each command for IPython begins and ends: `%` or `!` where Python has the beginning of a statement.
 

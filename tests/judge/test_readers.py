@@ -60,6 +60,7 @@ def _typed(text: str) -> None:
 READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
     "clues": lambda text: inspection._read.__wrapped__(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
+    "clues without a word that tells": lambda text: inspection._read.__wrapped__(text, ("softmax",), ("attend",)),
     "precision": names_single_precision,
     "notebook": lambda text: _source(json.dumps({"cells": [{"cell_type": "code", "source": text}] * 3})),
     "lines of definitions": lambda text: outline.assignments(f"def f(x):\n    return x\n{text}", "x"),
@@ -223,7 +224,7 @@ def test_patterns_need_time_in_proportion() -> None:
         if str(path.relative_to(ROOT / "grader").with_suffix("")) in _OF_TORCH:
             continue
         for pattern in _patterns(path):
-            letters = sorted({*_samples(parser.parse(pattern.pattern, pattern.flags)), "a"})[:5]
+            letters = [*sorted({*_samples(parser.parse(pattern.pattern, pattern.flags))} - {"a"})[:5], "a"]
             for first, second in product(letters, repeat=2):
 
                 def text(size: int, row: str = first + second) -> str:

@@ -20,7 +20,7 @@ from grader.judge.inspection.likeness import MANY, runs_in_common
 from grader.judge.inspection.names import Names
 from grader.judge.inspection.reach import reached
 from grader.judge.inspection.tree import LONGEST, is_readable, tree_of
-from grader.judge.inspection.unusual import REPLACES, WORDS, is_behind, unusual
+from grader.judge.inspection.unusual import WORDS, is_behind, replaces, unusual
 from grader.judge.text import clean
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -85,7 +85,7 @@ def _is_worth_it(text: str, forbidden: Forbidden) -> bool:
     """Return whether a text may name anything; Python takes wide and mathematical letters for plain ones."""
     words = set(_WORD.findall(text))
     named = not words.isdisjoint(forbidden.names | WORDS) or any(map(is_behind, words))
-    return named or not text.isascii() or REPLACES.search(text) is not None
+    return named or not text.isascii() or replaces(text)
 
 
 def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]:

@@ -6,6 +6,7 @@ import ast
 import re
 
 from grader.judge.inspection.names import Names, text_of
+from grader.judge.tokens import logical_lines
 
 _MODULES = frozenset({"ctypes", "_ctypes", "ctypeslib", "cffi", "marshal", "pickle", "builtins", "runpy", "pkgutil"})
 _TABLE = "__dict__"  # of a module; any other object may well have one
@@ -50,10 +51,31 @@ _UNUSUAL = re.compile(
 )
 
 
-# Lines that give something to an attribute which is not one's own; whoever replaces what is a library's writes such.
-REPLACES = re.compile(
-    r"^[^#\n(=]*(?<!\bself)\.\s*\w+[^\n(=]*=(?!=)|\b(?:for|as|type|del)\b[^\n]*\.\s*\w+|__class__", re.MULTILINE
-)
+# Words after which an attribute may be given another value, or be another one than it seems.
+_BINDING = frozenset({"for", "as", "type", "del"})
+
+
+def replaces(text: str) -> bool:
+    """Return whether a text may give something to an attribute that is not its own, as what replaces a library's does.
+
+    It is asked about every answer, so it looks at tokens alone, and says yes where they leave a doubt.
+    """
+    return "__class__" in text or any(_may_replace(line) for line in logical_lines(text))
+
+
+def _may_replace(line: list[str]) -> bool:
+    """Return whether a line has an attribute behind a word that binds, or one of a stranger's before an assignment."""
+    depth, bound, owned = 0, False, False
+    for before, token, after in zip(["", *line], line, [*line[1:], ""], strict=False):
+        depth += (token in "([{") - (token in ")]}")
+        if token == "." and after.isidentifier():
+            owned = owned or before not in _OWNERS
+            if bound:
+                return True
+        if token == "=" and owned and depth <= 0 and "=" not in (before, after):
+            return True
+        bound = bound or token in _BINDING
+    return False
 
 
 def unusual(node: ast.AST, names: Names) -> str:
