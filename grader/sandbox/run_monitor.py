@@ -116,6 +116,7 @@ class RunMonitor:
                 self._drain(takers)
                 return end
             if self._reader.finished and (end := child.early_facts()) is not None:
+                child.kill()  # first: one that goes on writing must not be read for as long as it does
                 self._drain(takers)
                 return end
             self._enforce(child)
@@ -159,7 +160,9 @@ class RunMonitor:
         return True
 
     def _take_result(self, descriptor: int) -> bool:
-        """Take what is there of the answer; return whether it ended."""
+        """Take what is there of the answer; return whether it ended, with its last frame or with the pipe."""
+        if self._reader.finished:
+            return True
         chunk = os.read(descriptor, _CHUNK)
         if not chunk or self._broken:
             return not chunk
@@ -174,14 +177,14 @@ class RunMonitor:
         return False
 
     def _take_output(self, descriptor: int) -> bool:
-        """Take what is there of the prints; return whether they ended."""
+        """Take what is there of the prints; return whether they ended, or are too many."""
         chunk = os.read(descriptor, _CHUNK)
         room = self._limits.output_bytes + 1 - len(self._output)
         self._output += chunk[:room]
-        return not chunk
+        return not chunk or len(chunk) >= room
 
     def _drain(self, takers: Mapping[int, Callable[[int], bool]]) -> None:
-        """Take what a dead child left in its pipes."""
+        """Take what a child that is dead, or about to be, left in its pipes."""
         for descriptor, take in takers.items():
             with contextlib.suppress(BlockingIOError):  # the zygote may hold the other end a moment longer
                 while not take(descriptor):

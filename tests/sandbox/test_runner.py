@@ -268,6 +268,36 @@ def test_what_never_ends_is_ended(source: str, ending: Ending, detail: str | Non
         assert verdict(run) == "error MemoryError"
 
 
+def test_what_is_written_after_the_end_of_an_answer_is_not_read(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a child that writes faster than it is read holds its reader for as long as it likes."""
+    endless = """
+import os, sys
+frame, end = sys._getframe(), None
+while frame is not None:
+    end, frame = frame.f_globals.get("END", end), frame.f_back
+os.write(4, end)
+while True:
+    os.write(4, bytes(1 << 22))
+"""
+    read, sizes = os.read, list[int]()
+
+    def counted(descriptor: int, size: int) -> bytes:
+        found = read(descriptor, size)
+        sizes.append(len(found))
+        return found
+
+    monkeypatch.setattr("grader.sandbox.run_monitor.os.read", counted)
+    most = 0
+    for _ in range(20):
+        sizes.clear()
+        sandbox.run(plan(), endless, LIMITS)
+        most = max(most, sum(sizes))
+
+    assert 0 < most <= 1 << 18
+
+
 def test_a_dead_zygote_is_replaced_without_the_student_noticing(
     quickly: None, caplog: pytest.LogCaptureFixture
 ) -> None:
