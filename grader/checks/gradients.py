@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from grader.box.keys import input_key
+from grader.box.keys import call_name, input_key
 from grader.box.observations import Presence, Seen
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference, same
@@ -22,6 +23,7 @@ from grader.exercise.spec import Dimension
 
 # Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
 _READ_OFF = 1e-8
+_TRAINED = "training"  # as `numerics.Steady` calls it: one call will do for both
 
 
 def gradient_slots(call: Call, evidence: Evidence) -> tuple[TensorSpec, ...]:
@@ -30,7 +32,7 @@ def gradient_slots(call: Call, evidence: Evidence) -> tuple[TensorSpec, ...]:
 
 
 class GradientFlow(Check):
-    """A finite gradient that is not zero arrives wherever the reference has one."""
+    """A finite gradient that is not zero arrives wherever the reference has one, and one at all in training mode."""
 
     dimension: ClassVar = Dimension.GRADIENTS
     title: ClassVar[str] = "gradient flow"
@@ -38,8 +40,10 @@ class GradientFlow(Check):
     traits: ClassVar = frozenset({Trait.SHOWS_GRADIENTS})
 
     def work(self, item: Item) -> Work:
-        """Call once, with a backward pass."""
-        return Work((base_call(item.case, backward=True),))
+        """Call once, with a backward pass, and a module in training mode too."""
+        base = base_call(item.case, backward=True)
+        trained = replace(base, name=call_name(item.case.name, _TRAINED), training=True)
+        return Work((base, trained) if _is_trained(item) else (base,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Look at each gradient by itself."""
@@ -52,7 +56,8 @@ class GradientFlow(Check):
         for slot in gradient_slots(call, evidence):
             if (text := _blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
                 return failed(f"{text}{_spoilt(call, evidence, slot)}")
-        return PASSED
+        text = _lost_in_training(evidence.call(item, _TRAINED), evidence) if _is_trained(item) else ""
+        return failed(f"in evaluation mode all gradients are there, but in training mode {text}") if text else PASSED
 
 
 class GradientValues(Check):
@@ -138,6 +143,30 @@ class NoParameters(Check):
             return PASSED
         listed = ", ".join(built.unused)
         return failed(f"an optimiser would change {listed}; store fixed tensors in a buffer (`register_buffer`)")
+
+
+def _is_trained(item: Item) -> bool:
+    """Return whether the gradients of a case are looked at in training mode too: the first, and one with dropout."""
+    given = item.case.construct
+    return bool(given) and (item.case.name == item.spec.cases[0] or bool(given.get("dropout")))
+
+
+def _lost_in_training(call: Call, evidence: Evidence) -> str:
+    """Return which gradient does not arrive in training mode; empty where all do, or where other checks say why not.
+
+    Only whether there is one is asked: what dropout made of it is chance.
+    """
+    if evidence.problem(call) is not None:
+        return ""
+    seen = evidence.seen(call)
+    if seen.raised is not None:
+        return explain(seen.raised)
+    blocked = (
+        _blocked(slot, seen.slots[slot.key])
+        for slot in gradient_slots(call, evidence)
+        if seen.slots[slot.key].presence is Presence.NONE and evidence.has_gradient(call, slot.key)
+    )
+    return next(blocked, "")
 
 
 def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: TensorSpec) -> str:
