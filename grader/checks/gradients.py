@@ -23,6 +23,7 @@ from grader.exercise.spec import Dimension
 
 # Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
 _READ_OFF = 1e-8
+_KEPT_GRAPH = "backward through the graph a second time"  # of an earlier call; that something is kept is told elsewhere
 _TRAINED = "training"  # as `numerics.Steady` calls it: one call will do for both
 
 
@@ -160,7 +161,7 @@ def _lost_in_training(call: Call, evidence: Evidence) -> str:
         return ""
     seen = evidence.seen(call)
     if seen.raised is not None:
-        return explain(seen.raised)
+        return "" if _KEPT_GRAPH in seen.raised.message else explain(seen.raised)
     blocked = (
         _blocked(slot, seen.slots[slot.key])
         for slot in gradient_slots(call, evidence)

@@ -48,3 +48,15 @@ def test_what_shows_in_a_later_call_alone_fails_that_check_alone(line: str, mess
     failed = [check for check in report.checks if check.status is not Verdict.PASSED]
     assert [check.name for check in failed] == ["five tokens: repeated calls"]
     assert message in failed[0].message
+
+
+@pytest.mark.parametrize("line", ["scores = scores.detach() if self.training else scores", "scores.data *= 1"])
+def test_a_gradient_that_is_lost_in_training_mode_alone_is_missed(line: str) -> None:
+    """Outputs and gradients in evaluation mode are right, and yet nothing could be trained."""
+    exercise = read_exercise(ROOT / "exercises" / "self_attention_parameters")
+
+    report = grade(exercise, ATTENTION.replace("# here", line), seed=5, box=InlineBox())
+
+    failed = [check.message for check in report.checks if check.status is Verdict.FAILED]
+    lost = ["in evaluation mode all gradients are there, but in training mode no gradient reaches `W_query`"]
+    assert [message[: len(lost[0])] for message in failed] == (lost if "detach" in line else [])
