@@ -140,7 +140,15 @@ HABITS = {
         "NameError: name 'nn' is not defined (while your file was being loaded, line 4)",
         4,
     ),
-    "no self": Habit(RIGHT.replace("forward(self, x)", "forward(x)"), "Is `self` missing", 13, GRADED),
+    "no self": Habit(
+        RIGHT.replace("forward(self, x)", "forward(x)"),
+        "`forward` has no `self`: `self` must be the first parameter",
+        13,
+        GRADED,
+    ),
+    "no self in a constructor": Habit(
+        RIGHT.replace("__init__(self, d_in", "__init__(d_in"), "`CausalAttention` has no `self`", 6, GRADED
+    ),
     "a wrong name": Habit(RIGHT.replace("self.W_value(x)", "self.W_vale(x)"), "Your code fails at line 14", 14, GRADED),
     "a GPU": Habit(
         RIGHT.replace("dtype=torch.bool", "dtype=torch.bool, device='cuda'"),
