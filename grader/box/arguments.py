@@ -20,6 +20,11 @@ from grader.box.aliases import CONVENTIONS, TELLING, WORDS, argument_names
 from grader.box.plan import Argument, Scalar
 from grader.errors import ArgumentMismatch
 
+_SELF = (
+    "{described} has no `self`: `self` must be the first parameter of every method, before `{first}`; "
+    "without it Python takes `{first}` for the object itself"
+)
+
 
 def call_with(
     function: Callable[..., Any],
@@ -45,7 +50,12 @@ def call_with(
         return function(*_in_order(given, order=order, defaults=defaults))
     if len(given) == 1 and (single := _only_parameter(parameters)) is not None:
         return _call_single(function, single, *given.values())
-    arguments = _match(parameters, given, order=order, defaults=defaults, described=described)
+    try:
+        arguments = _match(parameters, given, order=order, defaults=defaults, described=described)
+    except ArgumentMismatch as error:
+        if first := _in_place_of_self(function, order):
+            raise ArgumentMismatch(_SELF.format(described=described, first=first)) from error
+        raise
     positional = [
         arguments.pop(p.name) for p in parameters if p.kind is Parameter.POSITIONAL_ONLY and p.name in arguments
     ]
@@ -64,6 +74,14 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
         return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # some builtins have no signature
         return None
+
+
+def _in_place_of_self(function: Callable[..., Any], order: tuple[str, ...]) -> str:
+    """Return the first parameter of a method or a constructor if it is one of the contract's; else nothing."""
+    method = getattr(function, "__wrapped__", function)
+    own = vars(function).get("__init__") if isinstance(function, type) else getattr(method, "__func__", None)
+    first = own.__code__.co_varnames[:1] if type(own) is FunctionType and own.__code__.co_argcount else ()
+    return next((name for name in first if any(name in argument_names(one) for one in order)), "")
 
 
 @lru_cache(maxsize=64)

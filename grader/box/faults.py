@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from grader.box.newer_python import newer_python
 from grader.box.observations import Blame, Raised, Stage
 from grader.errors import ArgumentMismatch, ForbiddenCall, Rejected, Ungradable
 
@@ -29,10 +30,11 @@ def describe(error: BaseException, stage: Stage) -> Raised:
 
 
 def _text(error: BaseException) -> str:
-    if isinstance(error, SyntaxError):
-        return str(error.msg)
     try:
-        return str(error)[:2000]
+        message = str(error.msg) if isinstance(error, SyntaxError) else str(error)[:2000]
+        if isinstance(error, ImportError) and error.path:
+            message = message.replace(f" ({error.path})", "")  # a place on the grader's disk
+        return message + newer_python(error, message)
     except BaseException:  # noqa: BLE001  # a submission's own __str__ may raise anything
         return "(its message could not be read)"
 

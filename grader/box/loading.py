@@ -55,7 +55,7 @@ def load(source: str, needed: tuple[str, ...], told: Callable[[Loaded], None]) -
             raised = describe(first.error, Stage.LOAD) if first.error is not None else None
             told(Loaded(raised, standins.made))
         if _keeps_numbers(first.namespace, code):
-            return _in_double(first, code, needed)
+            return _in_double(first, code, standins.names, needed)
         return first.namespace
     finally:
         standins.close()
@@ -75,17 +75,25 @@ class _Execution:
 
 
 def _without(standins: StandIns, source: str, code: CodeType) -> _Execution:
-    """Execute in float32, once more for each module that is not here and can be stood in for."""
-    done = _execute(code, "float32")
+    """Execute in float32, once more for each module that is not here and can be stood in for, and for a notebook."""
+    done = _execute(code, "float32", standins.names)
     for _ in range(_MOST_RUNS):
-        if not isinstance(done.error, ModuleNotFoundError) or not standins.add(_missing(done.error, source)):
+        if not _add(standins, done.error, source):
             break
-        done = _execute(code, "float32")
+        done = _execute(code, "float32", standins.names)
     return done
 
 
-def _execute(code: CodeType, dtype: str) -> _Execution:
+def _add(standins: StandIns, error: BaseException | None, source: str) -> bool:
+    """Stand in for what an execution has ended for want of; return whether there is a new one."""
+    if isinstance(error, NameError):
+        return standins.add_name(error.name)
+    return isinstance(error, ModuleNotFoundError) and standins.add(_missing(error, source))
+
+
+def _execute(code: CodeType, dtype: str, names: Mapping[str, Any]) -> _Execution:
     module = as_submission(ModuleType(NAME))
+    module.__dict__.update(names)
     with default_dtype(dtype):
         torch.default_generator.manual_seed(0)  # so that what is drawn while loading is the same at every grading
         try:
@@ -95,12 +103,14 @@ def _execute(code: CodeType, dtype: str) -> _Execution:
     return _Execution(module, None)
 
 
-def _in_double(first: _Execution, code: CodeType, needed: tuple[str, ...]) -> Mapping[str, Any]:
+def _in_double(
+    first: _Execution, code: CodeType, names: Mapping[str, Any], needed: tuple[str, ...]
+) -> Mapping[str, Any]:
     """Return what the file defines in float64, if it gets as far as all that is used; else what it had."""
     printed = sys.stdout, sys.stderr
     sys.stdout = sys.stderr = io.StringIO()  # it was all printed before
     try:
-        second = _execute(code, "float64")
+        second = _execute(code, "float64", names)
     finally:
         sys.stdout, sys.stderr = printed
     wanted = {*needed, *(_used(code) & set(first.namespace))}

@@ -22,6 +22,7 @@ _PROGRESS = frozenset({"tqdm", "fastprogress"})  # called with what is to be ite
 _OURS = frozenset({"grader", "__main__"})
 _HERE = frozenset({"torch", "functorch", "numpy", "safetensors", "einops", "jaxtyping", "typing_extensions"})
 _MODULES = frozenset({"Module", "LightningModule"})  # as a base class these are torch's own with something added
+_SHELL = "get_ipython"  # nbconvert writes a notebook's commands as calls of what it returns
 _ONE_OR_MORE = ("nrows", "ncols")
 
 
@@ -114,6 +115,22 @@ class StandIn(_NoValue):  # type: ignore[misc]  # a base that is put together ha
         raise ModuleNotFoundError(_needed(found._path if found is not None else "a package"))
 
 
+class _Shell:
+    """What `get_ipython()` gives: no shell, so it is as false as None, and its commands do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _nothing if name != "config" else {}
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _nothing(*_arguments: object, **_options: object) -> None:
+    """Do nothing, whatever the command."""
+
+
 class _Module(ModuleType):
     """A module that is not here; it has every name, and `from … import *` brings none."""
 
@@ -138,18 +155,28 @@ class StandIns:
         # torch has loaded `tqdm` itself, and what is below it (`tqdm.auto`) cannot be loaded in the sandbox
         self._names = {name for name in _DRAWING if name not in sys.modules} | _PROGRESS
         self._made: set[str] = set()
+        self.names: dict[str, Any] = {}  # those that a file has without an import
         sys.meta_path.insert(0, self)
 
     @property
     def made(self) -> tuple[str, ...]:
-        """The modules that were asked for, each by the name that is stood in for."""
-        return tuple(sorted({one for one in self._names for name in self._made if _is_below(name, one)}))
+        """What was asked for, each by the name that is stood in for."""
+        return tuple(
+            sorted({one for one in self._names for name in self._made if _is_below(name, one)} | {*self.names})
+        )
 
     def add(self, names: Iterable[str]) -> bool:
         """Stand in for further modules that are not loaded; return whether there is one."""
         fresh = {name for name in names if _root(name) not in _OURS and name not in sys.modules} - self._names
         self._names |= fresh
         return bool(fresh)
+
+    def add_name(self, name: str | None) -> bool:
+        """Stand in for the one name that a notebook has without an import; return whether it is that one, and new."""
+        if name != _SHELL or name in self.names:
+            return False
+        self.names[name] = _Shell
+        return True
 
     def close(self) -> None:
         """Stand in for nothing any more; what a file has of them it keeps."""

@@ -18,6 +18,16 @@ _HINTS = {
     "TabError": "indent with spaces only, four for each level",
     "EOFError": "nobody can type anything while your code is graded; remove `input()`",
 }
+# What to do, by words of a message in small letters; the first that fits.
+_BY_WORDS = {
+    "before module.__init__() call": "call `super().__init__()` first, before you assign layers",
+    "has no attribute '_backward_hooks'": "call `super().__init__()` first in your `__init__`",
+    "operation not permitted": "there are no files, no network and no other processes while your code is graded",
+    "can't start new thread": "there are no threads while your code is graded",
+    "/dev/urandom": "give a seed yourself, as in `manual_seed(0)`",
+    "view size is not compatible": "after a transpose, call `.contiguous()` first or use `.reshape`",
+    "without overflow": 'that number is out of range in half precision; use float("-inf") or torch.finfo(dtype).min',
+}
 
 
 def explain(raised: Raised) -> str:
@@ -46,12 +56,8 @@ def hint_of(raised: Raised) -> str:
     message = raised.message.lower()
     if "allocate memory" in message or raised.type == "MemoryError":
         return "your code needed more memory than a submission may use"
-    if "view size is not compatible" in message:
-        return "after a transpose, call `.contiguous()` first or use `.reshape`"
     if raised.stage is Stage.BACKWARD and "modified by an inplace operation" in message:
         return "a tensor that the backward pass needs was overwritten; make a new one instead"
     if any(text in message for text in ("same device", "device type tensor", "compiled with cuda", "no nvidia driver")):
         return "create new tensors on the input's device, `device=x.device`, or register them as buffers of the module"
-    if "without overflow" in message:
-        return 'that number is out of range in half precision; use float("-inf") or torch.finfo(dtype).min'
-    return ""
+    return next((hint for words, hint in _BY_WORDS.items() if words in message), "")

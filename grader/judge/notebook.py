@@ -1,11 +1,14 @@
 """Reads a notebook as the Python file that it is: its code cells in order, each below a line that says which it is.
 
 What IPython takes and Python does not, `%` and `!` at the beginning of a statement, is put out of action, in plain
-files too. All of it takes time in proportion to the text.
+files too. nbconvert writes a cell that begins with `%%` as a string; its code is unpacked. All of it takes time in
+proportion to the text.
 """
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import json
 import re
 from bisect import bisect_right
@@ -23,6 +26,7 @@ _HEADS = re.compile(r"^# %% cell (\d{1,4}) of the notebook$", re.MULTILINE)
 _NO_PYTHON = frozenset(
     {"bash", "sh", "html", "HTML", "javascript", "js", "latex", "markdown", "svg", "writefile", "script"}
 )
+_PACKED = re.compile(r"^get_ipython\(\)\.run_cell_magic(\(.*\))[ \t]*$", re.MULTILINE)
 _SKIPPED = "pass  # "
 _RUNS = re.compile(r"%time[ \t]++(?=\S)")
 
@@ -33,7 +37,16 @@ def python_of(text: str) -> str:
     Raises:
         Rejected: it is a notebook that cannot be read, or has no code in it.
     """
-    return without_magic(_joined(_cells(text)) if _is_notebook(text) else text)
+    return without_magic(_joined(_cells(text)) if _is_notebook(text) else _PACKED.sub(_unpacked, text))
+
+
+def _unpacked(call: re.Match[str]) -> str:
+    """Return the cell that nbconvert has made `call` of, `%%` line and code; `call` itself if it is another one."""
+    with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        name, options, code = map(str, ast.literal_eval(call[1]))
+        head = f"%%{name} {' '.join(options.split())}".rstrip()
+        return head if name in _NO_PYTHON else f"{head}\n{code.rstrip()}"
+    return call[0]
 
 
 def without_magic(text: str) -> str:

@@ -1,7 +1,8 @@
 """torch without its compiler: it would start threads and temporary files for 15 seconds to compute the same values.
 
 torch also imports the front end, `torch._dynamo`, for decorators of its own: in optimizers, in checkpoints, in
-`torch.func`. That takes a third of the time and of the modules of a warm zygote, so there a stand-in takes its place.
+`torch.func`. That takes a third of the time and of the modules of a warm zygote, so there a stand-in takes its place,
+as of the back end, `torch._inductor`, whose settings `torch.use_deterministic_algorithms` and the profiler want.
 Another takes that of `torch.distributed.tensor`, of which `torch.testing` only asks whether a tensor comes from there.
 Two more answer what eager operations ask of symbolic sizes, where each size is a number: the modules for which they
 stand, with symbolic algebra, are a sixth of the memory and half a second.
@@ -10,14 +11,17 @@ stand, with symbolic algebra, are a sixth of the memory and half a second.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any, Self
 
 import torch
 
-_NAME = "torch._dynamo"
-_PARTS = ("config", "decorators", "eval_frame", "external_utils", "utils")  # those that other code imports by name
+# Both ends of the compiler, with those parts that other code imports by name.
+_ENDS = {
+    "_dynamo": ("config", "decorators", "eval_frame", "external_utils", "utils"),
+    "_inductor": ("config", "utils"),
+}
 
 
 def skip_compilation() -> None:
@@ -38,12 +42,19 @@ def replace_unused() -> None:
     shapes = ModuleType("torch.fx.experimental.symbolic_shapes")
     vars(shapes).update(_KNOWN_SHAPES)
     sys.modules[shapes.__name__] = shapes
-    whole = _FrontEnd(_NAME)
-    sys.modules[_NAME] = torch._dynamo = whole
-    for name in _PARTS:
-        part = _FrontEnd(f"{_NAME}.{name}")
+    for name, parts in _ENDS.items():
+        _replace(name, parts)
+
+
+def _replace(name: str, parts: Iterable[str]) -> None:
+    """Put a stand-in into the place of a package of torch and of some of its parts."""
+    whole = _End(f"torch.{name}")
+    sys.modules[whole.__name__] = whole
+    setattr(torch, name, whole)
+    for inner in parts:
+        part = _End(f"{whole.__name__}.{inner}")
         sys.modules[part.__name__] = part
-        setattr(whole, name, part)
+        setattr(whole, inner, part)
 
 
 def _as_it_is(model: Callable[..., Any] | None = None, **_options: object) -> Any:
@@ -75,8 +86,8 @@ _KNOWN_SHAPES: Mapping[str, Any] = {
 }
 
 
-class _Off:
-    """Whatever the front end offers, without effect: a decorator, a setting, a context, a question answered with no."""
+class Off:
+    """Whatever the compiler offers, without effect: a decorator, a setting, a context, a question answered with no."""
 
     def __getattr__(self, name: str) -> Self:
         if name.startswith("__"):
@@ -89,6 +100,12 @@ class _Off:
     def __call__(self, *arguments: Any, **_options: Any) -> Any:
         """Return the function that is to be decorated, if there is one."""
         return next((one for one in arguments if callable(one)), self)
+
+    def __repr__(self) -> str:
+        return "(not available while your code is graded)"
+
+    def __format__(self, form: str) -> str:
+        return repr(self)
 
     def __bool__(self) -> bool:
         return False
@@ -103,15 +120,15 @@ class _Off:
         return None
 
 
-class _FrontEnd(ModuleType):
+class _End(ModuleType):
     """A module in which everything is off."""
 
     __path__: list[str] = []  # noqa: RUF012  # so that it may have parts
 
-    def __getattr__(self, name: str) -> _Off:
+    def __getattr__(self, name: str) -> Off:
         if name.startswith("__"):
             raise AttributeError(name)
-        return _OFF
+        return OFF
 
 
-_OFF = _Off()
+OFF = Off()

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from grader.box import child, traps
 from grader.sandbox import gaps
+from grader.sandbox.denied import replace_denied
 from grader.sandbox.no_compiler import replace_unused
 from grader.sandbox.rehearsal import rehearse
 
@@ -27,7 +28,7 @@ _MODULES = (
     "torch._refs", "torch._decomp.decompositions_for_jvp", "torch.func", "torch.optim", "torch.utils.checkpoint",
     "torch.utils.flop_counter", "torch.utils.serialization", "torch.nn.utils.prune", "torch.nn.attention",
     "torch.nn.attention.flex_attention", "torch.nn.attention.bias", "torch.nn.utils.parametrizations", "torch.fx",
-    "torch.distributions", "torch.sparse", "torch.masked", "torch.testing",
+    "torch.distributions", "torch.sparse", "torch.masked", "torch.testing", "torch.utils.benchmark",
 )  # fmt: skip
 _OPTIONAL = ("einops", "einops.layers.torch", "jaxtyping")
 
@@ -46,6 +47,7 @@ def warm_up(*, brief: bool = False) -> None:
     _transform()
     _raise_and_format()
     rehearse(times=1 if brief else 12)  # bytecode is rewritten from the eighth time on
+    replace_denied()
     child.ours()
     traps.prepare()  # after all that was run above, which needs what they forbid
     gaps.fill()

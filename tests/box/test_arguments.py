@@ -249,3 +249,32 @@ def test_a_word_for_what_comes_in_is_never_a_mask() -> None:
     """Where a mask is given, a `value` in its place is refused, and the text names both lists."""
     with pytest.raises(ArgumentMismatch, match=r"`mask`.*yours takes: query, key, value"):
         _call(lambda query, key, value: query, {"query": _X, "key": _Y, "mask": _Z}, ("query", "key", "mask"))
+
+
+class _Forgetful:
+    def forward(query, key, mask=None) -> Any:  # noqa: N805 - that is the mistake
+        return query, key, mask
+
+
+class _Careful:
+    def forward(self, query, key) -> Any:
+        return query, key
+
+
+class _Unlucky:
+    def __init__(d_in, d_out) -> None:  # noqa: N805 - as above
+        """Take its own object for a width."""
+
+
+def test_a_method_without_self_is_told_so() -> None:
+    """Python gives the object to the first parameter, whatever its name, so that one seems to be missing."""
+    with pytest.raises(ArgumentMismatch, match=r"has no `self`.*before `query`"):
+        _call(_Forgetful().forward, {"query": _X, "key": _Y, "mask": _Z})
+    with pytest.raises(ArgumentMismatch, match=r"has no `self`.*before `d_in`"):
+        _call(_Unlucky, {"d_in": 1, "d_out": 2})
+
+
+def test_a_method_with_self_is_told_what_it_lacks() -> None:
+    """Its first parameter is none of the contract's."""
+    with pytest.raises(ArgumentMismatch, match="must take an argument `mask`"):
+        _call(_Careful().forward, {"query": _X, "key": _Y, "mask": _Z})

@@ -140,7 +140,15 @@ HABITS = {
         "NameError: name 'nn' is not defined (while your file was being loaded, line 4)",
         4,
     ),
-    "no self": Habit(RIGHT.replace("forward(self, x)", "forward(x)"), "Is `self` missing", 13, GRADED),
+    "no self": Habit(
+        RIGHT.replace("forward(self, x)", "forward(x)"),
+        "`forward` has no `self`: `self` must be the first parameter",
+        13,
+        GRADED,
+    ),
+    "no self in a constructor": Habit(
+        RIGHT.replace("__init__(self, d_in", "__init__(d_in"), "`CausalAttention` has no `self`", 6, GRADED
+    ),
     "a wrong name": Habit(RIGHT.replace("self.W_value(x)", "self.W_vale(x)"), "Your code fails at line 14", 14, GRADED),
     "a GPU": Habit(
         RIGHT.replace("dtype=torch.bool", "dtype=torch.bool, device='cuda'"),
@@ -148,6 +156,27 @@ HABITS = {
         16,
         GRADED,
     ),
+    "no super": Habit(
+        RIGHT.replace("        super().__init__()\n", ""),
+        "call `super().__init__()` first, before you assign",
+        7,
+        GRADED,
+    ),
+    "super without its call": Habit(
+        RIGHT.replace("super().__init__()", "super().__init__"), "call `super().__init__()` first", 8, GRADED
+    ),
+    "a parameter before super": Habit(
+        RIGHT.replace("        super", "        self.scale = nn.Parameter(torch.ones(1))\n        super"),
+        "call `super().__init__()` first, before you assign",
+        7,
+        GRADED,
+    ),
+    "a file": Habit("text = open('input.txt').read()\n" + RIGHT, "there are no files", 1),
+    "a file of torch": Habit("import torch\ntorch.save({}, 'model.pt')\n" + RIGHT, "there are no files", 2),
+    "another program": Habit("import subprocess\nsubprocess.run(['ls'])\n" + RIGHT, "no other processes", 2),
+    "a thread": Habit("import threading\nthreading.Thread(target=print).start()\n" + RIGHT, "there are no threads", 2),
+    "a random seed": Habit("import torch\ntorch.Generator().seed()\n" + RIGHT, "give a seed yourself", 2),
+    "a newer Python": Habit("from typing import override, nothing\n" + RIGHT, "cannot import name", 1),
     "a ready-made step": Habit(
         ending("return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)"),
         "Line 18 calls what you are to write yourself",

@@ -98,3 +98,37 @@ def test_commands_leave_python_that_compiles(text: str) -> None:
 
     compile(python, "it", "exec")
     assert python.count("\n") == text.count("\n")
+
+
+def test_what_nbconvert_makes_of_a_notebook_is_graded() -> None:
+    """Its commands do nothing, questions about the shell are answered with no, a packed cell is unpacked."""
+    packed = f"get_ipython().run_cell_magic('time', '', {('%matplotlib inline' + chr(10) + _SOFTMAX)!r})"
+    lines = [
+        "# In[1]:",
+        "get_ipython().run_line_magic('matplotlib', 'inline')",
+        "get_ipython().system('pip install torch')",
+        "get_ipython().run_cell_magic('bash', '', 'ls | wc (\\n')",
+        "assert 'google.colab' not in str(get_ipython()) and not get_ipython()",
+        "files = get_ipython().getoutput('ls')",
+        packed,
+    ]
+
+    report = _grade("\n".join(lines))
+
+    assert report.score == 100
+    assert any(remark.startswith("`get_ipython`: not available") for remark in report.advice)
+    assert any(remark.startswith("3 IPython lines") for remark in report.advice)
+
+
+def test_a_file_that_finds_no_notebook_by_itself_goes_its_own_way() -> None:
+    """Where the error is caught there is no stand-in."""
+    report = _grade(f"try:\n    get_ipython()\nexcept NameError:\n    seen = 1\nassert seen\n{_SOFTMAX}")
+
+    assert (report.score, report.advice) == (100, ())
+
+
+def test_a_call_that_nbconvert_has_not_written_stays() -> None:
+    """Where what is packed is not written out, nothing is known of it."""
+    text = "get_ipython().run_cell_magic('time', '', code)\n"
+
+    assert python_of(text) == text
