@@ -1,7 +1,8 @@
 """Reads the frames of a run as they arrive and trusts none of them; see `frames` for the format.
 
-The reader knows the plan, so it knows every slot, every shape and the largest possible answer. Whatever else arrives is
-a `BadAnswer`. A size in a header is checked before anything is allocated for it.
+The reader knows the plan, so it knows every slot, every shape and the largest possible answer; `possible` says what no
+construction and no call of it gives. Whatever else arrives is a `BadAnswer`. A size in a header is checked before
+anything is allocated for it.
 """
 
 from __future__ import annotations
