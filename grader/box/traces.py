@@ -46,10 +46,7 @@ class Collected:
             raise BadAnswer("a result of an operation has a line or a number of axes that there is not")
         if dtype >= len(DTYPE_NAMES) or traits > RANDOM | WRITES | GRADIENT:
             raise BadAnswer("a result of an operation has a dtype or a trait that there is not")
-        if traits & GRADIENT and not self._gradients:
-            raise BadAnswer("a gradient came back to a result of a call without a backward pass")
-        if DTYPE_NAMES[dtype] not in FLOATS and traits & (WRITES | GRADIENT) != WRITES:
-            raise BadAnswer(f"a result of an operation is {DTYPE_NAMES[dtype]}, which is not kept there")
+        self._expect_kept(DTYPE_NAMES[dtype], traits)
         shape = struct.unpack_from(f"<{axes}I", body, TRACED.size)
         raw = body[TRACED.size + 4 * axes :]
         copies = 2 if traits & GRADIENT else 1
@@ -69,3 +66,10 @@ class Collected:
                 gradient=values[1] if copies > 1 else None,
             )
         )
+
+    def _expect_kept(self, dtype: str, traits: int) -> None:
+        """Take a result only if a recorder keeps such."""
+        if traits & GRADIENT and not self._gradients:
+            raise BadAnswer("a gradient came back to a result of a call without a backward pass")
+        if dtype not in FLOATS and traits & (WRITES | GRADIENT) != WRITES:
+            raise BadAnswer(f"a result of an operation is {dtype}, which is not kept there")
