@@ -58,6 +58,7 @@ def _tensors(slots: Sequence[TensorSpec], codes: bytes, values: bytes) -> list[S
             break
         numbers = [number for number, one in enumerate(codes) if one == code]
         name = DTYPE_NAMES[code]
+        _expect_dtype(name, [slots[number] for number in numbers])
         row = row_of(tuple([slots[number].shape for number in numbers]))
         end = start + row.size * DTYPES[name].itemsize
         if end > len(values):
@@ -69,6 +70,13 @@ def _tensors(slots: Sequence[TensorSpec], codes: bytes, values: bytes) -> list[S
     if start != len(values):
         raise BadAnswer(f"the tensors of a call have {len(values)} bytes; their shapes and dtypes need {start}")
     return found
+
+
+def _expect_dtype(dtype: str, slots: Sequence[TensorSpec]) -> None:
+    """Take a dtype only where `seeing.see` lets its values out."""
+    for slot in slots:
+        if dtype not in slot.dtypes:
+            raise BadAnswer(f"`{slot.key}` came as {dtype}; values of that dtype are never sent there")
 
 
 def _numbers(raw: bytes, dtype: torch.dtype) -> Tensor:

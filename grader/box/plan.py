@@ -120,6 +120,11 @@ class TensorSpec:
         """The name in the contract: `context` of `output:context`."""
         return name_in(self.key)
 
+    @property
+    def dtypes(self) -> Mapping[str, torch.dtype]:
+        """The dtypes whose values are sent: any where the contract names one, else those of floating-point numbers."""
+        return DTYPES if self.dtype else FLOATS
+
 
 @dataclass(frozen=True, slots=True)
 class Call:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.observations import Presence, Seen
-from grader.box.plan import DTYPES, FLOATS, TensorSpec
+from grader.box.plan import DTYPES, TensorSpec
 
 _MISSING = object()
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
@@ -34,8 +34,7 @@ def see(value: Any, slot: TensorSpec) -> Seen:
     shape, dtype = tuple(value.shape), _NAMES.get(value.dtype) or str(value.dtype).removeprefix("torch.")
     if value.layout is not torch.strided or value.device.type == "meta":
         return Seen(Presence.OTHER, shape=shape, dtype=dtype, what=f"a {value.layout} tensor on {value.device}")
-    expected = DTYPES if slot.dtype else FLOATS
-    if dtype not in expected or shape != slot.shape:
+    if dtype not in slot.dtypes or shape != slot.shape:
         return Seen(Presence.MISSHAPEN, shape=shape, dtype=dtype)
     values = value.detach()
     if not values.is_cpu or values.is_neg():

@@ -18,6 +18,7 @@ from grader.box.frames import (
     WRITES,
 )
 from grader.box.observations import Traced
+from grader.box.plan import FLOATS
 from grader.errors import BadAnswer
 
 _WIDTH = torch.float64.itemsize
@@ -27,7 +28,8 @@ LARGEST = TRACED.size + 4 * MOST_AXES + TRACE_LIMIT  # bytes of a frame
 class Collected:
     """The results of one traced call that were read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, gradients: bool) -> None:
+        self._gradients = gradients  # whether the call has a backward pass
         self.results: list[Traced] = []
         self._left = TRACE_LIMIT  # bytes
 
@@ -44,6 +46,7 @@ class Collected:
             raise BadAnswer("a result of an operation has a line or a number of axes that there is not")
         if dtype >= len(DTYPE_NAMES) or traits > RANDOM | WRITES | GRADIENT:
             raise BadAnswer("a result of an operation has a dtype or a trait that there is not")
+        self._expect_kept(DTYPE_NAMES[dtype], traits)
         shape = struct.unpack_from(f"<{axes}I", body, TRACED.size)
         raw = body[TRACED.size + 4 * axes :]
         copies = 2 if traits & GRADIENT else 1
@@ -63,3 +66,10 @@ class Collected:
                 gradient=values[1] if copies > 1 else None,
             )
         )
+
+    def _expect_kept(self, dtype: str, traits: int) -> None:
+        """Take a result only if a recorder keeps such."""
+        if traits & GRADIENT and not self._gradients:
+            raise BadAnswer("a gradient came back to a result of a call without a backward pass")
+        if dtype not in FLOATS and traits & (WRITES | GRADIENT) != WRITES:
+            raise BadAnswer(f"a result of an operation is {dtype}, which is not kept there")

@@ -1,14 +1,15 @@
 """Reads the frames of a run as they arrive and trusts none of them; see `frames` for the format.
 
-The reader knows the plan, so it knows every slot, every shape and the largest possible answer. Whatever else arrives is
-a `BadAnswer`. A size in a header is checked before anything is allocated for it.
+The reader knows the plan, so it knows every slot, every shape and the largest possible answer; `possible` says what no
+construction and no call of it gives. Whatever else arrives is a `BadAnswer`. A size in a header is checked before
+anything is allocated for it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from grader.box import called, fields, traces
+from grader.box import called, fields, possible, traces
 from grader.box.frames import END, HEADER, PLACES_LIMIT, TEXT_LIMIT, TRAP_HITS, Frame
 from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Stage, TrapHit
 from grader.box.packing import pack
@@ -107,9 +108,12 @@ class FrameReader:
         return self._close_loading(data)
 
     def _read_result(self, index: int, body: bytes) -> None:
-        if self._plan.calls[index].name in self._closed:
+        call = self._plan.calls[index]
+        if call.name in self._closed:
             raise BadAnswer("a call was traced after its end")
-        self._traces.setdefault(index, traces.Collected()).add(body)
+        if index not in self._traces:
+            self._traces[index] = traces.Collected(gradients=bool(call.grad_outputs))
+        self._traces[index].add(body)
 
     def _read_touch(self, code: int, data: dict[str, Any]) -> TrapHit:
         self._touches += 1
@@ -136,7 +140,9 @@ class FrameReader:
             raise BadAnswer(f"`{call.name}` ended without an error, but not all of its tensors were sent")
         trace = self._traces.pop(index, None)
         modified, largest = fields.names(told.get("modified")), fields.size(told.get("largest"))
-        return CallSeen(call.name, slots, raised, modified, largest, tuple(trace.results) if trace else ())
+        seen = CallSeen(call.name, slots, raised, modified, largest, tuple(trace.results) if trace else ())
+        possible.expect_call(call, self._slots[index], seen)
+        return seen
 
     def _close_build(self, index: int, data: dict[str, Any]) -> BuildSeen:
         if index >= len(self._plan.builds):
@@ -146,9 +152,9 @@ class FrameReader:
         raised, mapping = data.get("raised"), data.get("mapping", {})
         if not isinstance(mapping, dict):
             raise BadAnswer("the mapping of weights is not an object")
-        return BuildSeen(
+        seen = BuildSeen(
             name=build.name,
-            mapping={key[:100]: fields.text(place, 200) for key, place in mapping.items()},
+            mapping={key[: possible.NAME_LIMIT]: fields.text(place, 200) for key, place in mapping.items()},
             raised=fields.raised(raised) if raised else None,
             unused=fields.names(data.get("unused")),
             zeroed=fields.names(data.get("zeroed")),
@@ -157,6 +163,8 @@ class FrameReader:
             choices=fields.choices(data.get("choices", 1)),
             places=fields.text(data.get("places", ""), PLACES_LIMIT),
         )
+        possible.expect_build(self._plan, build, seen)
+        return seen
 
     def _close_loading(self, data: dict[str, Any]) -> Raised:
         if self._closed - {_LOADED} or self._traces:

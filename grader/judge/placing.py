@@ -110,7 +110,7 @@ def _is_coarse(build: Build) -> bool:
 
 
 def _heads(build: Build) -> int:
-    return max(weight.heads for weight in build.weights)
+    return max((weight.heads for weight in build.weights), default=0)
 
 
 def _is_open(build: Build, seen: Observations) -> bool:

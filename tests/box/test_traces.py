@@ -19,6 +19,7 @@ from grader.box.frames import (
     MOST_RESULTS,
     TRACE_LIMIT,
     TRACED,
+    WRITES,
     Frame,
 )
 from grader.box.inline import InlineBox
@@ -31,6 +32,7 @@ from tests.box.small import numbers
 
 _CALL = Call("small/base", None, {"x": numbers(3, 4)}, (TensorSpec("output:y", ("a", "b"), (3, 4)),), traced=True)
 _PLAN = Plan(Entry("double", Kind.FUNCTION, ("x",)), (), (_CALL,))
+_BACKWARD = replace(_PLAN, calls=(replace(_CALL, grad_outputs=(torch.ones(3, 4),), wants=("x",)),))
 _IN_PLACE = """
 def halved(x):
     return x / 2
@@ -82,10 +84,9 @@ def test_what_is_kept_is_bounded(box: Box) -> None:
 
 def test_gradients_come_back_to_the_results_they_belong_to(box: Box) -> None:
     """Of a call with a backward pass each result has its own; what was cut off has none."""
-    plan = replace(_PLAN, calls=(replace(_CALL, grad_outputs=(torch.ones(3, 4),), wants=("x",)),))
     source = "def double(x):\n    y = x * 3\n    z = y.detach() * 5\n    return y * 2 + z * 0"
 
-    gradients = {result.line: result.gradient for result in _trace(source, box, plan) if result.line < 4}
+    gradients = {result.line: result.gradient for result in _trace(source, box, _BACKWARD) if result.line < 4}
 
     assert gradients[3] is None
     torch.testing.assert_close(gradients[2], torch.full((3, 4), 2.0, dtype=torch.float64), rtol=0.0, atol=0.0)
@@ -139,13 +140,13 @@ def test_a_trace_travels_as_it_is() -> None:
     """Lines, shapes and numbers come out of the wire as they went in, and the plan says that they were asked for."""
     seen = CallSeen(
         "small/base",
-        {"output:y": Seen(Presence.TENSOR, numbers(3, 4), (3, 4), "float64")},
+        {"output:y": Seen(Presence.TENSOR, numbers(3, 4), (3, 4), "float64"), "input:x": Seen(Presence.NONE)},
         trace=(
             Traced(1, numbers(2, 3, seed=1), "float32", random=True, gradient=numbers(2, 3, seed=2)),
             Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True),
         ),
     )
-    (event,) = FrameReader(_PLAN).feed(pack(seen, _PLAN))
+    (event,) = FrameReader(_BACKWARD).feed(pack(seen, _BACKWARD))
 
     assert isinstance(event, CallSeen)
     assert [(result.line, result.values.shape) for result in event.trace] == [(1, (2, 3)), (999, ())]
@@ -182,7 +183,18 @@ _WRONG = {
 def test_a_wrong_result_is_a_bad_answer(data: bytes) -> None:
     """Whatever breaks the format or its bounds is refused, before it takes memory."""
     with pytest.raises(BadAnswer):
-        FrameReader(_PLAN).feed(data)
+        FrameReader(_BACKWARD).feed(data)
+
+
+def test_a_result_says_only_what_a_recorder_keeps() -> None:
+    """Gradients come back in a backward pass alone, and integers are kept only where they were written."""
+    integers = DTYPE_NAMES.index("int64")
+
+    FrameReader(_BACKWARD).feed(_result(raw=bytes(64), traits=GRADIENT) + _result(dtype=integers, traits=WRITES))
+    with pytest.raises(BadAnswer, match="without a backward pass"):
+        FrameReader(_PLAN).feed(_result(raw=bytes(64), traits=GRADIENT))
+    with pytest.raises(BadAnswer, match="int64, which is not kept there"):
+        FrameReader(_BACKWARD).feed(_result(dtype=integers))
 
 
 def test_a_file_is_loaded_before_anything_is_traced() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 import torch
@@ -43,6 +44,7 @@ from grader.box.wire import FrameReader, pack
 from grader.errors import BadAnswer
 from tests.box.small import attention_plan, numbers
 
+_MAPPING = {"W_query": "q_proj.weight", "W_query.bias": "q_proj.bias"}
 _RAISED = Raised(Stage.BACKWARD, Blame.ERROR, "RuntimeError", "an \ud800 odd — message", 12)
 _DOUBLE, _BOOL, _MISSHAPEN = 0, DTYPE_NAMES.index("bool"), IN_WORDS + PRESENCES.index(Presence.MISSHAPEN)
 _DOUBLES = bytes(64 + 128)  # what the second call of the plan gives: its context and its weights
@@ -100,9 +102,9 @@ def _json(kind: int, data: object, *, index: int = 0) -> bytes:
 
 _EVENTS = [
     _full_call(),
-    CallSeen("small/base", {}, _RAISED, ()),
-    CallSeen("small/base", {"output:context": _tensor(4, 2)}, _RAISED, ()),
-    BuildSeen("d_in=3", {"W_query": "q_proj.weight"}, None, ("b (2,)",), ("c.bias",), ("tril",)),
+    CallSeen("small/base", {}, replace(_RAISED, stage=Stage.CALL), ()),
+    CallSeen("small/base", {"output:context": _tensor(4, 2), "output:weights": _tensor(4, 4)}, _RAISED, ()),
+    BuildSeen("d_in=3", _MAPPING, None, ("b (2,)",), ("c.bias",), ("tril",)),
     BuildSeen("d_in=3", raised=Raised(Stage.CONSTRUCT, Blame.ARGUMENT, "TypeError", "no", None)),
     Raised(Stage.LOAD, Blame.ENTRY, "Rejected", "your file must define …", None),
     TrapHit("torch.softmax", 7, "Attention.forward"),
@@ -209,7 +211,7 @@ _HOSTILE = {
     "no values": _call(_DOUBLE, _DOUBLE),
     "values of a slot in words": _call(_DOUBLE, _MISSHAPEN, values=_DOUBLES, words=[_SEEN]),
     "values of a slot that is absent": _call(_DOUBLE, ABSENT, values=_DOUBLES, raised={**_LOADING, "stage": "call"}),
-    "a bool of two": _call(_DOUBLE, _BOOL, values=bytes(64) + b"\2" + bytes(15)),
+    "a bool where numbers are asked for": _call(_DOUBLE, _BOOL, values=bytes(64) + b"\1" + bytes(15)),
     "a call twice": 2 * _WHOLE,
     "a call twice in two forms": _WHOLE + _in_words(_SEEN),
     "presence tensor in words": _in_words(_SEEN, IN_WORDS + PRESENCES.index(Presence.TENSOR)),
@@ -247,12 +249,12 @@ _HOSTILE = {
     "a well ended call without its last tensor": _call(_DOUBLE, ABSENT, values=bytes(64)),
     "no names of what was modified": _text(b'{"raised": null, "slots": []}'),
     "a size that is none": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, largest=-1),
-    "names that are none": _json(Frame.BUILT, {"unused": 3}),
-    "too many names": _json(Frame.BUILT, {"unused": ["x"] * 101}),
+    "names that are none": _json(Frame.BUILT, {"mapping": _MAPPING, "unused": 3}),
+    "too many names": _json(Frame.BUILT, {"mapping": _MAPPING, "unused": ["x"] * 101}),
     "a mapping that is none": _json(Frame.BUILT, {"mapping": []}),
     "no such construction": _json(Frame.BUILT, {}, index=5),
     "a construction twice": 2
-    * _json(Frame.BUILT, {key: [] for key in ("unused", "zeroed", "loose")} | {"mapping": {}}),
+    * _json(Frame.BUILT, {key: [] for key in ("unused", "zeroed", "loose")} | {"mapping": _MAPPING}),
     "an exception that is none": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, raised="boom"),
     "no such stage": _json(Frame.LOADING, {**_LOADING, "stage": "lunch"}),
     "a stage that is a list": _json(Frame.LOADING, {**_LOADING, "stage": []}),
@@ -261,7 +263,7 @@ _HOSTILE = {
     "loading fails after a call": _WHOLE + _json(Frame.LOADING, _LOADING),
     "a call after loading failed": _json(Frame.LOADING, _LOADING) + _WHOLE,
     "a text that is a list": _json(Frame.LOADING, {**_LOADING, "message": [[]]}),
-    "a name that is an object": _json(Frame.BUILT, {"unused": [{}]}),
+    "a name that is an object": _json(Frame.BUILT, {"mapping": _MAPPING, "unused": [{}]}),
     "a place that is nested": _frame(Frame.BUILT, b'{"mapping": {"W": ' + b"[" * 900 + b"]" * 900 + b"}}"),
     "loading fails twice": 2 * _json(Frame.LOADING, _LOADING),
     "a touch in no way": _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=2),
@@ -307,7 +309,7 @@ def test_each_call_may_be_touched_anew() -> None:
 @pytest.mark.parametrize("choices", [0, -1, MOST_CHOICES + 1, 1.0, True, "2", None])
 def test_a_number_of_assignments_is_one_that_a_construction_can_have(choices: object) -> None:
     """Each one is asked for afterwards, so a number that no construction has is refused."""
-    frame = json.dumps({"mapping": {}, "unused": [], "zeroed": [], "loose": [], "choices": choices}).encode()
+    frame = json.dumps({"mapping": _MAPPING, "unused": [], "zeroed": [], "loose": [], "choices": choices}).encode()
     built = HEADER.pack(Frame.BUILT, 0, 0, len(frame)) + frame
 
     with pytest.raises(BadAnswer, match="number of assignments"):
@@ -340,7 +342,6 @@ def test_the_frames_that_the_hostile_ones_are_made_from_are_good() -> None:
         _in_words(_SEEN),
         _text(b'{"raised": null, "modified": [], "slots": []}'),
         _text(widest),
-        _call(_DOUBLE, _BOOL, values=bytes(64) + b"\1" + bytes(15)),
         _call(ABSENT, ABSENT, raised={**_LOADING, "stage": "call"}),
     )
     assert len(_text(widest)) == HEADER.size + _LARGEST
@@ -377,6 +378,19 @@ def test_tensors_of_several_dtypes_come_out_in_their_places() -> None:
         assert torch.equal(found.tensor, value)
 
 
+def test_a_bool_has_no_other_bytes_than_0_and_1() -> None:
+    """Whoever reads memory as bool relies on it."""
+    slot = TensorSpec(output_key("y"), (), (3,), "bool")
+    plan = Plan(Entry("f", Kind.FUNCTION, ()), (), (Call(call_name("c"), None, {}, (slot,)),))
+    head = TEXT_LENGTH.pack(0) + bytes([_BOOL])
+
+    (seen,) = FrameReader(plan).feed(_frame(Frame.CALLED, head + b"\0\1\1"))
+    with pytest.raises(BadAnswer, match="neither 0 nor 1"):
+        FrameReader(plan).feed(_frame(Frame.CALLED, head + b"\0\2\1"))
+
+    assert isinstance(seen, CallSeen)
+
+
 def test_an_unfinished_stream_is_not_finished() -> None:
     """What is cut short gives the events before the cut, and no end."""
     plan = attention_plan()
@@ -402,7 +416,7 @@ def test_long_names_stay_within_a_frame() -> None:
     """An honest module with very many, very long names is no breach of the format."""
     plan = attention_plan()
     names = tuple(f"{number}{'n' * 5000}" for number in range(500))
-    seen = BuildSeen("d_in=3", {}, None, names, names, names)
+    seen = BuildSeen("d_in=3", _MAPPING, None, names, names, names)
 
     (found,) = FrameReader(plan).feed(pack(seen, plan))
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import pytest
 
+from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
+from grader.box.plan import Plan
+from grader.box.run import Limits, Progress, Run
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.grade import grade
 from grader.judge.placing import UNTOLD
@@ -36,3 +41,35 @@ def test_the_names_are_blamed_only_where_they_say_nothing(names: str, told: bool
 
     assert report.score < 100
     assert (UNTOLD not in report.advice) is told
+
+
+@dataclass(frozen=True)
+class _Boasting:
+    """A box in which each construction has assignments to choose from, whatever it was given."""
+
+    name: str = "boasting"
+
+    def run(
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Run:
+        """Run honestly, and tell of two assignments."""
+        done = InlineBox().run(plan, source, limits, progress, cancel=cancel)
+        builds = {name: replace(build, places="x", choices=2) for name, build in done.observations.builds.items()}
+        return replace(done, observations=replace(done.observations, builds=builds))
+
+
+def test_a_construction_without_weights_may_claim_assignments() -> None:
+    """The search for the right one does not rely on the reader, which refuses that: it tries them, and none agrees."""
+    exercise = read_exercise(ROOT / "exercises" / "sinusoidal_encoding")
+    source = exercise.reference_path.read_text(encoding="utf-8").replace("angles.sin()", "angles.cos()")
+
+    report = grade(exercise, source, seed=3, box=_Boasting())
+
+    assert 0 < report.score < 100
+    assert report.incident == ""

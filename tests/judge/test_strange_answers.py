@@ -12,16 +12,15 @@ import torch
 from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
 from grader.box.observations import Blame, BuildSeen, CallSeen, Observations, Presence, Raised, Seen, Stage
-from grader.box.packing import pack
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.wire import FrameReader
 from grader.exercise.catalog import ROOT, Catalog, Exercise
 from grader.exercise.mistakes import Mistake
 from grader.judge import explaining
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
+from tests.judge.forged import read_or
 
 _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
 _RAISED = Raised(Stage.CALL, Blame.ERROR, "Odd\u202e", "an \ud800 error", 3)
@@ -38,7 +37,7 @@ class _OneMistakeAStep(Exercise):
 
 @dataclass(frozen=True)
 class _Damaging:
-    """A box that lets the honest answer through, damaged: what a liar in the child could send.
+    """A box that lets the honest answer through, damaged: what a liar in the child could send, as far as it is taken.
 
     `lacking` has an entry for each run: whether a call was left out that points depend on, of those in `scored`.
     """
@@ -67,8 +66,8 @@ class _Damaging:
             if builds:
                 name = draw.choice(list(builds))
                 builds[name] = _damaged_build(builds[name], draw)
-        reader = FrameReader(plan)
-        events = reader.feed(b"".join(pack(event, plan) for event in (*builds.values(), *calls.values())))
+        events = [read_or(whole.builds[name], seen, plan) for name, seen in builds.items()]
+        events += [read_or(whole.calls[name], seen, plan) for name, seen in calls.items()]
         kept = draw.sample(events, draw.randint(len(events) // 2, len(events)))
         told = Observations.of(kept)
         self.lacking.append(any(name not in told.calls for name in self.scored & whole.calls.keys()))
@@ -77,7 +76,7 @@ class _Damaging:
 
 def _damaged(call: CallSeen, draw: random.Random) -> CallSeen:
     if draw.random() < 0.2:
-        return replace(call, slots={}, raised=replace(_RAISED, stage=draw.choice(list(Stage))))
+        return replace(call, slots={}, raised=_RAISED)
     key = draw.choice(list(call.slots) or [""])
     if not key:
         return call
@@ -86,7 +85,7 @@ def _damaged(call: CallSeen, draw: random.Random) -> CallSeen:
     odd = [
         Seen(Presence.NONE),
         Seen(Presence.OTHER, what="a liar\u202e"),
-        Seen(Presence.MISSHAPEN, shape=seen.shape, dtype=seen.dtype),
+        Seen(Presence.MISSHAPEN, shape=seen.shape, dtype="complex64"),
         Seen(Presence.MISSHAPEN, shape=(1 << 62,) * 9, dtype="x" * 40),
         *(
             Seen(
@@ -101,13 +100,19 @@ def _damaged(call: CallSeen, draw: random.Random) -> CallSeen:
         ),
     ]
     changed = replace(call, slots={**call.slots, key: draw.choice(odd)})
-    return replace(changed, raised=_RAISED) if draw.random() < 0.2 else changed
+    return replace(changed, raised=replace(_RAISED, stage=Stage.BACKWARD)) if draw.random() < 0.2 else changed
 
 
 def _damaged_build(build: BuildSeen, draw: random.Random) -> BuildSeen:
     changes = [
-        replace(build, raised=replace(_RAISED, stage=Stage.TRANSFER, blame=draw.choice(list(Blame)))),
-        replace(build, mapping={"\u202e": "\x00"}, unused=("odd\x1b (2,)",), zeroed=("z",), loose=("\ud800",)),
+        BuildSeen(build.name, raised=replace(_RAISED, stage=Stage.TRANSFER, blame=draw.choice(list(Blame)))),
+        replace(
+            build,
+            mapping=dict.fromkeys(build.mapping, "\u202e\x00"),
+            unused=("odd\x1b (2,)",),
+            zeroed=("z",),
+            loose=("\ud800",),
+        ),
         build,
         build,
     ]
