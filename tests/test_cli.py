@@ -295,6 +295,17 @@ def test_user_add_makes_an_account_once(ask: Ask, tmp_path: Path, monkeypatch: p
     assert (answers[1][0], answers[1][1], answers[1][2].count("\n")) == (2, "", 1)
 
 
+def test_user_reset_says_where_its_link_goes(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link alone is on standard output."""
+    monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a long enough password\n"))
+    ask("user", "add", "Ada", "--password-stdin")
+    code, out, err = ask("user", "reset", "Ada")
+
+    assert (code, out.partition("=")[0], out.count("\n")) == (0, "/reset?token", 1)
+    assert err.startswith("Append this to the address of your pages")
+
+
 def test_a_new_exercise_fails_the_gate_in_sentences(tmp_path: Path) -> None:
     """`exercise new` writes files that load and run; the gate says what they lack, and exits with 1."""
     for folder in ("grader", "reference", "exercises"):

@@ -155,7 +155,7 @@ def reset_password(name: Annotated[str, typer.Argument(help="Whose password is f
         token = service.own_account.link_for(name)
     finally:
         service.stop()
-    typer.echo("Put this behind the address of your pages, and give it to that person in private:", err=True)
+    typer.echo("Append this to the address of your pages, and give it to that person in private:", err=True)
     typer.echo(f"/reset?token={token}")
 
 

@@ -74,9 +74,14 @@ def who_sees_whom(judged: Sequence[Judged], evidence: Evidence) -> Heatmap | Non
     stack, title = found
     hidden = stack.expected == 0
     leaks, blind = int((stack.wrong & hidden).sum()), int((stack.wrong & ~hidden).sum())
-    notes = [f"{leaks} leaks found"] if leaks else []
-    notes += [f"{blind} cells without an effect where there must be one"] if blind else []
-    return heatmap(stack, "influence", title, "; ".join(notes) or "no leaks found")
+    return heatmap(stack, "influence", title, influence_note(leaks, blind))
+
+
+def influence_note(leaks: int, blind: int) -> str:
+    """Return how many cells are seen that must not be, and how many are not that must be."""
+    notes = [f"{leaks} leak{'s' if leaks > 1 else ''} found"] if leaks else []
+    notes += [f"{blind} cell{'s' if blind > 1 else ''} without an effect where there must be one"] if blind else []
+    return "; ".join(notes) or "no leaks found"
 
 
 def _best(judged: Sequence[Judged], evidence: Evidence, find: Find) -> tuple[Stack, str] | None:

@@ -43,6 +43,7 @@ class FormPage:
     name: str = ""
     class_code: str = field(default="", repr=False)
     error: str = ""
+    focus: str = "name"  # the field to begin with, or the one that the error is about
 
 
 SIGN_IN = FormPage("Sign in", "Your attempts and scores are kept under your name.", register=False)
@@ -90,7 +91,7 @@ class Forms:
 
     async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
         """Begin a session, or say why not."""
-        page = replace(SIGN_IN, next=local(next), name=clean(name, 64))
+        page = replace(SIGN_IN, next=local(next), name=clean(name, 64), focus="password")
         address = address_of(request)
         try:
             known = self.identity.service.accounts.expect(name, address, self.identity.mark(request))
@@ -109,7 +110,7 @@ class Forms:
             try:
                 self.identity.service.accounts.check_code(class_code, address)
             except NotAllowed as refusal:
-                return _show(replace(page, error=str(refusal)), status=403)
+                return _show(replace(page, error=str(refusal), focus="class_code"), status=403)
         guest = Guest(network_of(address), True, EACH_KNOWN) if class_code else Guest(network_of(address))
         begin = partial(self._begin, request, name, password, page=page, class_code=class_code)
         return await self._slowly(request, page, guest, begin)

@@ -98,12 +98,13 @@ def facts(exercise: Exercise) -> str:
     return f"{spec.track} · {spec.difficulty.capitalize()} · {checks} · {length}"
 
 
-def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:
-    """Return the title line of an exercise with what it builds on, and the way to all others."""
+def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float], *, notice: str = "") -> View:
+    """Return the title line of an exercise with what it builds on, the way to all others, and a `notice` above it."""
     names = list(catalog)
     place = names.index(exercise.id)
     solved = sum(_is_solved(id, best) for id in catalog)
     return {
+        "notice": notice,
         "title": numbered(catalog, exercise.id),
         "facts": facts(exercise),
         "needs": _needs(exercise, catalog, best),
@@ -113,6 +114,11 @@ def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) 
         "previous": address(names[place - 1]) if place else None,
         "next": address(names[place + 1]) if place + 1 < len(names) else None,
     }
+
+
+def notice(catalog: Catalog, named: str) -> str:
+    """Return what to say where an address names no exercise, and the first one is shown."""
+    return "There is no such exercise; this is the first one." if named and named not in catalog else ""
 
 
 def picker_view(catalog: Catalog, chosen: str, best: Mapping[str, float]) -> View:

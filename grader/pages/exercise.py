@@ -20,7 +20,8 @@ from grader.sandbox.gpu.names import NAMES
 
 # The editor's text as it is right now; pressing the button shows at once.
 TELL = "window.gym.tell('panel', {})"
-SEND = f"await window.gym.send({json.dumps(pack(sending_view()))}, {json.dumps(pack(away_view()))})"
+PANELS = ", ".join(json.dumps(pack(view)) for view in (sending_view(), away_view(), not_sent_view()))
+SEND = f"await window.gym.send({PANELS})"
 SOURCE = f"async (exercise) => [exercise, {SEND}]"
 SOURCE_FOR = f"async (exercise, source, device) => [exercise, {SEND}, device]"
 NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"

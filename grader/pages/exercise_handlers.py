@@ -23,6 +23,7 @@ from grader.pages.solutions import solutions_view
 from grader.pages.wording import View, pack
 from grader.service import Service
 from grader.store.records import Draft, Submission, SubmissionId, User
+from grader.store.submissions import STILL_OPEN
 
 LOG = logging.getLogger(__name__)
 GUEST_ATTEMPTS = "Sign in to keep your attempts."
@@ -53,7 +54,8 @@ class ExerciseHandlers:
             header, title, paper, exercise, submission, attempts, board, panel, report
         """
         user = self.identity.user(request)
-        exercise = self._exercise(request.query_params.get("ex", ""))
+        named = request.query_params.get("ex", "")
+        exercise = self._exercise(named)
         unfinished = self.service.unfinished(user, exercise.id) if user else None
         best = self.service.best(user) if user else {}
         kept = self.service.drafts.of(user, exercise.id) if user else None
@@ -61,7 +63,7 @@ class ExerciseHandlers:
         latest, shown = self._latest_and_shown(user, exercise, asked)
         return (
             pack(lists.header_view(user, exercise.title, here="/", skip=True)),
-            pack(catalogue.title_view(self.catalog, exercise, best)),
+            pack(catalogue.title_view(self.catalog, exercise, best, notice=catalogue.notice(self.catalog, named))),
             pack(_paper(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
             unfinished or _still_searched(shown),
@@ -100,10 +102,17 @@ class ExerciseHandlers:
         try:
             return self.service.submit(user, exercise, source, device), ""  # what is not drawn
         except NotAllowed as refusal:
-            # The tab goes on following what it sent itself, if that still runs.
-            return gr.skip(), pack(run_status.refused_view(str(refusal)))
+            return self._not_taken(user, exercise, str(refusal))
         except GraderFault as fault:
             return "", pack(run_status.not_taken_view(record(LOG, "a submission could not be taken", fault)))
+
+    def _not_taken(self, user: User, exercise: str, why: str) -> Parts:
+        """Return what follows a refusal: where another tab's submission is in the way, this one shows it as well."""
+        other = self.service.unfinished(user, exercise) if why == STILL_OPEN else None
+        if other:
+            return other, pack(run_status.other_view())
+        # The tab goes on following what it sent itself, if that still runs.
+        return gr.skip(), pack(run_status.refused_view(why))
 
     def cancel(self, submission: object, request: gr.Request) -> None:
         """Take the submission back; whoever watches it sees that.

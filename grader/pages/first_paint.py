@@ -25,7 +25,7 @@ class FirstPaint:
     def __init__(self, catalog: Catalog) -> None:
         """Know the exercises."""
         self._catalog = catalog
-        self._written: dict[str, bytes] = {}
+        self._written: dict[tuple[str, str], bytes] = {}
 
     def of(self, scope: Scope) -> bytes:
         """Return what the page at an address begins with; nothing where it is no exercise."""
@@ -33,16 +33,18 @@ class FirstPaint:
             return b""
         asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("ex", [""])[0]
         exercise = self._catalog.get(asked) or next(iter(self._catalog.values()))
-        if exercise.id not in self._written:
-            self._written[exercise.id] = self._written_for(exercise).encode()
-        return self._written[exercise.id]
+        key = exercise.id, catalogue.notice(self._catalog, asked)
+        if key not in self._written:
+            self._written[key] = self._written_for(exercise, key[1]).encode()
+        return self._written[key]
 
-    def _written_for(self, exercise: Exercise) -> str:
+    def _written_for(self, exercise: Exercise, notice: str) -> str:
         name = escape(catalogue.numbered(self._catalog, exercise.id))
         facts = escape(catalogue.facts(exercise))
         needs = '<p class="gym-needs">&nbsp;</p>' if exercise.spec.needs else ""
+        said = f'<p class="gym-notice">{notice} <a href="/">All exercises</a></p>' if notice else ""
         return f"""<div id="gym-first">{self._header}
-<div class="gym-title"><div><h1>{name}</h1><p class="gym-sub">{facts}</p>{needs}</div></div>
+<div class="gym-title">{said}<div><h1>{name}</h1><p class="gym-sub">{facts}</p>{needs}</div></div>
 <div class="gym-first-desk"><main class="gym-first-left"><div class="gym-first-tabs">Statement</div>
 <div class="gym-text" id="gym-statement">{prose.to_html(exercise.statement)}</div></main>
 <pre class="gym-first-code" aria-hidden="true">{escape(exercise.starter)}</pre></div>

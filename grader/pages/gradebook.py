@@ -103,7 +103,7 @@ def _mistakes_view(exercises: Sequence[str], catalog: Catalog, mistakes: Sequenc
         for one in [one for one in mistakes if one.exercise == id][:MOST]:
             times: View = [one.times, Asked(exercise=id, mistake=one.mistake).address]
             rows.append({"cells": [catalog[id].title, clean(one.title, 200), one.students, times]})
-    return {"label": "Most common mistakes", "columns": columns, "rows": rows}
+    return {"label": "Most common mistakes", "find": "Find a mistake", "columns": columns, "rows": rows}
 
 
 def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:

@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from grader.pages.envelope import Events, check_event, parse, remade
@@ -90,9 +89,7 @@ class Guard:
                     await self._app(passed_on, remade, send)
         except Refusal as refusal:
             await incoming.drop_rest()
-            # There may be more to come, so this connection cannot be used again.
-            answer = PlainTextResponse(refusal.text, refusal.status, {"Connection": "close"})
-            await answer(scope, receive, send)
+            await refusal.answer(Headers(scope=scope))(scope, receive, send)
 
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive, Turn]:
         headers = Headers(scope=scope)

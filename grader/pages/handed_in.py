@@ -153,7 +153,7 @@ def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Ca
     place = f"Attempt {found.nth} of {near.count}" if found.nth else lists.called(0)
     return {
         "title": f"{shown_name(student)}: {known.title if known else clean(found.exercise, 64)}",
-        "text": f"{place} · {lists.outcome(attempt)}",
+        "text": f"{place} · {lists.outcome(attempt).removesuffix('.')}",
         "created": found.created,
         "back": {"href": student_address(student.id), "text": shown_name(student)},
         "previous": submission_address(near.previous) if near.previous else None,

@@ -34,7 +34,16 @@ def not_sent_view() -> View:
 def away_view() -> View:
     """Return the panel while the server cannot be reached; the code is sent once it can."""
     text = "The server cannot be reached. Your code was not sent; it is kept here and goes out when the server is back."
-    return _panel("queued", text, busy=True)
+    return _panel("queued", text, busy=True, look=True)
+
+
+def other_view() -> View:
+    """Return the panel for code that was not taken, as another one of theirs is on its way, which is shown instead."""
+    text = (
+        "This code was not sent: your last submission to this exercise is still being checked, and is shown below. "
+        "Press Run checks again when it has ended."
+    )
+    return _panel("queued", "Looking for your last submission", busy=True, note=text)
 
 
 def guest_view() -> View:
@@ -128,6 +137,8 @@ def _panel(
     share: float = 0,
     elapsed: float | None = None,
     curve: Sequence[float] = (),
+    look: bool = False,
+    note: str = "",
 ) -> View:
     return {
         "phase": phase,
@@ -138,4 +149,6 @@ def _panel(
         "elapsed": elapsed,
         "curve": list(curve),
         "scroll": phase in ("passed", "failed"),
+        "look": look or phase in ("refused", "broken"),
+        "note": note,
     }

@@ -16,7 +16,7 @@ from grader.service.names import fold, tidy
 from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
 from grader.service.shared_limits import limiters
 from grader.service.taken import TakenNames
-from grader.service.typed import check_length, digest, key_of, plain
+from grader.service.typed import check_length, code_of, digest, key_of, plain
 from grader.store import accounts, memberships, turns
 from grader.store.accounts import Credentials, Visit
 from grader.store.engine import Database
@@ -142,8 +142,7 @@ class Accounts:
         Raises:
             NotAllowed: it is wrong.
         """
-        typed = class_code.strip().encode(errors="surrogatepass")
-        if not hmac.compare_digest(typed, self.class_code().encode()):
+        if not hmac.compare_digest(code_of(class_code), code_of(self.class_code())):
             self._arrivals.code_was_wrong(address)
             raise NotAllowed("This class code is wrong; your instructor knows the right one.")
 

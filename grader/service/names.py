@@ -25,7 +25,7 @@ def tidy(name: str) -> str:
     if not SHORTEST <= len(tidied) <= LONGEST:
         raise NotAllowed(f"A name has {SHORTEST} to {LONGEST} characters; this one has {len(tidied)}.")
     if "  " in tidied or not all(_visible(character) for character in tidied):
-        raise NotAllowed("A name holds visible characters and single spaces only; please type it anew.")
+        raise NotAllowed("A name holds visible characters and single spaces only; please type it again.")
     if not tidied[0].isalnum() or _overloaded(tidied):
         raise NotAllowed("A name begins with a letter or a digit and has at most two accents on a letter.")
     scripts = {_script(character) for character in tidied if character.isalpha()}

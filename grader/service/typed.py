@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 
 from grader.errors import NotAllowed
@@ -36,6 +37,12 @@ def plain(password: str) -> bytes:
     return unicodedata.normalize("NFC", password[: PASSWORD_LENGTH.stop])[: PASSWORD_LENGTH.stop].encode(
         errors="surrogatepass"
     )
+
+
+def code_of(class_code: str) -> bytes:
+    """Return a class code as it is compared: capitals, hyphens and blanks make no difference."""
+    # A code of nothing but hyphens is compared as it is, else no code at all would equal it.
+    return (re.sub(r"[\s-]", "", class_code).lower() or class_code.strip()).encode(errors="surrogatepass")
 
 
 def digest(token: str) -> str:

@@ -10,6 +10,7 @@ import torch
 from grader.box.inline import InlineBox
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.grade import grade
+from grader.judge.maps import influence_note
 from grader.judge.matrices import LARGEST, MOST, heatmap, stacked
 from grader.judge.report import Heatmap, Report
 
@@ -93,6 +94,13 @@ def test_leaks_are_counted_in_the_note() -> None:
 
     sees = picture(report, "influence")
     assert sees.note == f"{sum(len(pane.wrong) for pane in sees.all_panes)} leaks found"
+
+
+def test_one_cell_is_no_cells() -> None:
+    """The note counts as people do."""
+    assert influence_note(1, 1) == "1 leak found; 1 cell without an effect where there must be one"
+    assert influence_note(2, 3) == "2 leaks found; 3 cells without an effect where there must be one"
+    assert influence_note(0, 0) == "no leaks found"
 
 
 def test_an_answer_that_sees_too_little_has_red_cells_too() -> None:

@@ -173,3 +173,21 @@ def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
         context.close()
 
     assert [error for error in errors if not any(known in error for known in LEAVING)] == []
+
+
+@pytest.fixture
+def travels(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Give a function that opens an exercise on another device; requests that fail are no errors here."""
+    contexts: list[BrowserContext] = []
+
+    def visit(who: Person, path: str = "/exercise?ex=causal_attention", **options: object) -> Page:
+        contexts.append(browser.new_context(base_url=site.url, reduced_motion="reduce", **options))
+        contexts[-1].add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
+        page = contexts[-1].new_page()
+        page.goto(path)
+        expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()

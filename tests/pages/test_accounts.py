@@ -1,5 +1,7 @@
 """Signing in, registering and signing out over HTTP."""
 
+import re
+
 import pytest
 
 from grader.pages.accounts import local
@@ -38,6 +40,29 @@ def test_a_wrong_class_code_is_refused(visitor):
 
     assert answer.status_code == 403
     assert "class code is wrong" in answer.text
+    assert re.search('<input name="class_code" value="guess"[^>]* autofocus>', answer.text)
+    assert answer.text.count("autofocus") == 1
+
+
+def test_a_name_that_is_taken_has_the_focus(visitor, person):
+    """It is what the error is about."""
+    form = {"name": person().user.name, "password": PASSWORD, "class_code": CODE}
+    with visitor() as guest:
+        answer = guest.post("/register", data=form)
+
+    assert answer.status_code == 403
+    assert re.search('<input name="name"[^>]* autofocus>', answer.text)
+    assert answer.text.count("autofocus") == 1
+
+
+@pytest.mark.parametrize("path", ["/register", "/join"])
+def test_a_phone_leaves_a_class_code_as_it_is_typed(path, visitor):
+    """Neither capitals nor corrections."""
+    with visitor() as guest:
+        field = re.search('<input name="class_code"[^>]*>', guest.get(path).text)
+
+    assert field
+    assert all(mark in field[0] for mark in ('autocapitalize="off"', 'autocorrect="off"', 'spellcheck="false"'))
 
 
 def test_what_was_typed_comes_back_escaped(visitor):

@@ -3,18 +3,17 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 from torch import nn
 from torch.nn import functional
 
 from grader.pages.bundles import ASSETS
-from tests.pages.conftest import Person, Site
-from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, source, status, write
+from tests.pages.conftest import Site
+from tests.pages.test_journeys import EXERCISE, LATE_MASK, ready, source, write
 
 FOLDER = ASSETS.parent / "editor"
 OTHER = "in another tab"
@@ -109,23 +108,6 @@ def test_two_tabs_replace_each_others_code_only_when_asked(open_page) -> None:
     assert source(second) == "x = 1\n"
 
 
-@pytest.fixture
-def travels(site: Site, browser: Browser) -> Iterator[Callable[[Person], Page]]:
-    """Yield a function that opens the page on another device; requests that fail are no errors here."""
-    contexts = []
-
-    def visit(who: Person) -> Page:
-        contexts.append(browser.new_context(base_url=site.url, reduced_motion="reduce"))
-        contexts[-1].add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
-        page = contexts[-1].new_page()
-        page.goto(EXERCISE)
-        return ready(page)
-
-    yield visit
-    for context in contexts:
-        context.close()
-
-
 def test_code_typed_on_one_device_is_there_on_the_next(travels, person, site: Site) -> None:
     """A draft is stored on the server; two devices that change it at once are told so."""
     who = person()
@@ -143,29 +125,3 @@ def test_code_typed_on_one_device_is_there_on_the_next(travels, person, site: Si
     expect(phone.locator("#editor").get_by_role("status")).to_contain_text("on another device")
     assert source(phone) == "phone = 2\n"
     assert site.service.drafts.of(who.user, "causal_attention").source == "laptop = 2\n"
-
-
-def test_code_goes_out_when_the_server_is_back(travels, person) -> None:
-    """Without a network the page says that nothing was sent; with one it sends by itself."""
-    travelling = travels(person())
-    write(travelling, SOLUTION)
-    travelling.context.set_offline(True)
-    travelling.get_by_role("button", name="Run checks").click()
-    expect(status(travelling)).to_contain_text("Your code was not sent; it is kept here")
-    travelling.context.set_offline(False)
-
-    expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
-
-
-def test_waiting_for_the_server_can_be_cancelled(travels, person) -> None:
-    """Cancel ends the wait, and nothing is sent later."""
-    travelling = travels(person())
-    write(travelling, SOLUTION)
-    travelling.context.set_offline(True)
-    travelling.get_by_role("button", name="Run checks").click()
-    travelling.get_by_role("button", name="Cancel").click()
-    expect(status(travelling)).to_contain_text("Your code was not sent")
-    travelling.context.set_offline(False)
-    travelling.wait_for_timeout(3000)
-
-    expect(travelling.locator("#report .gym-report")).to_have_count(0)

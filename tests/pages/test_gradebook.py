@@ -3,6 +3,8 @@
 import csv
 from urllib.parse import parse_qsl, urlsplit
 
+from playwright.sync_api import expect
+
 from grader.exercise.catalog import Catalog
 from grader.pages.catalogue import tracks
 from grader.pages.gradebook import Row, csv_of, gradebook_view, mean
@@ -78,6 +80,25 @@ def test_a_mistake_leads_to_the_attempts_that_made_it():
     (row,) = gradebook_view(Catalog.load(), [], [common])["mistakes"]["rows"]
 
     assert row["cells"] == ["Softmax", "Wrong", 2, [3, "/teach/?list=all&ex=softmax&mistake=a+b"]]
+
+
+def test_a_name_is_found_without_its_accents(open_page):
+    """Capitals and accents make no difference, and an empty list says why."""
+    page = open_page("/")
+    names = ["Zo\u00eb", "Zo\u00e9", "Bob", *(f"Student {number}" for number in range(9))]
+    table = {"label": "Class", "columns": [{"name": "Name"}], "rows": [{"cells": [name]} for name in names]}
+    page.evaluate("(table) => document.querySelector('main, body').append(gym.table(table))", table)
+    search, cells = page.get_by_label("Find in this table"), page.locator(".gym-table td")
+    search.fill("ZOE ")
+    expect(cells).to_have_text(["Zo\u00eb", "Zo\u00e9"])
+    search.fill("zo\u00eb")
+    expect(cells).to_have_count(2)
+    search.fill("zoo")
+    expect(page.get_by_text("Nobody found.")).to_be_visible()
+    search.fill("")
+
+    expect(cells).to_have_count(12)
+    expect(page.get_by_text("Nobody found.")).to_have_count(0)
 
 
 def test_addresses_of_lists_say_what_they_are_narrowed_to():

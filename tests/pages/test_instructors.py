@@ -47,6 +47,14 @@ def test_code_stands_beside_its_report(open_page, person, handed_in, *, width, b
     assert desk.evaluate("document.documentElement.scrollWidth") == width
 
 
+def test_an_attempt_has_no_full_stop_before_its_date(open_page, person, handed_in):
+    """The title of its mistake is a sentence elsewhere."""
+    id = handed_in(person(), LATE_MASK)
+    desk = open_page(f"/teach/?submission={id}", person(role=Role.INSTRUCTOR))
+
+    expect(desk.locator(".gym-title .gym-sub").first).to_contain_text("starts one position too late, just now")
+
+
 def test_code_that_is_read_has_colours_and_a_note_at_the_line_of_the_mistake(open_page, person, handed_in):
     """Words of Python have their colours; the line that the report names says why, and is found from the report."""
     id = handed_in(person(), LATE_MASK)
@@ -106,7 +114,7 @@ def test_the_class_code_is_shown_and_replaced(open_page, person, visitor, site):
     expect(desk).to_have_title("Class and members · Attention Gym")
     desk.get_by_role("button", name="Draw a new code").click()  # the browser asks for the tick
     assert site.service.class_code == before
-    desk.get_by_role("checkbox").check()
+    desk.get_by_label("The code above stops working.").check()
     desk.get_by_role("button", name="Draw a new code").click()
     expect(desk.get_by_role("status")).to_contain_text("This is the new class code.")
     after = site.service.class_code
@@ -131,9 +139,12 @@ def test_a_member_is_made_an_instructor_and_a_student_again(open_page, person, s
     desk = open_page("/teach/class", teacher)
     desk.get_by_role("link", name="Hedy Lamarr").click()
     expect(desk).to_have_title("Hedy Lamarr: role and membership · Attention Gym")
-    for button, role in (("Make an instructor", Role.INSTRUCTOR), ("Make a student", Role.STUDENT)):
+    for button, sure, role in (
+        ("Make an instructor", "Yes, make Hedy Lamarr an instructor", Role.INSTRUCTOR),
+        ("Make a student", "Yes, make Hedy Lamarr a student again", Role.STUDENT),
+    ):
         form = desk.locator("form").filter(has=desk.get_by_role("button", name=button))
-        form.get_by_role("checkbox").check()
+        form.get_by_label(sure).check()
         form.get_by_role("button").click()
         expect(desk.get_by_role("status")).to_contain_text("Hedy Lamarr is a")
         assert site.service.user_of(who.token).role is role

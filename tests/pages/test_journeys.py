@@ -175,6 +175,26 @@ def test_a_second_click_during_a_run_sends_nothing(open_page, person):
     expect(status(page)).to_contain_text("Cancelled.")
 
 
+def test_another_tab_shows_the_submission_that_is_in_its_way(open_page, person):
+    """Its progress, and Cancel; the code that was not taken is told of above itself until it is sent."""
+    page = ready(open_page(EXERCISE, person()))
+    other = page.context.new_page()
+    ready(other.goto(EXERCISE) and other)
+    write(page, SLOW)
+    page.get_by_role("button", name="Run checks").click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    write(other, SOLUTION)
+    other.get_by_role("button", name="Run checks").click()
+    expect(other.locator(".gym-code-note")).to_contain_text("This code was not sent")
+    other.get_by_role("button", name="Cancel").click()
+    for tab in (page, other):
+        expect(status(tab)).to_contain_text("Cancelled.")
+    other.get_by_role("button", name="Run checks").click()
+
+    expect(other.get_by_role("heading", name="Accepted")).to_be_visible()
+    expect(other.locator(".gym-code-note")).to_be_empty()
+
+
 def test_heads_and_differences_can_be_looked_at(open_page, person, site):
     """Each head has a button, the difference to what is expected too, and keys read the cell of what is shown."""
     who = person()
@@ -220,6 +240,45 @@ def test_the_picker_leads_to_any_exercise(open_page):
     page.get_by_label("Go to").select_option(label="1. Softmax")
 
     expect(page.get_by_role("heading", level=1)).to_contain_text("1. Softmax")
+
+
+def test_an_address_without_an_exercise_is_told(open_page):
+    """The first exercise is shown, with a sentence that says so and the way to all others."""
+    page = ready(open_page("/exercise?ex=nonsense"))
+    expect(page.locator("#title").get_by_text("There is no such exercise; this is the first one.")).to_be_visible()
+    page.locator("#title").get_by_role("link", name="All exercises").click()
+
+    page.wait_for_url("**/")
+
+
+def test_a_page_that_is_not_there_leads_to_the_front_page(visitor):
+    """For whoever reads it; scripts get one sentence."""
+    with visitor() as guest:
+        page = guest.get("/nothing", headers={"Accept": "text/html,*/*"})
+        line = guest.get("/nothing", headers={"Accept": "*/*"})
+
+    assert (page.status_code, line.status_code, line.text) == (404, 404, "There is nothing here.")
+    assert '<a href="/">All exercises</a>' in page.text
+    assert "content-security-policy" in page.headers
+    assert "/gym/gym.css" in page.text
+
+
+@pytest.mark.parametrize("end", ["Enter", "Tab"])
+def test_the_picker_is_stepped_through_by_keys(end, open_page):
+    """An arrow chooses without leaving the page; Enter leads there, and so does going on."""
+    page = ready(open_page("/exercise?ex=softmax"))
+    picker = page.get_by_label("Go to")
+    picker.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    expect(picker).to_be_focused()
+    chosen = picker.evaluate("(select) => select.value")
+    assert page.url.endswith("/exercise?ex=softmax")
+    assert chosen != "/exercise?ex=softmax"
+    page.keyboard.press(end)
+
+    page.wait_for_url(f"**{chosen}")
 
 
 def test_on_a_phone_one_track_is_open(open_page):

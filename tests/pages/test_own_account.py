@@ -23,13 +23,13 @@ def test_the_account_page_is_for_members(visitor):
 
 
 def test_a_password_is_changed_in_the_form(open_page, visitor, person, site):
-    """A wrong present password is told beside the form; the right one changes it, and this browser stays signed in."""
+    """A wrong current password is told beside the form; the right one changes it, and this browser stays signed in."""
     who = person()
     with visitor(who) as client:
         refused = client.post("/account", data={"act": "password", "password": "a wrong password", "new": NEW})
     page = open_page("/", who)
     page.get_by_role("link", name=who.user.name).click()
-    page.get_by_label("Present password").fill(PASSWORD)
+    page.get_by_label("Current password").fill(PASSWORD)
     page.get_by_label("New password").fill(NEW)
     page.get_by_role("button", name="Change the password").click()
     expect(page.get_by_text("Your password is changed.")).to_be_visible()
@@ -39,6 +39,15 @@ def test_a_password_is_changed_in_the_form(open_page, visitor, person, site):
     assert (refused.status_code, "The name or the password is wrong." in refused.text) == (403, True)
     assert site.service.user_of(who.token) is None
     assert site.service.sign_in(who.user.name, NEW, "127.0.0.1")
+
+
+def test_the_account_page_says_what_will_be(visitor, person):
+    """Who sees the name, and what leaving the class would do."""
+    with visitor(person()) as client:
+        text = client.get("/account").text
+
+    assert "leaderboards show it only if you chose your own name there" in text
+    assert "After that you are no longer on leaderboards" in text
 
 
 def test_an_account_is_deleted_only_with_its_password(visitor, person, site):

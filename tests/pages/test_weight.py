@@ -93,6 +93,7 @@ def test_an_exercise_is_read_without_any_script(site: Site, browser: Browser, as
     expect(page.get_by_role("heading", level=1)).to_contain_text(known.title)
     expect(page.get_by_role("heading", name="What to build")).to_be_visible()
     expect(page.locator(".gym-first-code")).to_contain_text(known.starter.splitlines()[0])
+    expect(page.get_by_text("There is no such exercise")).to_have_count(0 if asked in catalog else 1)
     context.close()
 
 

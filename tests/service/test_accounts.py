@@ -11,6 +11,7 @@ from sqlalchemy import text
 from grader.errors import NotAllowed
 from grader.service import Service
 from grader.service.rate_limits import GUESSING, MARK_SECONDS, BrowserTokens
+from grader.service.typed import code_of
 from grader.store.engine import Database
 from grader.store.records import Role, User
 from tests.service.conftest import Clock
@@ -25,6 +26,24 @@ def test_registering_takes_the_class_code(service: Service) -> None:
         service.register("Ada", "correct horse", "red-tree")
 
     assert service.register("Ada", "correct horse", " green-tree ").role is Role.STUDENT
+
+
+@pytest.mark.parametrize("typed", ["Green-Tree", "GREENTREE", "green tree", "\tgreen - tree\n"])
+def test_a_class_code_is_taken_as_phones_write_it(service: Service, typed: str) -> None:
+    """Capitals, hyphens and blanks make no difference."""
+    assert service.register("Ada", "correct horse", typed).role is Role.STUDENT
+
+
+@pytest.mark.parametrize("typed", ["green_tree", "green.tree", "greentre", "greentreee", "gr\u00e9en-tree", "-", " "])
+def test_a_class_code_has_all_of_its_letters(service: Service, typed: str) -> None:
+    """Other signs, accents, and more or fewer letters are wrong; so is what is hyphens or blanks only."""
+    with pytest.raises(NotAllowed, match="class code is wrong"):
+        service.register("Ada", "correct horse", typed)
+
+
+def test_a_code_of_hyphens_is_no_open_door() -> None:
+    """What is left of it without them would equal an empty one."""
+    assert len({code_of("---"), code_of("--"), code_of(" "), code_of("")}) == 3
 
 
 @pytest.mark.parametrize("password", ["ninechars", "x" * 201, ""])

@@ -76,7 +76,7 @@
     const said = view.note || view.summary;
     const read = h("output", { class: "gym-read" }, said);
     const box = h("div", { tabindex: "0", role: "img", "aria-label": `${view.title}. ${view.summary}. Arrow keys read the points.` });
-    gym.load("charts").then(() => draw(view, box, read, said));
+    gym.load("charts", box).then(() => draw(view, box, read, said));
     return h("figure", { class: "gym-card-box gym-curve" },
       h("figcaption", {}, h("h3", {}, view.title), h("span", { class: "gym-names" }, names(view))),
       h("p", { class: "gym-axes" }, `up: ${view.y.name}${view.y.log ? " (logarithmic)" : ""}`), box,

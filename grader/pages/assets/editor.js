@@ -35,13 +35,24 @@
     document.getElementById("editor").scrollIntoView({ block: "nearest" });
   };
 
-  let away = "", pressed = false;
+  /* ---- code that waits for the server: the browser remembers it beyond a reload, where nothing is sent by itself ---- */
+  let closing = false; // a request that ends with its page says nothing about the server
+  addEventListener("pagehide", () => { closing = true; });
+  addEventListener("pageshow", () => { closing = false; });
+  gym.unsent = () => paper !== null && gym.store.get(paper.draft + "/unsent") !== null;
+  const remember = () => { if (paper && !closing) gym.store.set(paper.draft + "/unsent", "yes"); };
+  const forget = () => { if (paper) gym.store.drop(paper.draft + "/unsent"); };
+
+  let away = "", cancelled = "", pressed = false;
   /* Shows that a run is being sent, and gives its source. Whoever has no account is known to the server from their first run on. */
-  gym.send = async (panel, whileAway) => {
+  gym.send = async (panel, whileAway, afterCancel) => {
     gym.tell("panel", panel);
     gym.closeTry();
+    gym.noteCode("");
+    forget();
     if (paper && !paper.member) await fetch("/visit", { method: "POST" }).then(gym.visitorBegan, () => null);
     away = whileAway;
+    cancelled = afterCancel;
     pressed = true;
     sent = gym.source() ?? "";
     gym.mark([]);
@@ -109,6 +120,12 @@
   addEventListener("pagehide", leave);
   document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") leave(); });
 
+  /* What happened to this code, where the panel shows another one's run; the report that comes then marks nothing here. */
+  gym.noteCode = (text) => {
+    document.querySelector("#editor .gym-code-note").replaceChildren(text);
+    if (text) sent = "";
+  };
+
   /* The same exercise is open elsewhere with other code: nothing is replaced unless somebody says so. */
   const other = (text, where) => {
     const note = document.querySelector("#editor .gym-code-note");
@@ -157,6 +174,7 @@
     sent = view.asked ?? view.latest; // what the report beside it is about
     mark();
     document.getElementById("editor").dataset.ready = "yes";
+    if (gym.unsent()) gym.lookAgain();
     gym.ready();
     offer();
     return null;
@@ -216,10 +234,15 @@
     pressed = false; // Gradio's next request is the one for the run
     for (;;) {
       const answer = await ask(address, options).catch(() => null);
-      if (answer !== null && !AWAY.includes(answer.status)) { giveUp = null; return answer; }
+      if (answer !== null && !AWAY.includes(answer.status)) { giveUp = null; forget(); return answer; }
       gym.tell("panel", away);
-      if (!(await aMoment())) { giveUp = null; throw new TypeError("cancelled"); }
+      remember();
+      if (!(await aMoment())) break;
     }
+    giveUp = null;
+    forget();
+    gym.tell("panel", cancelled); // Gradio tells of no failure while it cannot reach the server itself
+    throw new TypeError("cancelled");
   };
 
   /* One run at a time; the button keeps its focus, which it would lose if it were disabled. */

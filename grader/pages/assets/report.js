@@ -7,6 +7,7 @@
   gym.parts.title = (view) => {
     setTimeout(gym.ready, 5000); // though no editor came
     return h("div", { class: "gym-title" },
+      view.notice && h("p", { class: "gym-notice", role: "status" }, view.notice, " ", h("a", { href: "/" }, "All exercises")),
       h("div", {}, h("h1", {}, view.title, view.solved && h("span", { class: "gym-tick", role: "img", "aria-label": "solved" }, "✓")),
         h("p", { class: "gym-sub" }, view.facts), gym.needs(view.needs)),
       h("div", { class: "gym-way" }, h("span", {}, view.progress),
@@ -60,10 +61,26 @@
     return h("figure", { class: "gym-training" }, canvas, h("figcaption", { class: "gym-sub" }, `training loss ${losses.at(-1).toPrecision(3)}`));
   };
 
+  /* What somebody who has pressed a button must not miss stands in view; the bar at the bottom of a phone covers the rest. */
+  let told = "";
+  const bring = (view, element) => {
+    if (view.look && view.text !== told) setTimeout(() => {
+      const box = element.getBoundingClientRect(), narrow = innerWidth < 768;
+      if (box.top < 0 || box.bottom > innerHeight - (narrow ? 64 : 0)) element.scrollIntoView({ behavior: "smooth", block: narrow ? "center" : "nearest" });
+    }, 50);
+    told = view.text;
+  };
+
+  const UNSENT = "Your code was not sent: the server could not be reached. Press Run checks to send it.";
   let idle = null;
   gym.parts.panel = (view, trigger, element) => {
     gym.announce = () => trigger("input");
     if (view.phase === "idle") idle = view;
+    /* What waited for the server when the page was closed is told once the editor knows whose code it is. */
+    gym.lookAgain = () => { if (view.phase === "idle") element.replaceChildren(gym.parts.panel(view, trigger, element)); };
+    if (view.phase === "idle" && gym.unsent && gym.unsent()) view = { ...view, phase: "unsent", text: UNSENT };
+    if (view.note) gym.noteCode(view.note);
+    bring(view, element);
     /* What was said of code that was not taken is stale once that code is edited. */
     gym.calm = () => { if (idle && element.querySelector(".gym-is-refused")) element.replaceChildren(gym.parts.panel(idle, trigger, element)); };
     element.setAttribute("role", "status");
@@ -143,7 +160,7 @@
   const stages = (view) => {
     const place = h("section", { class: "gym-card-box gym-stages", "aria-label": "Step by step" });
     place.style.setProperty("--rows", String(Math.max(...view.stages.map((one) => one.expected.length)) + 1));
-    gym.load("microscope").then(() => place.replaceChildren(...gym.stages(view)));
+    gym.load("microscope", place).then(() => place.replaceChildren(...gym.stages(view)));
     return place;
   };
 

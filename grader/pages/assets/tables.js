@@ -80,11 +80,21 @@
       view.begun && h("p", { class: "gym-sub" }, "“After …” names what an exercise builds on. You may open every exercise now."),
       view.tracks.map((one) => track(one, view.begun)));
 
-  /* Every exercise by track; choosing one leads there. */
+  /* Every exercise by track; choosing one leads there. Whoever steps through them by keys is led there by Enter, or by
+     going on to something else. */
   gym.picker = (groups, label) => {
     const options = (choices) => choices.map((one) => h("option", { value: one.href, selected: one.here }, one.text));
+    const here = groups.flatMap((group) => group.choices).find((one) => one.here)?.href;
+    let byKey = false;
+    const go = ({ target }) => { if (target.value !== here) location.href = target.value; };
+    const typed = (event) => {
+      byKey = event.key !== "Enter"; // which also ends an open list
+      if (event.key !== "Enter" || event.target.value === here) return;
+      event.preventDefault();
+      go(event);
+    };
     return h("label", { class: "gym-choices" }, h("span", {}, label),
-      h("select", { change: (event) => { location.href = event.target.value; } },
+      h("select", { keydown: typed, pointerdown: () => { byKey = false; }, change: (event) => { if (!byKey) go(event); }, blur: go },
         groups.map((group) => (group.name ? h("optgroup", { label: group.name }, options(group.choices)) : options(group.choices))).flat()));
   };
 
@@ -115,6 +125,9 @@
 
   const key = (value) => (Array.isArray(value) ? value[0] : value !== null && typeof value === "object" ? value.text : value);
 
+  /* A text as it is searched: capitals and accents make no difference. */
+  const bare = (text) => String(text).normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+
   gym.points = (value) => String(Math.round(value * 100) / 100);
 
   const order = (rows, index, down) => [...rows].sort((a, b) => {
@@ -134,9 +147,11 @@
         h("button", { type: "button", click: () => sort(index) }, column.name)));
     let rows = view.rows;
     let wanted = "";
-    const show = () => body.replaceChildren(...rows
-      .filter((row) => row.cells.some((value) => String(key(value)).toLowerCase().includes(wanted)))
-      .map((row) => {
+    const none = h("p", { class: "gym-empty", role: "status" });
+    const show = () => {
+      const found = rows.filter((row) => row.cells.some((value) => bare(key(value)).includes(wanted)));
+      none.textContent = found.length ? "" : view.find ? "Nothing found." : "Nobody found.";
+      body.replaceChildren(...found.map((row) => {
         const line = h("tr", { class: row.you ? "gym-you" : null, tabindex: choose ? "0" : null },
           view.columns.map((column, index) => cell(column, row.cells[index])));
         if (row.you) line.querySelector("[data-name], td:nth-child(2)").append(h("em", {}, "you"));
@@ -146,6 +161,7 @@
         }
         return line;
       }));
+    };
     const sort = (index) => {
       const down = heads[index].getAttribute("aria-sort") === "ascending";
       heads.forEach((head) => head.setAttribute("aria-sort", "none"));
@@ -155,10 +171,10 @@
     };
     show();
     const search = view.rows.length > 10 && h("input", { type: "search", class: "gym-search", placeholder: view.find ?? "Find a name", "aria-label": "Find in this table",
-      input: (event) => { wanted = event.target.value.toLowerCase(); show(); } });
+      input: (event) => { wanted = bare(event.target.value.trim()); show(); } });
     return h("div", { class: "gym-table" }, search,
       h("div", { class: "gym-scroll", tabindex: "0", role: "region", "aria-label": view.label, focusin: whole },
-        h("table", {}, h("thead", {}, groups, h("tr", {}, heads)), body)));
+        h("table", {}, h("thead", {}, groups, h("tr", {}, heads)), body)), search && none);
   };
 
   gym.empty = (view) => h("p", { class: "gym-empty" }, view.text, view.link && " ", view.link && h("a", { href: view.link.href }, view.link.text));

@@ -163,13 +163,15 @@
     const source = gym.source();
     if (source === null || place === null || running) return;
     running = true;
-    if (!place.firstChild) show(card("running", "Running your code on a small example"));
-    else place.firstChild.classList.add("gym-try-busy");
+    const shown = place.querySelector(".gym-try");
+    if (!shown) show(card("running", "Running your code on a small example"));
+    else shown.classList.add("gym-try-busy");
     const view = await answer(source);
     running = false;
     if (view.error) {
-      place.firstChild.querySelector("strong").replaceChildren(...gym.rich(view.error));
-      place.firstChild.className = "gym-card-box gym-try gym-is-refused";
+      const box = place.querySelector(".gym-try");
+      box?.querySelector("strong").replaceChildren(...gym.rich(view.error));
+      if (box) box.className = "gym-card-box gym-try gym-is-refused"; // else it was closed meanwhile
       return;
     }
     gym.markIn(source, view.line && !view.right ? [{ line: view.line, message: view.message, severity: "error" }] : []);

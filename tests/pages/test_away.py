@@ -1,0 +1,111 @@
+"""A server that cannot be reached: what a page says meanwhile, what it keeps, and what goes on afterwards."""
+
+from playwright.sync_api import expect
+
+from tests.pages.test_journeys import EXERCISE, SOLUTION, ready, status, write
+
+
+def test_code_goes_out_when_the_server_is_back(travels, person) -> None:
+    """Without a network the page says that nothing was sent; with one it sends by itself."""
+    travelling = travels(person())
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(status(travelling)).to_contain_text("Your code was not sent; it is kept here")
+    travelling.context.set_offline(False)
+
+    expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
+
+
+def test_waiting_for_the_server_can_be_cancelled(travels, person) -> None:
+    """Cancel ends the wait and says so; nothing is sent later, but the next run is."""
+    travelling = travels(person())
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(status(travelling)).to_contain_text("it is kept here")
+    travelling.get_by_role("button", name="Cancel").click()
+    expect(status(travelling)).to_contain_text("Your code was not sent. It is still in the editor")
+    travelling.context.set_offline(False)
+    travelling.wait_for_timeout(3000)
+    expect(travelling.locator("#report .gym-report")).to_have_count(0)
+
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
+
+
+def test_a_cancelled_wait_is_not_told_of_after_a_reload(travels, person) -> None:
+    """Whoever cancels knows that nothing was sent."""
+    travelling = travels(person())
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(status(travelling)).to_contain_text("it is kept here")
+    travelling.get_by_role("button", name="Cancel").click()
+    expect(status(travelling)).to_contain_text("It is still in the editor")
+    travelling.context.set_offline(False)
+    ready(travelling.goto(EXERCISE) and travelling)
+    travelling.wait_for_load_state("networkidle")
+
+    expect(status(travelling)).to_contain_text("Run checks: Ctrl Enter")
+
+
+def test_code_that_waited_when_the_page_was_closed_is_told_of(travels, person) -> None:
+    """After a reload nothing is sent by itself: the panel says so, until the code has been sent."""
+    travelling = travels(person())
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(status(travelling)).to_contain_text("Your code was not sent; it is kept here")
+    travelling.route("**/gradio_api/run/submit*", lambda route: route.abort())  # still away for what was waiting
+    travelling.context.set_offline(False)
+    ready(travelling.goto(EXERCISE) and travelling)
+    expect(status(travelling)).to_contain_text("the server could not be reached. Press Run checks to send it.")
+    write(travelling, SOLUTION + "\n")
+    expect(status(travelling)).to_contain_text("Press Run checks to send it.")
+    travelling.unroute("**/gradio_api/run/submit*")
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
+    ready(travelling.goto(EXERCISE) and travelling)
+
+    expect(status(travelling)).to_contain_text("This is attempt 1 again.")
+
+
+def test_a_phone_shows_that_nothing_was_sent(travels, person) -> None:
+    """The panel lies below the window there, and is brought into it."""
+    travelling = travels(person(), viewport={"width": 390, "height": 844})
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(status(travelling)).to_contain_text("it is kept here")
+
+    expect(status(travelling)).to_be_in_viewport(ratio=1)
+
+
+def test_the_first_try_says_that_the_server_is_away(travels, person) -> None:
+    """In the words of every later one; the next one runs."""
+    travelling = travels(person())
+    write(travelling, SOLUTION)
+    travelling.context.set_offline(True)
+    travelling.get_by_role("button", name="Try", exact=True).click()
+    card = travelling.get_by_role("region", name="Try", exact=True)
+    expect(card).to_contain_text("The server cannot be reached. Please try again in a moment.")
+    travelling.context.set_offline(False)
+    travelling.get_by_role("button", name="Try", exact=True).click()
+
+    expect(card).to_contain_text("As expected on this example")
+
+
+def test_a_part_that_could_not_be_fetched_comes_later(travels, person) -> None:
+    """The place of a microscope says that the server is away, and asks again."""
+    travelling = travels(person())
+    travelling.route("**/gym/microscope.js*", lambda route: route.abort())
+    travelling.goto("/exercise?ex=scaled_dot_product_attention")
+    ready(travelling)
+    scope = travelling.locator(".gym-scope").first
+    scope.scroll_into_view_if_needed()
+    expect(scope).to_contain_text("The server cannot be reached. This part comes when it is back.")
+    travelling.unroute("**/gym/microscope.js*")
+
+    expect(scope.get_by_role("button").first).to_be_visible()
+    expect(scope).not_to_contain_text("cannot be reached")
