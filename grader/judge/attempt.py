@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import attrgetter
 
 from grader.box.observations import Blame, BuildSeen, Observations
 from grader.box.observe import alone
@@ -17,6 +18,7 @@ from grader.checks.evidence import Evidence, Known
 from grader.checks.explain import explain
 from grader.judge import advice, notebook, scoring
 from grader.judge.background import Background
+from grader.judge.bounded import while_there_is_time
 from grader.judge.clues import Clue
 from grader.judge.inspection import find_clues
 from grader.judge.not_python import what_it_is
@@ -44,6 +46,7 @@ _SINGLE_ADVICE = (
     "take dtype and device from the input instead (`x.dtype`), and where you need at least float32, use "
     "`torch.promote_types(x.dtype, torch.float32)`"
 )
+_MOST_SECONDS = 5.0  # of processor time, for all runs but the last; right answers take a tenth of a second
 _MUCH_PRINTED = 20_000  # characters
 _LEFT_OPEN = (
     "An error in the grader interrupted the grading; it is not your fault. The results so far are shown and "
@@ -88,11 +91,13 @@ def attempt(
 ) -> Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that.
 
+    Up to six runs may be wanted; none begins once those before it took as long as one may usually take.
     `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
     """
+    bounded = while_there_is_time(run, _MOST_SECONDS, of=attrgetter("cpu_seconds"))
 
     def in_cells(plan: Plan) -> Run:
-        return _in_cells(run(plan), text)
+        return _in_cells(bounded(plan), text)
 
     def at_leisure(plan: Plan) -> tuple[Observations, Observations]:
         found = truth(plan)
@@ -102,7 +107,10 @@ def attempt(
     outcome = _placed(sheet, in_cells, at_leisure, known)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
         single = replace(_placed(sheet.in_dtype("float32"), in_cells, truth, known), single=True)
-        outcome = single if single.score > outcome.score else replace(outcome, coarse=single.evidence)
+        if single.score > outcome.score:
+            outcome = single
+        elif single.run.ending is Ending.FINISHED:
+            outcome = replace(outcome, coarse=single.evidence)
     clues = partial(_find_clues, text, sheet.plan, outcome.run.observations)
     misread = what_it_is(text, outcome.run.observations.loading)
     return replace(outcome, clues=clues, said=notebook.skipped(text), misread=misread)

@@ -1,4 +1,4 @@
-"""Bounds what is done for one answer after its verdict, whatever the answer sends or does.
+"""Bounds what is done for one answer, most of it after its verdict, whatever the answer sends or does.
 
 Runs of the answer are bounded by time, runs of the reference where they are made. Every comparison says what it costs
 before it is made. These costs are counted, not measured, so that a busy machine changes nothing; one unit takes about a
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeVar
 
 from grader.box.observations import Observations
@@ -60,8 +61,10 @@ def spend(cost: int) -> None:
             raise TooMuchWork
 
 
-def while_there_is_time(run: Callable[[Plan], Run], seconds: float) -> Callable[[Plan], Run]:
-    """Return `run`, which starts nothing any more once its runs have taken `seconds` together, by the clock.
+def while_there_is_time(
+    run: Callable[[Plan], Run], seconds: float, *, of: Callable[[Run], float] = attrgetter("wall_seconds")
+) -> Callable[[Plan], Run]:
+    """Return `run`, which starts nothing any more once its runs have taken `seconds` together: by the clock, or `of`.
 
     What it gives then is a run that was stopped at once. So an answer that sleeps whenever it is recorded keeps others
     waiting once, however many runs there would have been.
@@ -73,7 +76,7 @@ def while_there_is_time(run: Callable[[Plan], Run], seconds: float) -> Callable[
         if taken >= seconds:
             return Run(Observations(), Ending.TIMEOUT)
         done = run(plan)
-        taken += done.wall_seconds
+        taken += of(done)
         return done
 
     return limited
