@@ -96,9 +96,9 @@ def _told_training(again: Retrace, call: Call, line: int, drawn: bool, *, may: b
     place = again.where(line)
     what = f"{place} draws random numbers" if drawn else f"{place} gives different results than in evaluation mode"
     due = (
-        "The failed check says what dropout must do there; up to this line both modes agree."
+        "The failed check says what dropout must do there."
         if may
-        else "Training mode must not change anything here: this exercise has no dropout."
+        else "Training mode must not change anything in this case: nothing is to be dropped."
     )
     title = f"Training mode changes your results at {place}"
     return Location("", title, f"In the case “{again.title(call)}”, in training mode, {what}. {due}", line)
