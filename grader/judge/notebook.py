@@ -7,7 +7,6 @@ proportion to the text.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import json
 import re
@@ -26,7 +25,8 @@ _HEADS = re.compile(r"^# %% cell (\d{1,4}) of the notebook$", re.MULTILINE)
 _NO_PYTHON = frozenset(
     {"bash", "sh", "html", "HTML", "javascript", "js", "latex", "markdown", "svg", "writefile", "script"}
 )
-_PACKED = re.compile(r"^get_ipython\(\)\.run_cell_magic(\(.*\))[ \t]*$", re.MULTILINE)
+_TEXT = r"""('(?:[^'\\\n]++|\\.)*+'|"(?:[^"\\\n]++|\\.)*+")"""  # as nbconvert writes one: no prefix, on one line
+_PACKED = re.compile(rf"^get_ipython\(\)\.run_cell_magic\({_TEXT}, {_TEXT}, {_TEXT}\)[ \t]*$", re.MULTILINE)
 _SKIPPED = "pass  # "
 _RUNS = re.compile(r"%time[ \t]++(?=\S)")
 
@@ -42,11 +42,20 @@ def python_of(text: str) -> str:
 
 def _unpacked(call: re.Match[str]) -> str:
     """Return the cell that nbconvert has made `call` of, `%%` line and code; `call` itself if it is another one."""
-    with contextlib.suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-        name, options, code = map(str, ast.literal_eval(call[1]))
+    with contextlib.suppress(ValueError):
+        name, options, code = map(_written_out, call.groups())
         head = f"%%{name} {' '.join(options.split())}".rstrip()
         return head if name in _NO_PYTHON else f"{head}\n{code.rstrip()}"
     return call[0]
+
+
+def _written_out(literal: str) -> str:
+    """Return what a string of Python's says, without its parser, which is not for texts that no box has compiled.
+
+    Raises:
+        ValueError: an escape has no meaning.
+    """
+    return literal[1:-1].encode("latin-1", "backslashreplace").decode("unicode_escape")
 
 
 def without_magic(text: str) -> str:

@@ -127,8 +127,15 @@ def test_a_file_that_finds_no_notebook_by_itself_goes_its_own_way() -> None:
     assert (report.score, report.advice) == (100, ())
 
 
-def test_a_call_that_nbconvert_has_not_written_stays() -> None:
+@pytest.mark.parametrize("code", ["code", "f'x'", "(((((", r"'\x'", r"'\N{no such}'", "'a', 'b'", "'" + "a"])
+def test_a_call_that_nbconvert_has_not_written_stays(code: str) -> None:
     """Where what is packed is not written out, nothing is known of it."""
-    text = "get_ipython().run_cell_magic('time', '', code)\n"
+    text = f"get_ipython().run_cell_magic('time', '', {code})\n"
 
     assert python_of(text) == text
+
+
+@pytest.mark.parametrize("code", ["x = 'a'", 'x = "a\'b"', "é = '\\n'\n\tλ = 1", "한 = '\\\\'", "'" * 3])
+def test_a_cell_that_nbconvert_has_packed_comes_back_to_the_letter(code: str) -> None:
+    """With its quotes, backslashes and letters of all kinds."""
+    assert python_of(f"get_ipython().run_cell_magic('time', '', {code!r})\n") == python_of(f"%%time\n{code}\n")

@@ -15,7 +15,7 @@
     } }));
     ask();
   });
-  gym.load = (name, place) => {
+  gym.load = (name, place = h("div")) => {
     waiting.add(place);
     loading[name] = loading[name] || fetched(name);
     return loading[name].then(() => { waiting.delete(place); if (place.textContent === AWAY) place.textContent = ""; });
