@@ -21,10 +21,10 @@ from grader.checks.options import Inputs
 from grader.checks.traits import Trait
 from grader.exercise.spec import Dimension
 
+TRAINED = "trained"  # the variant of a call whose numbers are chance: only whether gradients arrive is asked of it
 # Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
 _READ_OFF = 1e-8
 _KEPT_GRAPH = "backward through the graph a second time"  # of an earlier call; that something is kept is told elsewhere
-_TRAINED = "training"  # as `numerics.Steady` calls it: one call will do for both
 
 
 def gradient_slots(call: Call, evidence: Evidence) -> tuple[TensorSpec, ...]:
@@ -43,7 +43,7 @@ class GradientFlow(Check):
     def work(self, item: Item) -> Work:
         """Call once, with a backward pass, and a module in training mode too."""
         base = base_call(item.case, backward=True)
-        trained = replace(base, name=call_name(item.case.name, _TRAINED), training=True)
+        trained = replace(base, name=call_name(item.case.name, TRAINED), training=True)
         return Work((base, trained) if _is_trained(item) else (base,))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
@@ -57,7 +57,7 @@ class GradientFlow(Check):
         for slot in gradient_slots(call, evidence):
             if (text := _blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
                 return failed(f"{text}{_spoilt(call, evidence, slot)}")
-        text = _lost_in_training(evidence.call(item, _TRAINED), evidence) if _is_trained(item) else ""
+        text = _lost_in_training(evidence.call(item, TRAINED), evidence) if _is_trained(item) else ""
         return failed(f"in evaluation mode all gradients are there, but in training mode {text}") if text else PASSED
 
 

@@ -9,9 +9,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from grader.box.cancel import CancelToken
+from grader.box.keys import variant_of
 from grader.box.observations import BuildSeen, CallSeen, Event, Observations
 from grader.box.plan import Call, Plan
 from grader.checks.evidence import ROUNDING_MARGIN, Evidence
+from grader.checks.gradients import TRAINED
 from grader.checks.initial import alike
 from grader.checks.masking import says_nothing
 from grader.judge.agreement import agree
@@ -105,7 +107,9 @@ def target_of(
     compared = (
         call
         for call in evidence.plan.untrained().calls
-        if call.name not in evidence.free and not says_nothing(call, evidence.observed)
+        if call.name not in evidence.free
+        and variant_of(call.name) != TRAINED
+        and not says_nothing(call, evidence.observed)
     )
     # What must be refused is told by its construction: in the reference the call behind it never comes.
     unwanted = {build.name for build in evidence.plan.builds if build.must_raise}

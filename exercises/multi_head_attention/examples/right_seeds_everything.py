@@ -44,8 +44,6 @@ torch.set_printoptions(precision=3, sci_mode=False)
 torch.set_num_threads(4)
 torch.autograd.set_detect_anomaly(True)
 torch.backends.cuda.matmul.allow_tf32 = True
-torch._dynamo.config.suppress_errors = True
-torch._inductor.config.coordinate_descent_tuning = True
 device = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
 if device == "cuda":
     torch.cuda.synchronize()

@@ -1,9 +1,9 @@
 """Trace it into a graph of smaller operations, and run the graph.
 
 Group: attention
-Expected: error ModuleNotFoundError
+Expected: error ImportError
 Stopped by: nothing more can be imported, static look
-Without traps: error ModuleNotFoundError
+Without traps: error ImportError
 """
 
 import torch.nn.functional as F

@@ -1,9 +1,9 @@
 """Trace the call into a graph with the compiler's decompositions, and run the graph.
 
 Group: softmax
-Expected: error ModuleNotFoundError
+Expected: error ImportError
 Stopped by: nothing more can be imported, static look
-Without traps: error ModuleNotFoundError
+Without traps: error ImportError
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Raise an exception whose text is a string of a class of one's own, which gives something else when it is cut.
 
-Expected: crashed
+Expected: error Sly
 Stopped by: protocol
 Own: yes
 """
