@@ -33,9 +33,7 @@ _UNSTEADY = (
     "to the next?"
 )
 _KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
-_CAUSES = {
-    "training": ". In evaluation mode it is right, so look for `self.training`, and for dropout where none is due"
-}
+_CAUSES = {"training": ". In evaluation mode it is right, so look for `self.training`, and for dropout"}
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
