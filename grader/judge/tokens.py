@@ -32,14 +32,12 @@ _MAGIC = re.compile(r"^[^\S\n]*+[%!]", re.MULTILINE)  # where there is none of t
 
 def tokens(text: str) -> Iterator[str]:
     """Yield the names, numbers, strings with their prefix, comments and single signs of a source text."""
-    # Python ends a line, and so a comment, at a carriage return as well.
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
-    return (found[0] for found in _TOKEN.finditer(plain))
+    return (found[0] for found in _TOKEN.finditer(_with_newlines(text)))
 
 
 def logical_lines(text: str) -> Iterator[list[str]]:
     """Yield the tokens of each line that ends outside of brackets, without comments and the signs that join lines."""
-    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    plain = _with_newlines(text)
     line: list[str] = []
     depth, end, joined = 0, 0, False
     for found in _TOKEN.finditer(plain):
@@ -52,6 +50,11 @@ def logical_lines(text: str) -> Iterator[list[str]]:
         if not joined and token[0] != "#":
             line.append(token)
     yield line
+
+
+def _with_newlines(text: str) -> str:
+    """Return a text with a newline for each end of a line: Python ends one, and a comment, at a carriage return too."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def magic(text: str) -> Iterator[tuple[int, int]]:
