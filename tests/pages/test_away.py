@@ -5,13 +5,18 @@ from playwright.sync_api import expect
 from tests.pages.test_journeys import EXERCISE, SOLUTION, ready, status, write
 
 
+def _waiting(page):
+    """Return the page with an answer that waits for the server, which says so."""
+    write(page, SOLUTION)
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Run checks").click()
+    expect(status(page)).to_contain_text("Your code was not sent; it is kept here")
+    return page
+
+
 def test_code_goes_out_when_the_server_is_back(travels, person) -> None:
     """Without a network the page says that nothing was sent; with one it sends by itself."""
-    travelling = travels(person())
-    write(travelling, SOLUTION)
-    travelling.context.set_offline(True)
-    travelling.get_by_role("button", name="Run checks").click()
-    expect(status(travelling)).to_contain_text("Your code was not sent; it is kept here")
+    travelling = _waiting(travels(person()))
     travelling.context.set_offline(False)
 
     expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
@@ -19,11 +24,7 @@ def test_code_goes_out_when_the_server_is_back(travels, person) -> None:
 
 def test_waiting_for_the_server_can_be_cancelled(travels, person) -> None:
     """Cancel ends the wait and says so; nothing is sent later, but the next run is."""
-    travelling = travels(person())
-    write(travelling, SOLUTION)
-    travelling.context.set_offline(True)
-    travelling.get_by_role("button", name="Run checks").click()
-    expect(status(travelling)).to_contain_text("it is kept here")
+    travelling = _waiting(travels(person()))
     travelling.get_by_role("button", name="Cancel").click()
     expect(status(travelling)).to_contain_text("Your code was not sent. It is still in the editor")
     travelling.context.set_offline(False)
@@ -36,11 +37,7 @@ def test_waiting_for_the_server_can_be_cancelled(travels, person) -> None:
 
 def test_a_cancelled_wait_is_not_told_of_after_a_reload(travels, person) -> None:
     """Whoever cancels knows that nothing was sent."""
-    travelling = travels(person())
-    write(travelling, SOLUTION)
-    travelling.context.set_offline(True)
-    travelling.get_by_role("button", name="Run checks").click()
-    expect(status(travelling)).to_contain_text("it is kept here")
+    travelling = _waiting(travels(person()))
     travelling.get_by_role("button", name="Cancel").click()
     expect(status(travelling)).to_contain_text("It is still in the editor")
     travelling.context.set_offline(False)
@@ -52,11 +49,7 @@ def test_a_cancelled_wait_is_not_told_of_after_a_reload(travels, person) -> None
 
 def test_code_that_waited_when_the_page_was_closed_is_told_of(travels, person) -> None:
     """After a reload nothing is sent by itself: the panel says so, until the code has been sent."""
-    travelling = travels(person())
-    write(travelling, SOLUTION)
-    travelling.context.set_offline(True)
-    travelling.get_by_role("button", name="Run checks").click()
-    expect(status(travelling)).to_contain_text("Your code was not sent; it is kept here")
+    travelling = _waiting(travels(person()))
     travelling.route("**/gradio_api/run/submit*", lambda route: route.abort())  # still away for what was waiting
     travelling.context.set_offline(False)
     ready(travelling.goto(EXERCISE) and travelling)
