@@ -1,4 +1,4 @@
-"""The inside of a run, walled or not: prints that cannot get lost, no compiler, and the child's duty to its end."""
+"""The inside of a run, walled or not: prints that cannot get lost, and the child's duty to its end."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import traceback
 from typing import Any, BinaryIO, cast
 
 from grader.box import child
-from grader.sandbox.no_compiler import skip_compilation
 
 MOST_PRINTED = 48 << 10  # bytes; what is printed after these goes nowhere
 OUT_OF_MEMORY, FELL_OUT = 70, 71  # exit codes of a child that ended by an exception outside the student's code
 
 
 def furnish(output: int) -> None:
-    """Prepare this process for one submission: it prints to the descriptor `output` and runs as it is written."""
+    """Prepare this process for one submission: it prints to the descriptor `output`."""
     prints = _Prints(output)
     sys.stdout = _unbuffered(prints)
     sys.stderr = _unbuffered(prints)
-    skip_compilation()
 
 
 def perform(job: int, result: int) -> int:

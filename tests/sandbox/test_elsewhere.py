@@ -74,7 +74,8 @@ def test_an_ordinary_user_is_not_root() -> None:
 def test_a_machine_without_room_for_a_child_is_our_fault_and_passes() -> None:
     """The run ends in a fault of ours that says why, as often as it happens; the same zygote then forks as before."""
     story = _story("ordinary user")
-    reason = f"NotStarted: the sandbox can start no child now: {OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))}"
+    refused = OSError(errno.EAGAIN, f"fork: {os.strerror(errno.EAGAIN)}")
+    reason = f"NotStarted: the sandbox can start no child now: {refused}"
     assert story["refused"] == [reason] * 2
     assert (story["room again"], story["same zygote"]) == ("right", True)
 

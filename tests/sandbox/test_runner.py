@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy
 import pytest
 
 from grader.box.observations import CallSeen
@@ -85,6 +87,13 @@ def test_compilation_is_skipped(sandbox: Sandbox) -> None:
         "module = torch.nn.Linear(1, 1)\nmodule.compile()\n"
     )
     assert verdict(sandbox.run(plan(), source, LIMITS)) == "right"
+
+
+def test_what_is_drawn_outside_of_torch_is_the_same_in_every_run(sandbox: Sandbox) -> None:
+    """`random` and NumPy go on from their seed 0, in whatever process the run is: one code has one score."""
+    source = f"import random, numpy\nprint(random.random(), float(numpy.random.rand()))\n{HONEST}"
+    drawn = f"{random.Random(0).random()} {float(numpy.random.RandomState(0).rand())}\n"
+    assert {sandbox.run(plan(), source, LIMITS).output for _ in range(3)} == {drawn}
 
 
 def test_no_answer_is_in_the_process(sandbox: Sandbox) -> None:

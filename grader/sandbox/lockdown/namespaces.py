@@ -80,7 +80,7 @@ def own_processes() -> int:
 
 
 def fork_alone(home: int | None) -> int:
-    """Fork a child into a process namespace of its own, as its process 1; return as `os.fork` does.
+    """Fork a child into a process namespace of its own, as its process 1; return as `kernel.fork` does.
 
     Stops signals, tracing and even the sight of any other process. Coming back to `home` (from `own_processes`; None
     forks plainly) spares the second fork that this usually costs.
@@ -89,10 +89,10 @@ def fork_alone(home: int | None) -> int:
         OSError: there can be no child now; the caller is where it was.
     """
     if home is None:
-        return os.fork()
+        return kernel.fork()
     kernel.unshare(PROCESSES)
     try:
-        child = os.fork()
+        child = kernel.fork()
     except OSError:
         _come_back(home)
         raise
