@@ -36,7 +36,7 @@ def test_zygotes_that_die_again_and_again_are_our_fault(victim: Victim) -> None:
         while not over.wait(0.01):
             victim.kill_zygotes()
 
-    id = victim.submit()
+    id = victim.submit(slow(0.5))  # a quick one may be over before this process has its turn
     killer = threading.Thread(target=kill)
     killer.start()
     try:
