@@ -56,7 +56,7 @@ def source(page: Page) -> str:
 
 def status(page: Page):
     """Return the run panel."""
-    return page.get_by_role("status").filter(has=page.locator(".gym-panel"))
+    return page.get_by_role("group", name="Run", exact=True)
 
 
 def running(open_page, person) -> Page:

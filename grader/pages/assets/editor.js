@@ -85,6 +85,7 @@
   const changed = () => {
     clearTimeout(timer);
     timer = setTimeout(() => gym.save(), 400);
+    if (gym.compare) gym.compare();
     if (gym.calm) gym.calm();
     if (gym.tryIsOld) gym.tryIsOld();
   };
@@ -139,6 +140,10 @@
     if (base > paper.base) paper.base = base;
     if (text === gym.source()) { if (known) paper.sent = text; } else other(text, "in another tab");
   });
+  /* Whether the editor holds other code than the attempt that is shown. */
+  let opened = "";
+  gym.differs = () => paper !== null && gym.source().trimEnd() !== opened.replace(/\r\n?/g, "\n").trimEnd();
+
 
   gym.edited = () => paper !== null && gym.source().trim() !== paper.starter.trim();
 
@@ -164,14 +169,15 @@
   gym.parts.paper = (view) => {
     if (view.restore !== undefined) {
       gym.leave();
-      gym.write((sent = view.restore));
+      gym.write((opened = sent = view.restore));
       gym.save();
       mark(); // its report may be the one that is shown already
       return null;
     }
     paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
     gym.write((paper.saved = draft()));
-    sent = view.asked ?? view.latest; // what the report beside it is about
+    opened = sent = view.asked ?? view.latest; // what the report beside it is about
+    if (gym.compare) gym.compare();
     mark();
     document.getElementById("editor").dataset.ready = "yes";
     if (gym.unsent()) gym.lookAgain();
