@@ -20,7 +20,7 @@ from tests.pages.test_journeys import EXERCISE, LATE_MASK, ready, status, write
 LISTEN = """() => {
     window.heard = [];
     const hear = (changes) => {
-        for (const place of new Set(changes.map(({ target }) => (target.nodeType === 1 ? target : target.parentElement)))) {
+        for (const place of new Set(changes.map(({target: at}) => (at.nodeType === 1 ? at : at.parentElement)))) {
             const live = place?.closest("[role=status], [role=alert], [aria-live=polite], [aria-live=assertive]");
             if (live?.textContent) window.heard.push(live.textContent);
         }
