@@ -12,11 +12,11 @@ from fastapi.responses import RedirectResponse, Response
 from grader.errors import NotAllowed
 from grader.pages import lists, plain
 from grader.pages.accounts import Field
-from grader.pages.identity import Identity
+from grader.pages.identity import Identity, id_of
 from grader.pages.wording import clean
 from grader.service.members import Members
 from grader.store.memberships import Member
-from grader.store.records import Role, User, UserId
+from grader.store.records import Role, User
 
 UNSURE = "Nothing was changed: tick the box first."
 NEW_CODE = "This is the new class code. The one before is worth nothing any more."
@@ -116,11 +116,6 @@ class ClassForms:
         line, own = _line(member), member.id == user.id
         header = lists.header_view(user, f"{line['name']}: role and membership", here="/teach/")
         return plain.page("member.html", header, status, **line, own=own, done=done.format(line["name"]), error=error)
-
-
-def id_of(text: str) -> UserId:
-    """Return the id that a form names; that of nobody for what is none."""
-    return UserId(int(text) if text.isdecimal() and len(text) < 10 else 0)
 
 
 def _line(member: Member) -> dict[str, object]:

@@ -79,6 +79,7 @@ def gradebook_view(
             *({"name": one.title, "kind": "grade"} for one in exercises),
         ],
         "rows": [{"cells": _cells(student, [one.id for one in exercises])} for student in students],
+        "notice": "There is no such track; these are all of them." if track and track not in dict(known) else "",
         "text": text if students else "Nobody has registered yet. Students need the class code to do so.",
         "mistakes": _mistakes_view([one.id for one in exercises], catalog, mistakes),
     }

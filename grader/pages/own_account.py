@@ -13,9 +13,9 @@ from fastapi.responses import RedirectResponse, Response
 from grader.errors import GraderFault, NotAllowed, record
 from grader.pages import lists, plain
 from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, header_of, network_of
-from grader.pages.identity import Identity, shown_name
+from grader.pages.identity import Identity, id_of, shown_name
 from grader.pages.passwords import EACH_PERSON, Busy, Gone, Guest, Passwords
-from grader.store.records import Role, User, UserId
+from grader.store.records import Role, User
 
 TO_SIGN_IN = "/sign-in?next=/account"
 CHANGED = "Your password is changed. You are signed out everywhere else."
@@ -97,14 +97,13 @@ class OwnAccountForms:
             return self._reset_page(request, 403, error=str(refusal))
         return await self._slowly(request, f"person {owner.id}", partial(self._reset, token, password), show)
 
-    def link(self, request: Request, student: Field) -> Response:
+    def link(self, request: Request, student: Field = "") -> Response:
         """Show an instructor a link with which a student sets a new password."""
         user = self.identity.instructor(request)
-        number = int(student) if student.isdecimal() and len(student) < 10 else 0
         try:
             if user is None:
                 raise NotAllowed(NOBODY)
-            token = self.identity.service.own_account.link_for_student(user, UserId(number))
+            token = self.identity.service.own_account.link_for_student(user, id_of(student))
         except NotAllowed as refusal:
             return plain.page("link.html", header_of(self.identity, request, NO_LINK), 403, error=str(refusal))
         address = f"{str(request.base_url).rstrip('/')}/reset?token={quote(token, safe='')}"

@@ -107,7 +107,7 @@ def test_a_name_is_found_without_its_accents(open_page):
 
 
 def test_addresses_of_lists_say_what_they_are_narrowed_to():
-    """Each list has one address, which is read as it was written; what is no list is none."""
+    """Each list has one address, which is read as it was written; what is no student is nobody."""
     lists = [
         Asked(),
         Asked(student=UserId(3)),
@@ -116,4 +116,6 @@ def test_addresses_of_lists_say_what_they_are_narrowed_to():
     ]
 
     assert [Asked.of(dict(parse_qsl(urlsplit(one.address).query))) for one in lists] == lists
-    assert Asked.of({}) is Asked.of({"student": "x", "flag": "nonsense"}) is Asked.of({"student": "1" * 10}) is None
+    assert Asked.of({}) is None
+    for nobody in ("x", "", "-1", "1" * 10, "\u0663"):
+        assert Asked.of({"student": nobody}) == Asked(student=UserId(0)), nobody
