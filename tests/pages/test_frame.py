@@ -69,7 +69,14 @@ def test_rules_stand_beside_their_fields(open_page, person, form: str):
     for label, words in rules.items():
         assert words in described(page, label)
         assert page.get_by_label(label, exact=True).get_attribute("minlength") == words.split()[0]
-        assert page.get_by_label(label, exact=True).get_attribute("maxlength") == words.split()[2]
+
+
+def test_a_long_password_is_refused_and_not_cut(open_page):
+    """A browser cuts what is pasted at the greatest length, and its owner would never get in with the whole of it."""
+    page = open_page("/register")
+    page.get_by_label("Password").fill("x" * 201)
+
+    assert len(page.get_by_label("Password").input_value()) == 201
 
 
 def test_rules_stand_beside_the_fields_that_a_link_or_an_instructor_opens(open_page, person, site):
