@@ -158,7 +158,7 @@ def hand_in(page: Page, exercise: str, source: str) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.insert_text(source)
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("status").filter(has_text="Done:")).to_be_visible()
+    expect(page.get_by_role("group", name="Run", exact=True).filter(has_text="Done:")).to_be_visible()
     expect(page.locator("#report").get_by_text("Your best so far")).to_be_visible()
 
 

@@ -98,7 +98,7 @@ def _weights(case: Case) -> tuple[Weight, ...]:
 
 
 def _own_weights(case: Case, sizes: dict[str, Any]) -> tuple[Weight, ...]:
-    """Return the initial weights of the submission's module, by the names of its contract."""
+    """Return the initial weights of the submission's module, by the names of the exercise."""
     draw, encoder, decoder = generator_of(case.seed, case.name), sizes["encoder_dim"], sizes["decoder_dim"]
     hidden = sizes.get("attention_dim", 0)
     shapes = {

@@ -23,7 +23,7 @@ scales_in_eval = dropouts.scales_in_eval
 def begins_with_one(table: nn.Embedding) -> None:
     """Your table is initialised with standard deviation 1.
 
-    That is the default of `nn.Embedding`; the contract asks for 0.02. If you already call `nn.init.normal_`, check its
+    That is the default of `nn.Embedding`; the exercise asks for 0.02. If you already call `nn.init.normal_`, check its
     arguments: the second one is the mean, the third one the standard deviation.
     """
 
@@ -32,7 +32,7 @@ def begins_with_one(table: nn.Embedding) -> None:
 def variance_for_deviation(table: nn.Embedding) -> None:
     """Your table is initialised with *variance* 0.02.
 
-    Your standard deviation is √0.02, about 0.14. The contract asks for a standard deviation of 0.02.
+    Your standard deviation is √0.02, about 0.14. The exercise asks for a standard deviation of 0.02.
     """
     nn.init.normal_(table.weight, std=math.sqrt(0.02))
 
@@ -41,7 +41,7 @@ def variance_for_deviation(table: nn.Embedding) -> None:
 def spread_between_the_deviations(table: nn.Embedding) -> None:
     """Your table is initialised uniformly between -0.02 and 0.02.
 
-    A uniform distribution between -a and a has standard deviation a/√3, about 0.012 here. The contract asks for a
+    A uniform distribution between -a and a has standard deviation a/√3, about 0.012 here. The exercise asks for a
     standard deviation of 0.02.
     """
     nn.init.uniform_(table.weight, -0.02, 0.02)
@@ -61,7 +61,7 @@ def begins_above_zero(table: nn.Embedding) -> None:
 def begins_with_zeros(table: nn.Embedding) -> None:
     """Your table is initialised with zeros.
 
-    The contract asks for random numbers with mean 0 and standard deviation 0.02.
+    The exercise asks for random numbers with mean 0 and standard deviation 0.02.
     """
     nn.init.zeros_(table.weight)
 
@@ -218,7 +218,7 @@ def input_without_encodings(x: Tensor, encodings: Tensor) -> Tensor:
 def subtracted(x: Tensor, encodings: Tensor) -> Tensor:
     """You subtract the encodings.
 
-    The contract adds them. A new table could still be trained, but a pretrained one would not work.
+    The exercise adds them. A new table could still be trained, but a pretrained one would not work.
     """
     return x - encodings
 

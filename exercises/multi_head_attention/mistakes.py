@@ -250,7 +250,7 @@ def adds_the_query(
 def weights_first(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """You return the weights first and the output second.
 
-    Both are there, but in the wrong order. The contract is `(output, weights)`: check your return statement.
+    Both are there, but in the wrong order. The exercise asks for `(output, weights)`: check your `return`.
     """
     return weights, output
 

@@ -143,7 +143,7 @@ def axes_in_front(mask: Tensor) -> Tensor:
 def every_query_written_out(mask: Tensor) -> Tensor:
     """You repeat the mask for every query, (B, 1, T, T).
 
-    The contract asks for a query axis of size 1, which broadcasts. In cross-attention the numbers of queries and keys
+    The exercise asks for a query axis of size 1, which broadcasts. In cross-attention the numbers of queries and keys
     differ.
     """
     return mask[:, None, None, :].expand(-1, 1, mask.shape[1], -1)
@@ -153,7 +153,7 @@ def every_query_written_out(mask: Tensor) -> Tensor:
 def numbers(mask: Tensor) -> Tensor:
     """You return a mask of ones and zeros in floating point.
 
-    The contract asks for bool: a mask of numbers is easily added to the scores by mistake, and cannot be inverted with
+    The exercise asks for bool: a mask of numbers is easily added to the scores by mistake, and cannot be inverted with
     `~`.
     """
     return mask[:, None, None, :].to(torch.get_default_dtype())
@@ -163,7 +163,7 @@ def numbers(mask: Tensor) -> Tensor:
 def whole_numbers(mask: Tensor) -> Tensor:
     """You return a mask of integers, ones and zeros.
 
-    The contract asks for bool: `~` does not invert an integer 0 or 1.
+    The exercise asks for bool: `~` does not invert an integer 0 or 1.
     """
     return mask[:, None, None, :].long()
 
@@ -181,7 +181,7 @@ def mirrored(mask: Tensor) -> Tensor:
 def added_mask(mask: Tensor) -> Tensor:
     """You return an additive mask: 0 and -inf.
 
-    The contract asks for bool: True where a token may be attended to.
+    The exercise asks for bool: True where a token may be attended to.
     """
     return torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))[:, None, None, :]
 
@@ -208,7 +208,7 @@ def batch_on_the_second_axis(mask: Tensor) -> Tensor:
 def token_numbers_kept(seq: Tensor, pad_idx: int = 0) -> Tensor:
     """You return token ids instead of True and False.
 
-    The contract asks for bool: True where a token may be attended to.
+    The exercise asks for bool: True where a token may be attended to.
     """
     return (seq * (seq != pad_idx))[:, None, None, :]
 

@@ -106,7 +106,7 @@ def half_the_width_turned(x: Tensor, angles: Tensor) -> Tensor:
 def turns_the_other_way(first: Tensor, second: Tensor, angles: Tensor) -> Pair:
     """You rotate in the opposite direction.
 
-    The scores would be the same if queries and keys both rotated that way, but the contract fixes the direction: at
+    The scores would be the same if queries and keys both rotated that way, but the exercise fixes the direction: at
     position 1 the pair (1, 0) becomes (cos 1, sin 1). Check the signs of the two sines.
     """
     cosine, sine = angles.cos(), angles.sin()

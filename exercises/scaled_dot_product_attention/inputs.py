@@ -51,7 +51,7 @@ def faint_key(case: Case, generator: torch.Generator) -> Case:
 
 
 def blank_row(case: Case, generator: torch.Generator) -> Case:
-    """Hide every key from the second query; the contract does not say what its output is."""
+    """Hide every key from the second query; the exercise does not say what its output is."""
     mask = _tensor(case, "mask")
     mask[..., 1, :] = False
     return replace(case, arguments={**case.arguments, "mask": mask})

@@ -79,7 +79,7 @@ def returns_the_scores(query: Tensor, key: Tensor, value: Tensor, mask: Tensor |
 def weights_first(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """You return the weights first and the output second.
 
-    Both are there, but in the wrong order. The contract is `(output, weights)`: check your return statement.
+    Both are there, but in the wrong order. The exercise asks for `(output, weights)`: check your `return`.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     weights = (scores if mask is None else scores.masked_fill(mask == 0, float("-inf"))).softmax(dim=-1)

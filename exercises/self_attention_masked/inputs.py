@@ -38,7 +38,7 @@ def mask_of_floats(case: Case, generator: torch.Generator) -> Case:
 
 
 def blank_row(case: Case, generator: torch.Generator) -> Case:
-    """Hide every token from the second one; the contract does not say what its output is."""
+    """Hide every token from the second one; the exercise does not say what its output is."""
     mask = _mask(case)
     mask[..., 1, :] = False
     return _with_mask(case, mask)

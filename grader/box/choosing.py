@@ -294,5 +294,5 @@ def _no_bias(found: object) -> tuple[Piece, ...]:
 def _biasless(name: str, matrix: tuple[Piece, ...]) -> str:
     return (
         f"`{name}` must have a bias in this case, but `{matrix[0].path}` has none; "
-        "create its layer with `bias=True`, or with your constructor's bias argument where the contract has one"
+        "create its layer with `bias=True`, or with your constructor's bias argument where the exercise has one"
     )

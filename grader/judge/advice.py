@@ -45,12 +45,12 @@ def _modified(observed: Observations) -> list[str]:
 
 def _zeroed(observed: Observations) -> list[str]:
     names = sorted({name for build in observed.builds.values() for name in build.zeroed})
-    return [f"`{', '.join(names)}`: the contract has no bias here, so it was set to zero"] if names else []
+    return [f"`{', '.join(names)}`: the exercise has no bias here, so it was set to zero"] if names else []
 
 
 def _unused(observed: Observations) -> list[str]:
     names = sorted({name.partition(" ")[0] for build in observed.builds.values() for name in build.unused})
-    return [f"`{name}` is not part of the contract, so it kept your initial values" for name in names]
+    return [f"`{name}` is no weight of the exercise, so it kept your initial values" for name in names]
 
 
 def _loose(observed: Observations) -> list[str]:

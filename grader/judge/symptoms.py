@@ -71,7 +71,7 @@ def _told_arguments(again: Retrace, call: Call, raised: Raised) -> Location | No
     line = outline.definition(again.text, entry.name, method)
     if line is None:
         return None
-    title = f"`{entry.name}` at {again.where(line)} is not what the contract asks for"
+    title = f"`{entry.name}` at {again.where(line)} is not what the exercise asks for"
     return Location("", title, clean(raised.message, limit=400), line)
 
 
@@ -81,7 +81,7 @@ def _told_weights(again: Retrace, call: Call, raised: Raised) -> Location | None
         name = path.rstrip(".").removesuffix(".weight").removesuffix(".bias").rpartition(".")[2]
         lines = outline.assignments(again.text, name)
         if len(lines) == 1:
-            title = f"`{name}`, created at {again.where(lines[0])}, is not what the contract asks for"
+            title = f"`{name}`, created at {again.where(lines[0])}, is not what the exercise asks for"
             message = f"In the case “{again.title(call)}”: {clean(raised.message, limit=400)}"
             return Location("", title, message, lines[0])
     return None
@@ -109,7 +109,7 @@ def _told_misfit(again: Retrace, call: Call, found: Seen, name: str, *, wanted: 
         return None
     got = found.what or f"one of shape {_sizes(found.shape)} in {found.dtype}"
     place = again.where(line)
-    title = _RETURNED.get(found.what, f"Your `{name}` does not match the contract: see {place}").format(place=place)
+    title = _RETURNED.get(found.what, f"Your `{name}` does not match the exercise: see {place}").format(place=place)
     gives = "returns nothing: `return` is missing" if found.what == "None" else f"gives {got}"
     message = f"In the case “{again.title(call)}” `{name}` must be {wanted}, but {place} {gives}."
     return Location("", title, message, line)
@@ -161,7 +161,7 @@ def refusal(again: Retrace) -> Location | None:
         return Location(
             "",
             f"`{entry.name}` does not reject invalid arguments: see {place}",
-            f"With {given} the constructor must raise as the contract says; yours {did}: see {place}.",
+            f"With {given} the constructor must raise as the exercise says; yours {did}: see {place}.",
             line,
         )
     return None

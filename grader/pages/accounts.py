@@ -5,15 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from jinja2 import Environment, FileSystemLoader, Template
+from fastapi.responses import RedirectResponse, Response
 
 from grader.errors import GraderFault, NotAllowed, record
+from grader.pages import lists, plain
 from grader.pages.identity import Identity
 from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Busy, Gone, Guest, Passwords
 from grader.pages.request_limits import Who
@@ -25,7 +24,6 @@ SORRY = (
     "This does not work at the moment because of an error on our side. Please try again later. If that does not help, "
     "give your instructor this id: {incident}"
 )
-TEMPLATES = Path(__file__).parent / "templates"
 BUSY = "Many people are signing in right now. Please try again in a few seconds."
 RETRY_SECONDS = 5
 
@@ -47,6 +45,7 @@ class FormPage:
 
 
 SIGN_IN = FormPage("Sign in", "Your attempts and scores are kept under your name.", register=False)
+FOR_INSTRUCTORS = "The gradebook is for instructors: sign in as one."
 REGISTER = FormPage(
     "Register",
     "To keep your work. With the code of a class, which your instructor has, you are on its leaderboards as well, "
@@ -81,13 +80,14 @@ class Forms:
     session_seconds: int
     hashing: Passwords
 
-    def show_sign_in(self, next: str = "/") -> HTMLResponse:
+    def show_sign_in(self, request: Request, next: str = "/") -> Response:
         """Show the form for signing in."""
-        return _show(replace(SIGN_IN, next=local(next)))
+        text = FOR_INSTRUCTORS if next.startswith("/teach") else SIGN_IN.text
+        return self._show(request, replace(SIGN_IN, next=local(next), text=text))
 
-    def show_register(self, next: str = "/") -> HTMLResponse:
+    def show_register(self, request: Request, next: str = "/") -> Response:
         """Show the form for registering."""
-        return _show(replace(REGISTER, next=local(next)))
+        return self._show(request, replace(REGISTER, next=local(next)))
 
     async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
         """Begin a session, or say why not."""
@@ -96,7 +96,7 @@ class Forms:
         try:
             known = self.identity.service.accounts.expect(name, address, self.identity.mark(request))
         except NotAllowed as refusal:
-            return _show(replace(page, error=str(refusal)), status=403)
+            return self._show(request, replace(page, error=str(refusal)), status=403)
         guest = Guest(network_of(address)) if known is None else Guest(f"person {known}", True, EACH_PERSON)
         return await self._slowly(request, page, guest, partial(self._enter, request, name, password, page=page))
 
@@ -110,7 +110,7 @@ class Forms:
             try:
                 self.identity.service.accounts.check_code(class_code, address)
             except NotAllowed as refusal:
-                return _show(replace(page, error=str(refusal), focus="class_code"), status=403)
+                return self._show(request, replace(page, error=str(refusal), focus="class_code"), status=403)
         guest = Guest(network_of(address), True, EACH_KNOWN) if class_code else Guest(network_of(address))
         begin = partial(self._begin, request, name, password, page=page, class_code=class_code)
         return await self._slowly(request, page, guest, begin)
@@ -126,9 +126,9 @@ class Forms:
             self.identity.set(response, token, int(VISITOR_SECONDS))
         return response
 
-    def show_join(self) -> HTMLResponse:
+    def show_join(self, request: Request) -> Response:
         """Show the form for joining a class."""
-        return HTMLResponse(template("join.html").render())
+        return self._show_join(request)
 
     def join(self, request: Request, class_code: Field) -> Response:
         """Join the class of that code, or say why not."""
@@ -138,7 +138,7 @@ class Forms:
         try:
             self.identity.service.accounts.join(user, class_code, address_of(request))
         except NotAllowed as refusal:
-            return HTMLResponse(template("join.html").render(error=str(refusal)), status_code=403)
+            return self._show_join(request, str(refusal), 403)
         return RedirectResponse("/work", status_code=303)
 
     def sign_out(self, request: Request) -> Response:
@@ -148,13 +148,23 @@ class Forms:
         self.identity.clear(response)
         return response
 
+    def _show(self, request: Request, page: FormPage, status: int = 200) -> Response:
+        return plain.page("account.html", header_of(self.identity, request, page.title), status, page=page)
+
+    def _show_join(self, request: Request, error: str = "", status: int = 200) -> Response:
+        return plain.page("join.html", header_of(self.identity, request, "Join a class"), status, error=error)
+
+    def _sorry(self, request: Request, page: FormPage, fault: GraderFault) -> Response:
+        error = SORRY.format(incident=record(LOG, f"no {page.title}", fault))
+        return self._show(request, replace(page, error=error), status=503)
+
     async def _slowly(self, request: Request, page: FormPage, guest: Guest, answer: Callable[[], Response]) -> Response:
         try:
             return await self.hashing.run(guest, answer, request.is_disconnected)
         except Gone:
             return Response(status_code=503)  # nobody reads it
         except Busy:
-            response = _show(replace(page, error=BUSY), status=503)
+            response = self._show(request, replace(page, error=BUSY), status=503)
             response.headers["Retry-After"] = str(RETRY_SECONDS)
             return response
 
@@ -165,9 +175,9 @@ class Forms:
             user = service.register(name, password, class_code, address_of(request), visitor=visitor)
             token = service.begin_session(user)
         except NotAllowed as refusal:
-            return _show(replace(page, error=str(refusal)), status=403)
+            return self._show(request, replace(page, error=str(refusal)), status=403)
         except GraderFault as fault:
-            return _sorry(page, fault)
+            return self._sorry(request, page, fault)
         return self._entered(request, token, page)
 
     def _enter(self, request: Request, name: str, password: str, *, page: FormPage) -> Response:
@@ -175,9 +185,9 @@ class Forms:
         try:
             token = self.identity.service.sign_in(name, password, address_of(request), mark)
         except NotAllowed as refusal:
-            return _show(replace(page, error=str(refusal)), status=403)
+            return self._show(request, replace(page, error=str(refusal)), status=403)
         except GraderFault as fault:
-            return _sorry(page, fault)
+            return self._sorry(request, page, fault)
         return self._entered(request, token, page)
 
     def _entered(self, request: Request, token: str, page: FormPage) -> Response:
@@ -186,6 +196,15 @@ class Forms:
         response = RedirectResponse(page.next, status_code=303)
         self.identity.set(response, token, self.session_seconds)
         return response
+
+
+def header_of(identity: Identity, request: Request, title: str, *, here: str = "") -> plain.Header:
+    """Return the header of a page of plain HTML; a guest's where the store does not tell who is asking."""
+    try:
+        user = identity.user(request)
+    except GraderFault:
+        user = None
+    return lists.header_view(user, title, here=here)
 
 
 def address_of(request: Request) -> str:
@@ -202,17 +221,3 @@ def local(address: str) -> str:
     """Return an address of ours to go to next; the front page for anything that leads elsewhere."""
     plain = address.startswith("/") and not address.startswith(("//", "/\\"))
     return address if plain and address.isprintable() and "\\" not in address and len(address) < 500 else "/"
-
-
-def _sorry(page: FormPage, fault: GraderFault) -> HTMLResponse:
-    return _show(replace(page, error=SORRY.format(incident=record(LOG, f"no {page.title}", fault))), status=503)
-
-
-def _show(page: FormPage, status: int = 200) -> HTMLResponse:
-    return HTMLResponse(template("account.html").render(page=page), status_code=status)
-
-
-@cache  # compiling it takes 10 ms, in which nobody else is answered
-def template(name: str) -> Template:
-    """Return one of our pages of plain HTML."""
-    return Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True).get_template(name)

@@ -15,7 +15,7 @@ FILES = {  # the last file of `exercise.js` and of `reader.js` says that all of 
     "math.woff2": ("math.woff2",),
     "gym.css": ("uPlot.min.css", "gym.css"),
     "gym.js": ("gym.js", "tabs.js", "loading.js", "tables.js", "trail.js", "report.js", "figures.js", "curves.js"),
-    "exercise.js": ("codemirror.js", "draw.js", "try.js", "editor.js"),
+    "exercise.js": ("codemirror.js", "draw.js", "try.js", "files.js", "editor.js"),
     "reader.js": ("highlight.js", "reader.js"),
     "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
     "microscope.js": ("microscope.js",),  # only where a reader comes near to one

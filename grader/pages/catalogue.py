@@ -121,6 +121,12 @@ def notice(catalog: Catalog, named: str) -> str:
     return "There is no such exercise; this is the first one." if named and named not in catalog else ""
 
 
+def attempt_notice(asked: str, shown: str) -> str:
+    """Return what to say where an address asks for an attempt that is not the one `shown`."""
+    other = "this is your latest one" if shown else "nothing is shown"
+    return f"There is no such attempt of yours at this exercise; {other}." if asked and asked != shown else ""
+
+
 def picker_view(catalog: Catalog, chosen: str, best: Mapping[str, float]) -> View:
     """Return every exercise by track, ticked where it is solved."""
     return [

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, HTTPException, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 
 from grader.errors import NotAllowed
-from grader.pages.accounts import Field, template
-from grader.pages.identity import Identity
+from grader.pages import lists, plain
+from grader.pages.accounts import Field
+from grader.pages.identity import Identity, id_of
 from grader.pages.wording import clean
 from grader.service.members import Members
 from grader.store.memberships import Member
-from grader.store.records import Role, User, UserId
+from grader.store.records import Role, User
 
 UNSURE = "Nothing was changed: tick the box first."
 NEW_CODE = "This is the new class code. The one before is worth nothing any more."
@@ -95,24 +96,26 @@ class ClassForms:
         people = self._members.everybody(user)
         present = [_line(one) for one in people if one.ended is None]
         former = [_line(one) for one in people if one.ended is not None]
-        page = template("class.html").render(
-            code=self._members.code(user), present=present, former=former, done=done, error=error
+        return plain.page(
+            "class.html",
+            lists.header_view(user, "Class and members", here="/teach/"),
+            status,
+            code=self._members.code(user),
+            present=present,
+            former=former,
+            done=done,
+            error=error,
         )
-        return HTMLResponse(page, status)
 
     def _member(self, user: User, person: str, status: int = 200, *, done: str = "", error: str = "") -> Response:
         try:
             member = self._members.one(user, id_of(person))
         except NotAllowed as refusal:
-            return HTMLResponse(template("member.html").render(name="No such member", error=str(refusal)), 404)
+            header = lists.header_view(user, "No such member", here="/teach/")
+            return plain.page("member.html", header, 404, name="No such member", error=str(refusal))
         line, own = _line(member), member.id == user.id
-        page = template("member.html").render(**line, own=own, done=done.format(line["name"]), error=error)
-        return HTMLResponse(page, status)
-
-
-def id_of(text: str) -> UserId:
-    """Return the id that a form names; that of nobody for what is none."""
-    return UserId(int(text) if text.isdecimal() and len(text) < 10 else 0)
+        header = lists.header_view(user, f"{line['name']}: role and membership", here="/teach/")
+        return plain.page("member.html", header, status, **line, own=own, done=done.format(line["name"]), error=error)
 
 
 def _line(member: Member) -> dict[str, object]:

@@ -61,9 +61,10 @@ class ExerciseHandlers:
         kept = self.service.drafts.of(user, exercise.id) if user else None
         asked = request.query_params.get("attempt", "")
         latest, shown = self._latest_and_shown(user, exercise, asked)
+        notice = catalogue.notice(self.catalog, named) or catalogue.attempt_notice(asked, shown.id if shown else "")
         return (
             pack(lists.header_view(user, exercise.title, here="/", skip=True)),
-            pack(catalogue.title_view(self.catalog, exercise, best, notice=catalogue.notice(self.catalog, named))),
+            pack(catalogue.title_view(self.catalog, exercise, best, notice=notice)),
             pack(_paper(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
             unfinished or _still_searched(shown),

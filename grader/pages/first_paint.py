@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from html import escape
-from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages import catalogue, prose
-from grader.pages.site import PAGES
+from grader.pages.rebuild import asked_of
+from grader.pages.site import EXERCISE, PAGES
 
 NO_HINTS = "<p>This exercise has no hints.</p>"
 
@@ -31,7 +31,7 @@ class FirstPaint:
         """Return what the page at an address begins with; nothing where it is no exercise."""
         if scope["path"] != "/exercise":
             return b""
-        asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("ex", [""])[0]
+        asked = asked_of(scope.get("query_string", b""), EXERCISE).get("ex", "")
         exercise = self._catalog.get(asked) or next(iter(self._catalog.values()))
         key = exercise.id, catalogue.notice(self._catalog, asked)
         if key not in self._written:

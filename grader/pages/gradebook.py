@@ -14,6 +14,7 @@ from grader.pages.catalogue import FULL, tracks
 from grader.pages.handed_in import Asked, best_address, student_address
 from grader.pages.identity import shown_name
 from grader.pages.wording import View, clean, count
+from grader.store.records import UserId
 from grader.store.roster import CommonMistake, Student
 
 MOST = 5  # mistakes shown per exercise
@@ -22,13 +23,18 @@ _SUMS: list[View] = [
     {"name": "Attempts", "kind": "number"},
     {"name": "Last active", "kind": "time"},
 ]
+BYTE_ORDER_MARK = "\ufeff"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One student's best score on each exercise, None where there is none, and all their attempts."""
+    """One student's best score on each exercise, None where there is none, and all their attempts.
 
+    The id stays when the name changes, and is never given to anybody else.
+    """
+
+    id: UserId
     name: str
     scores: tuple[float | None, ...]
     attempts: int
@@ -38,7 +44,7 @@ def row_of(student: Student, exercises: Sequence[str]) -> Row:
     """Return a student's line."""
     grades = [student.grades.get(id) for id in exercises]
     scores = tuple(grade.score if grade else None for grade in grades)
-    return Row(student.user.name, scores, sum(grade.attempts for grade in grades if grade))
+    return Row(student.user.id, student.user.name, scores, sum(grade.attempts for grade in grades if grade))
 
 
 def mean(row: Row) -> float:
@@ -73,6 +79,7 @@ def gradebook_view(
             *({"name": one.title, "kind": "grade"} for one in exercises),
         ],
         "rows": [{"cells": _cells(student, [one.id for one in exercises])} for student in students],
+        "notice": "There is no such track; these are all of them." if track and track not in dict(known) else "",
         "text": text if students else "Nobody has registered yet. Students need the class code to do so.",
         "mistakes": _mistakes_view([one.id for one in exercises], catalog, mistakes),
     }
@@ -107,13 +114,18 @@ def _mistakes_view(exercises: Sequence[str], catalog: Catalog, mistakes: Sequenc
 
 
 def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
-    """Return the gradebook as CSV that a spreadsheet takes for text and numbers, never for formulas."""
+    """Return the gradebook as CSV that a spreadsheet takes for text and numbers, never for formulas.
+
+    It begins with a byte-order mark, without which Excel reads no accents. No learning platform takes the columns as
+    they are, so whoever brings them there goes through a spreadsheet, or a program that reads `utf-8-sig`.
+    """
     file = io.StringIO()
+    file.write(BYTE_ORDER_MARK)
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)  # a semicolon in a name may be a separator elsewhere
-    writer.writerow(["student", *exercises, "mean", "attempts"])
+    writer.writerow(["student_id", "student", *exercises, "mean", "attempts"])
     for row in rows:
         scores = ["" if score is None else score for score in row.scores]
-        writer.writerow([quoted(row.name), *scores, mean(row), row.attempts])
+        writer.writerow([row.id, quoted(row.name), *scores, mean(row), row.attempts])
     return file.getvalue()
 
 

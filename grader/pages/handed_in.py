@@ -10,7 +10,7 @@ from grader.exercise.catalog import Catalog
 from grader.judge.clues import Flag
 from grader.pages import lists
 from grader.pages.catalogue import numbered, tracks
-from grader.pages.identity import shown_name
+from grader.pages.identity import id_of, shown_name
 from grader.pages.marks import marks
 from grader.pages.wording import View, clean
 from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
@@ -33,11 +33,19 @@ class Asked:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Asked | None:
-        """Return what the fields of an address ask; None where they ask for no list."""
-        student, flag = query.get("student", ""), query.get("flag", "")
-        id = UserId(int(student)) if student.isdecimal() and len(student) < 10 else None
-        asked = cls(id, query.get("ex", ""), query.get("mistake", ""), flag if flag in FLAGS else "")
+        """Return what the fields of an address ask; None where they ask for no list.
+
+        A student that is none is nobody, and not everybody.
+        """
+        id = id_of(query["student"]) if "student" in query else None
+        asked = cls(id, query.get("ex", ""), query.get("mistake", ""), query.get("flag", ""))
         return asked if query.get("list") or asked != cls() else None
+
+    def what_is_missing(self, catalog: Catalog) -> str:
+        """Return a sentence about what the list cannot be narrowed to; empty where there is nothing of the kind."""
+        if self.exercise and self.exercise not in catalog:
+            return "There is no such exercise."
+        return "There is no such list." if self.flag and self.flag not in FLAGS else ""
 
     @property
     def wanted(self) -> Wanted:

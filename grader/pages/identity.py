@@ -15,7 +15,7 @@ from grader.pages.wording import clean
 from grader.service import Service
 from grader.service.authorize import Action, Roster, may
 from grader.service.rate_limits import MARK_SECONDS
-from grader.store.records import User
+from grader.store.records import User, UserId
 
 PLAIN_NAME = "attention_gym"
 MARK_NAME = "attention_gym_browser"
@@ -106,3 +106,8 @@ class CallerCache:
 def shown_name(user: User) -> str:
     """Return a person's name as pages show it."""
     return clean(user.name, 64)
+
+
+def id_of(text: str) -> UserId:
+    """Return the id that a form or an address names; that of nobody for what is none."""
+    return UserId(int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0)

@@ -26,7 +26,7 @@ _ENDS = {
 _ON_THE_WAY = {State.QUEUED: "in line", State.RUNNING: "being checked", State.CANCELLED: "cancelled"}
 
 
-def header_view(user: User | None, title: str, *, here: str, skip: bool = False) -> View:
+def header_view(user: User | None, title: str, *, here: str, skip: bool = False) -> dict[str, View]:
     """Return the header of a page.
 
     Args:

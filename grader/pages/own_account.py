@@ -8,19 +8,21 @@ from functools import partial
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 
 from grader.errors import GraderFault, NotAllowed, record
-from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, network_of, template
-from grader.pages.identity import Identity, shown_name
+from grader.pages import lists, plain
+from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, header_of, network_of
+from grader.pages.identity import Identity, id_of, shown_name
 from grader.pages.passwords import EACH_PERSON, Busy, Gone, Guest, Passwords
-from grader.store.records import Role, User, UserId
+from grader.store.records import Role, User
 
 TO_SIGN_IN = "/sign-in?next=/account"
 CHANGED = "Your password is changed. You are signed out everywhere else."
 CHOSEN = "Your choice is saved. The leaderboards follow it at once."
 LEFT = "You have left the class. What you have handed in is still yours."
 RENAMED = "Your name is changed. Sign in with the new one from now on."
+LINK, NO_LINK = "Link for a new password", "No link"
 NOBODY = "There is no such student."
 
 
@@ -75,38 +77,40 @@ class OwnAccountForms:
             return self._page(user, 422)
         return await self._slowly(request, f"person {user.id}", ways[act], partial(self._page, user, act=act))
 
-    def show_reset(self, token: str = "") -> Response:
+    def show_reset(self, request: Request, token: str = "") -> Response:
         """Show the form for a new password, or that the link is worth nothing."""
         try:
             name = shown_name(self.identity.service.own_account.owner_of(token))
         except NotAllowed as refusal:
-            return HTMLResponse(template("reset.html").render(error=str(refusal)), 403)
-        return HTMLResponse(template("reset.html").render(name=name, token=token))
+            return self._reset_page(request, 403, error=str(refusal))
+        return self._reset_page(request, name=name, token=token)
 
     async def reset(self, request: Request, token: Field, password: Field) -> Response:
         """Set a new password by a link, and begin a session."""
 
         def show(status: int, error: str) -> Response:
-            return HTMLResponse(template("reset.html").render(error=error, name="your account", token=token), status)
+            return self._reset_page(request, status, error=error, name="your account", token=token)
 
         try:
             owner = self.identity.service.own_account.owner_of(token)
         except NotAllowed as refusal:
-            return HTMLResponse(template("reset.html").render(error=str(refusal)), 403)
+            return self._reset_page(request, 403, error=str(refusal))
         return await self._slowly(request, f"person {owner.id}", partial(self._reset, token, password), show)
 
-    def link(self, request: Request, student: Field) -> Response:
+    def link(self, request: Request, student: Field = "") -> Response:
         """Show an instructor a link with which a student sets a new password."""
         user = self.identity.instructor(request)
-        number = int(student) if student.isdecimal() and len(student) < 10 else 0
         try:
             if user is None:
                 raise NotAllowed(NOBODY)
-            token = self.identity.service.own_account.link_for_student(user, UserId(number))
+            token = self.identity.service.own_account.link_for_student(user, id_of(student))
         except NotAllowed as refusal:
-            return HTMLResponse(template("link.html").render(error=str(refusal)), 403)
+            return plain.page("link.html", header_of(self.identity, request, NO_LINK), 403, error=str(refusal))
         address = f"{str(request.base_url).rstrip('/')}/reset?token={quote(token, safe='')}"
-        return HTMLResponse(template("link.html").render(link=address))
+        return plain.page("link.html", lists.header_view(user, LINK, here="/teach/"), link=address)
+
+    def _reset_page(self, request: Request, status: int = 200, **shown: str) -> Response:
+        return plain.page("reset.html", header_of(self.identity, request, "New password"), status, **shown)
 
     def _member(self, request: Request) -> User | None:
         user = self.identity.user(request)
@@ -173,4 +177,5 @@ class OwnAccountForms:
             "board": self.identity.service.boards.of(user),
             "member": user.role is not Role.LEARNER,
         }
-        return HTMLResponse(template("own_account.html").render(**shown, error=error, act=act, done=done), status)
+        header = lists.header_view(user, "Your account", here="")
+        return plain.page("own_account.html", header, status, **shown, error=error, act=act, done=done)

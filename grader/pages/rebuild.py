@@ -20,6 +20,7 @@ from grader.pages.routes import Body, Route
 
 LONGEST_QUERY = 8192  # bytes
 MOST_FIELDS = 20  # of a form
+NOTHING = "?"  # the name of nobody and of no thing
 COOKIE = re.compile(r"[A-Za-z0-9_.-]{1,200}")  # a token or a mark of ours
 FRESHNESS = ("if-none-match", "if-modified-since")  # what a browser says of a file that it has already
 PLAIN_VALUE = re.compile(r"[ -~]{1,200}")
@@ -67,18 +68,28 @@ def cookies_of(headers: Headers, names: Collection[str]) -> str:
 
 
 def query_of(raw: bytes, fields: Mapping[str, int]) -> bytes:
-    """Return the query with no more than `fields`; a value that is too long or cannot be printed is left out.
+    """Return the query with no more than `fields`.
 
     Raises:
         Refusal: it is too long.
     """
     if len(raw) > LONGEST_QUERY:
         raise Refusal(414, f"That address is too long; its query has {LONGEST_QUERY} bytes at most.")
-    given = parse_qsl(raw.decode("latin-1"), keep_blank_values=True)
-    known = {name: value for name, value in given if name in fields}
-    return urlencode(
-        {name: value for name, value in known.items() if len(value) <= fields[name] and value.isprintable()}
-    ).encode()
+    return urlencode(asked_of(raw, fields)).encode()
+
+
+def asked_of(raw: bytes, fields: Mapping[str, int]) -> dict[str, str]:
+    """Return the values of `fields` in a query.
+
+    One that is too long, cannot be printed, or has another value beside it becomes `NOTHING`: left out, it would
+    lead to what is shown to whoever asks for nothing, and of two values nobody knows which was meant.
+    """
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
+        if name in fields:
+            plain = len(value) <= fields[name] and value.isprintable() and found.get(name, value) == value
+            found[name] = value if plain else NOTHING
+    return found
 
 
 def form_of(body: bytes, fields: Mapping[str, int]) -> bytes:

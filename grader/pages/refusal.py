@@ -5,16 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-MISSING = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Not found · Attention Gym</title></head>
-<body class="gym-plain-page">
-<header class="gym-header"><a href="/" class="gym-brand">Attention Gym</a></header>
-<main><div class="gym-form"><h1>There is nothing here.</h1><p><a href="/">All exercises</a></p></div></main>
-</body>
-</html>
-"""
+from grader.pages.plain import missing
 
 
 class Refusal(Exception):
@@ -30,5 +21,5 @@ class Refusal(Exception):
         # There may be more to come, so this connection cannot be used again.
         closing = {"Connection": "close"}
         if self.status == 404 and "text/html" in headers.get("accept", ""):
-            return HTMLResponse(MISSING, self.status, closing)
+            return HTMLResponse(missing(), self.status, closing)
         return PlainTextResponse(self.text, self.status, closing)

@@ -174,7 +174,7 @@ def _begins(report: Report, location: Location) -> View:
     if _stopped(report):
         reason = sentence(clean(report.reason))
         return {"kind": "What happened", "title": title, "message": f"{reason}.\n\n{message}"}
-    return {"kind": "Where it starts", "title": title, "message": message}
+    return {"kind": "Where it begins", "title": title, "message": message}
 
 
 def _said_often(report: Report) -> list[View]:

@@ -1,4 +1,8 @@
-"""The run panel: one sentence on what is happening; pure functions."""
+"""The run panel: one sentence on what is happening; pure functions.
+
+A panel changes ten times a second. What somebody hears who listens to the page is `said`: once for each change that
+matters, and the score with the number of failed checks at the end.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,9 @@ from collections.abc import Sequence
 
 from grader.judge.report import Report, Status, Verdict
 from grader.pages.render import title
-from grader.pages.wording import View, clean, count
+from grader.pages.wording import View, clean, count, number
 from grader.store.records import State, Watch
+from grader.store.standings import FREE
 
 NOT_CANCELLED = "This could not be cancelled because of an error on our side. Please try again."
 _AGAIN = "Please try again in a moment. If that does not help, give your instructor this id"
@@ -18,7 +23,7 @@ _MANY = 5  # ahead; fewer are through before the sentence has been read
 
 def idle_view() -> View:
     """Return the panel before anything was sent."""
-    return _panel("idle", "Run checks: Ctrl Enter. Try on an example: Shift Enter.")
+    return _panel("idle", "Run checks: Ctrl Enter. Try on an example: Shift Enter.", said="")
 
 
 def sending_view() -> View:
@@ -65,10 +70,15 @@ def not_taken_view(incident: str) -> View:
     return _panel("broken", text, detail=f"{_AGAIN}: {incident}")
 
 
-def opened_view(number: int) -> View:
-    """Return the panel for an earlier attempt that was opened again; 0 for one that was not counted."""
+def opened_view(number: int) -> dict[str, View]:
+    """Return the panel for an earlier attempt that was opened again; 0 for one that was not counted.
+
+    `edited` takes the place of the text where the editor holds other code than that attempt.
+    """
     what = f"This is attempt {number} again" if number else "This is code that was not counted"
-    return _panel("idle", f"{what}. Change it and press Run checks.")
+    report = f"attempt {number}" if number else "code that was not counted"
+    edited = f"The report below is about {report}. The code above differs from it; press Run checks to have it checked."
+    return {**_panel("idle", f"{what}. Change it and press Run checks."), "edited": edited}
 
 
 def watch_view(watch: Watch) -> View:
@@ -88,7 +98,8 @@ def _waiting(watch: Watch) -> View:
     line = "In line again" if watch.again else "In line"
     text = f"{line}: you are next" if watch.ahead == 0 else f"{line}: {watch.ahead} ahead of you"
     detail = _OVERTAKEN if watch.again else _KEPT if watch.ahead >= _MANY else ""
-    return _panel("queued", text + _eta(watch.eta), detail=detail, busy=True, elapsed=watch.elapsed)
+    said = line if watch.ahead else ""
+    return _panel("queued", text + _eta(watch.eta), detail=detail, busy=True, elapsed=watch.elapsed, said=said)
 
 
 def _eta(seconds: int | None) -> str:
@@ -99,7 +110,7 @@ def _eta(seconds: int | None) -> str:
 
 def _running(watch: Watch) -> View:
     step = clean(watch.step, 120)
-    detail = f"{watch.done} of {watch.total} done" if watch.total else ""
+    detail = f"{watch.done} of {count(watch.total, 'call')} of your code done" if watch.total else ""
     share = 100 * watch.done / watch.total if watch.total else 0
     text = f"Checking: {step}" if step else "Starting your code"
     return _panel(
@@ -110,6 +121,7 @@ def _running(watch: Watch) -> View:
         busy=True,
         elapsed=watch.elapsed,
         curve=watch.curve,
+        said="",
     )
 
 
@@ -125,7 +137,19 @@ def _finished(watch: Watch, report: Report) -> View:
         phase, text = "failed", f"Done: {passed} of {len(report.checks)} checks passed"
     else:
         phase, text = "failed", title(report)
-    return _panel(phase, text, elapsed=watch.elapsed)
+    return _panel(phase, text, elapsed=watch.elapsed, said=text if phase == "broken" else verdict(report))
+
+
+def verdict(report: Report) -> str:
+    """Return a verdict as it is read aloud: what it is, the score, and how many checks failed."""
+    if report.status in FREE:
+        return f"{title(report)}. No attempt was used."
+    score = f"{title(report)}: {number(report.score)} of 100 points"
+    if not report.checks:
+        return f"{score}."
+    failed, skipped = (sum(check.status is one for check in report.checks) for one in (Verdict.FAILED, Verdict.SKIPPED))
+    rest = f", {skipped} skipped" if skipped else ""
+    return f"{score}. {failed} of {count(len(report.checks), 'check')} failed{rest}."
 
 
 def _panel(
@@ -139,7 +163,8 @@ def _panel(
     curve: Sequence[float] = (),
     look: bool = False,
     note: str = "",
-) -> View:
+    said: str | None = None,
+) -> dict[str, View]:
     return {
         "phase": phase,
         "text": text,
@@ -151,4 +176,5 @@ def _panel(
         "scroll": phase in ("passed", "failed"),
         "look": look or phase in ("refused", "broken"),
         "note": note,
+        "said": text if said is None else said,
     }

@@ -72,6 +72,8 @@ class ListHandlers:
             "title": service.catalog[chosen].title if chosen else LEADERBOARD.title,
             "choices": catalogue.board_choices(service.catalog, chosen),
         }
+        if asked and chosen is None:
+            body["notice"] = "There is no such exercise; this is the board of all of them."
         if not board["rows"]:
             body["text"] = "Nobody is here yet. The first accepted submission takes the top line."
         title = f"{body['title']}: leaderboard" if chosen else LEADERBOARD.title

@@ -87,9 +87,12 @@ class InstructorHandlers:
         """Return the title of what the address names, and its parts."""
         asked, submission = Asked.of(query), query.get("submission", "")
         try:
-            if asked and asked.student and query.get("best"):
-                submission = self.identity.service.instructor.best_attempt(user, asked.student, asked.exercise)
-            if submission:
+            if asked and (missing := asked.what_is_missing(self.identity.service.catalog)):
+                raise NotAllowed(missing)
+            if asked and asked.student is not None and query.get("best"):
+                owner = self.identity.service.instructor.student(user, asked.student)
+                submission = self.identity.service.instructor.best_attempt(user, owner.id, asked.exercise)
+            if "submission" in query or submission:
                 return self._submission(user, SubmissionId(submission))
             if asked:
                 return self._list(user, asked)

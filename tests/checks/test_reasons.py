@@ -112,3 +112,14 @@ def test_an_axis_that_is_called_by_its_size_is_a_bare_number() -> None:
     """`(batch 3, 1 1, 1 1, key 7)` is no place."""
     assert named(("batch", "1", "1", "key"), (3, 1, 1, 7)) == "(batch 3, 1, 1, key 7)"
     assert TensorSpec("output:mask", ("batch", "1", "1", "key"), (3, 1, 1, 7)).name == "mask"
+
+
+def test_a_starter_is_told_once_to_write_its_code(tmp_path: Path) -> None:
+    """By its own words where it has some; torch raises the same error with another meaning."""
+    attend = build(tmp_path, ATTEND_TOML, ATTEND)
+    raised = 'raise NotImplementedError("write your attention here")'
+    report = grade_here(attend, change(ATTEND, ("output = weights @ value", raised)))
+
+    assert "write your attention here" in (message := line(report, "small: shape and dtype").message)
+    assert "write your code here" not in message
+    assert report.location is None or "write your code here" not in report.location.message

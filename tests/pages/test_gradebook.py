@@ -16,17 +16,22 @@ from grader.store.roster import CommonMistake, Grade, Student
 def test_exported_names_are_never_formulas():
     """A name that a spreadsheet would run gets an apostrophe."""
     names = ["=HYPERLINK(1)", "@x", " =1", "\t=1", "\uff1d1", "\uff0b1", "a;=1", 'a"b', "Ada"]
-    rows = [Row(names[0], (50.0,), 2), Row(names[1], (None,), 1), *(Row(name, (1.0,), 1) for name in names[2:])]
+    rows = [
+        Row(UserId(7), names[0], (50.0,), 2),
+        Row(UserId(9), names[1], (None,), 1),
+        *(Row(UserId(10), name, (1.0,), 1) for name in names[2:]),
+    ]
 
-    lines = csv_of(["softmax"], rows).splitlines()
+    lines = csv_of(["softmax"], rows).removeprefix("\ufeff").splitlines()
 
-    assert lines[:3] == ['"student","softmax","mean","attempts"', '"\'=HYPERLINK(1)",50.0,50.0,2', '"\'@x","",0.0,1']
-    assert [row[0] for row in csv.reader(lines[3:])] == ["' =1", "'\t=1", "'\uff1d1", "'\uff0b1", "a;=1", 'a"b', "Ada"]
+    assert lines[0] == '"student_id","student","softmax","mean","attempts"'
+    assert lines[1:3] == ['7,"\'=HYPERLINK(1)",50.0,50.0,2', '9,"\'@x","",0.0,1']
+    assert [row[1] for row in csv.reader(lines[3:])] == ["' =1", "'\t=1", "'\uff1d1", "'\uff0b1", "a;=1", 'a"b', "Ada"]
 
 
 def test_the_mean_counts_what_was_not_tried_as_zero():
     """One exercise solved of four is a quarter."""
-    assert mean(Row("Ada", (100.0, None, None, None), 1)) == 25.0
+    assert mean(Row(UserId(1), "Ada", (100.0, None, None, None), 1)) == 25.0
 
 
 def test_code_in_the_title_of_a_mistake_is_drawn_as_code():
@@ -102,7 +107,7 @@ def test_a_name_is_found_without_its_accents(open_page):
 
 
 def test_addresses_of_lists_say_what_they_are_narrowed_to():
-    """Each list has one address, which is read as it was written; what is no list is none."""
+    """Each list has one address, which is read as it was written; what is no student is nobody."""
     lists = [
         Asked(),
         Asked(student=UserId(3)),
@@ -111,4 +116,6 @@ def test_addresses_of_lists_say_what_they_are_narrowed_to():
     ]
 
     assert [Asked.of(dict(parse_qsl(urlsplit(one.address).query))) for one in lists] == lists
-    assert Asked.of({}) is Asked.of({"student": "x", "flag": "nonsense"}) is Asked.of({"student": "1" * 10}) is None
+    assert Asked.of({}) is None
+    for nobody in ("x", "", "-1", "1" * 10, "\u0663"):
+        assert Asked.of({"student": nobody}) == Asked(student=UserId(0)), nobody

@@ -1,5 +1,7 @@
 """The mounted application as an attacker meets it: no files, no foreign rows, no unguarded event."""
 
+import codecs
+import csv
 import json
 
 import httpx
@@ -126,13 +128,22 @@ def test_browsers_without_rights_are_led_to_the_form(visitor):
     assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/teach/")
 
 
-def test_instructors_get_the_export(visitor, person):
-    """The gradebook comes as a CSV file."""
+def test_instructors_get_the_export(visitor, person, site):
+    """The gradebook comes as a CSV file: with the mark by which Excel knows UTF-8, and an id that outlives a name."""
+    student = person("Zo\u00eb Before")
     with visitor(person(role=Role.INSTRUCTOR)) as instructor:
-        answer = instructor.get("/teach/export.csv")
+        before = instructor.get("/teach/export.csv")
+        site.service.accounts.rename(student.user.id, "Zo\u00eb After")
+        after = instructor.get("/teach/export.csv")
+    ids = [
+        {row["student"]: row["student_id"] for row in csv.DictReader(answer.content.decode("utf-8-sig").splitlines())}
+        for answer in (before, after)
+    ]
 
-    assert answer.headers["content-type"].startswith("text/csv")
-    assert answer.text.startswith('"student",')
+    assert before.headers["content-type"].startswith("text/csv")
+    assert before.content.startswith(codecs.BOM_UTF8)
+    assert before.content.count(codecs.BOM_UTF8) == 1
+    assert ids[0]["Zo\u00eb Before"] == ids[1]["Zo\u00eb After"] == str(student.user.id)
 
 
 def test_a_guest_cannot_submit(visitor):

@@ -1,8 +1,14 @@
 """Strangers' text is made harmless, and views are packed without markup."""
 
+import ast
 import json
 import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
 
+from grader.exercise.catalog import ROOT, Catalog
+from grader.pages.bundles import ASSETS
 from grader.pages.wording import clean, count, number, pack
 
 
@@ -62,3 +68,37 @@ def test_points_are_shown_without_needless_decimals():
 def test_one_thing_is_singular():
     """A noun takes an s for any number but one."""
     assert [count(amount, "check") for amount in (0, 1, 2)] == ["0 checks", "1 check", "2 checks"]
+
+
+WORDS = re.compile(r"\bcontract|\bwhere it starts", re.IGNORECASE)  # they are "exercise" and "where it begins"
+SHOWN = [
+    *(ROOT / "docs").glob("*.md"),
+    *(ROOT / "grader/pages/templates").iterdir(),
+    *(ROOT / "exercises").rglob("*.md"),
+]
+SCRIPTS = [path for path in ASSETS.glob("*.js") if path.name not in ("codemirror.js", "highlight.js")]
+
+
+def told(path: Path) -> Iterator[str]:
+    """Yield the texts of a Python file that are no docstrings, and so may be shown to somebody."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+            yield node.value
+
+
+def test_one_thing_has_one_word_wherever_somebody_reads_it():
+    """In pages, messages, statements and docs; what a mistake is told with is the docstring of its function."""
+    wrong = [path.name for path in (*SHOWN, *SCRIPTS) if WORDS.search(path.read_text(encoding="utf-8"))]
+    for path in (ROOT / "grader").rglob("*.py"):
+        wrong += [f"{path.name}: {text}" for text in told(path) if WORDS.search(text)]
+    for exercise in Catalog.load().values():
+        wrong += [text for one in exercise.mistakes for text in (one.title, one.message) if WORDS.search(text)]
+
+    assert wrong == []

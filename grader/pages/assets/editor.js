@@ -3,7 +3,6 @@
   "use strict";
   const gym = window.gym;
   const h = gym.h;
-  const LIMIT = 256 * 1024; // bytes; the service has the last word
   const SEND_AFTER = 4000, SEND_AGAIN = 20000, ASK_AGAIN = 2000; // milliseconds
   const SIZES = [12, 13, 14, 16, 18, 20]; // of the code, in pixels
   let editor = null; // what codemirror.js has made
@@ -86,6 +85,7 @@
     clearTimeout(timer);
     timer = setTimeout(() => gym.save(), 400);
     if (gym.calm) gym.calm();
+    if (gym.compare) gym.compare();
     if (gym.tryIsOld) gym.tryIsOld();
   };
 
@@ -140,6 +140,10 @@
     if (text === gym.source()) { if (known) paper.sent = text; } else other(text, "in another tab");
   });
 
+  /* Whether the editor holds other code than the attempt that is shown. */
+  let opened = "";
+  gym.differs = () => paper !== null && gym.source().trimEnd() !== opened.replace(/\r\n?/g, "\n").trimEnd();
+
   gym.edited = () => paper !== null && gym.source().trim() !== paper.starter.trim();
 
   /* What was typed before signing in comes along, once. */
@@ -164,15 +168,16 @@
   gym.parts.paper = (view) => {
     if (view.restore !== undefined) {
       gym.leave();
-      gym.write((sent = view.restore));
+      gym.write((opened = sent = view.restore));
       gym.save();
       mark(); // its report may be the one that is shown already
       return null;
     }
     paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
     gym.write((paper.saved = draft()));
-    sent = view.asked ?? view.latest; // what the report beside it is about
+    opened = sent = view.asked ?? view.latest; // what the report beside it is about
     mark();
+    if (gym.compare) gym.compare();
     document.getElementById("editor").dataset.ready = "yes";
     if (gym.unsent()) gym.lookAgain();
     gym.ready();
@@ -188,15 +193,20 @@
   };
 
   gym.pick = () => {
-    const input = gym.h("input", { type: "file", accept: ".py,text/x-python" });
+    const input = gym.h("input", { type: "file", accept: ".py,.ipynb,text/x-python" });
     input.addEventListener("change", async () => {
-      const file = input.files[0];
+      const file = input.files[0], note = document.querySelector("#editor .gym-code-note");
       if (!file) return;
-      if (file.size > LIMIT) { gym.note("That file has " + file.size + " bytes; the limit is " + LIMIT + "."); return; }
-      const text = await file.text();
-      if (gym.edited() && !(await gym.ask("Replace the code in the editor with " + file.name + "?", "Load the file"))) return;
-      gym.write(text);
-      gym.save();
+      try {
+        const text = await gym.textOf(file);
+        if (gym.edited() && !(await gym.ask("Replace the code in the editor with " + file.name + "?", "Load the file"))) return;
+        gym.write(text);
+        gym.save();
+        note.replaceChildren();
+      } catch (error) {
+        note.replaceChildren(h("span", {}, error.message + " The code in the editor is as it was."));
+        note.scrollIntoView({ block: "nearest" });
+      }
     });
     input.click();
   };
@@ -206,7 +216,7 @@
     return h("div", {},
       button("run", "Run checks", () => trigger("click"), "gym-strong"), button("try-run", "Try", () => gym.tryOut()),
       button("cancel", "Cancel", () => trigger("stop"), "gym-stop-it"), button("reset", "Reset to starter", () => gym.reset()),
-      button("load", "Load a .py file", () => gym.pick()));
+      button("load", "Load a file", () => gym.pick()));
   };
 
   /* ---- keys ---- */

@@ -86,7 +86,7 @@
     source.addEventListener("report", () => { judged = true; });
     source.addEventListener("end", () => { source.close(); ended = submission; });
     source.addEventListener("error", () => {
-      if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, curve: [] }));
+      if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, said: LOST, curve: [] }));
     });
   };
 

@@ -25,9 +25,13 @@
   const MARK = { passed: "✓", failed: "✕", partly: "✕", skipped: "–", broken: "!" };
   let clock = 0;
 
-  gym.note = (text) => {
-    const place = document.getElementById("gym-note");
-    if (place) place.textContent = text;
+  /* What somebody hears who listens to the page: each news once, and nothing of what only ticks. */
+  let heard = "";
+  const said = h("p", { class: "gym-said", role: "status" });
+  const say = (text) => {
+    if (!said.isConnected) document.body.append(said);
+    if (text && text !== heard) setTimeout(() => { said.textContent = text; }, 50); // once it is known to be there
+    heard = text || heard;
   };
 
   const seconds = (value) => value.toFixed(1) + " s";
@@ -81,9 +85,11 @@
     if (view.phase === "idle" && gym.unsent && gym.unsent()) view = { ...view, phase: "unsent", text: UNSENT };
     if (view.note) gym.noteCode(view.note);
     bring(view, element);
+    say(view.said);
     /* What was said of code that was not taken is stale once that code is edited. */
     gym.calm = () => { if (idle && element.querySelector(".gym-is-refused")) element.replaceChildren(gym.parts.panel(idle, trigger, element)); };
-    element.setAttribute("role", "status");
+    element.setAttribute("role", "group");
+    element.setAttribute("aria-label", "Run");
     document.body.dataset.busy = view.busy ? "yes" : "no";
     const time = h("span", { class: "gym-time", "aria-hidden": "true" });
     tick(time, view);
@@ -91,12 +97,16 @@
     bar.firstChild.style.width = view.share + "%";
     const guest = view.phase === "guest" && [" ", h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search), click: gym.save }, "Sign in or register")];
     if (view.scroll) gym.revealing = true;
+    const words = h("strong");
+    /* An attempt that is shown again is not what stands in the editor once that is edited. */
+    gym.compare = () => { if (view.edited) words.textContent = gym.differs && gym.differs() ? view.edited : view.text; };
+    words.append(...[view.text, guest].flat().filter(Boolean));
+    gym.compare();
     return h("div", { class: "gym-panel gym-is-" + view.phase },
-      h("div", { class: "gym-panel-line" }, h("i", { class: "gym-dot", "aria-hidden": "true" }), h("strong", {}, view.text, guest), time),
+      h("div", { class: "gym-panel-line" }, h("i", { class: "gym-dot", "aria-hidden": "true" }), words, time),
       view.detail && h("p", { class: "gym-sub" }, view.detail),
       view.busy && bar,
-      view.curve.length > 1 && sparkline(view.curve),
-      h("p", { id: "gym-note", class: "gym-sub" }));
+      view.curve.length > 1 && sparkline(view.curve));
   };
 
   /* ---- report ---- */

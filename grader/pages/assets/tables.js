@@ -182,6 +182,7 @@
   gym.parts.board = (view) =>
     h("div", { class: view.wide ? "gym-page" : "gym-block" },
       view.wide && h("h1", {}, view.title),
+      view.notice && h("p", { class: "gym-notice", role: "status" }, view.notice),
       view.choices && gym.picker(view.choices, "Show"),
       view.rows.length ? gym.table(view) : gym.empty(view),
       view.rows.length ? h("p", { class: "gym-sub" }, view.text) : null);
@@ -226,6 +227,7 @@
     h("div", { class: "gym-page" },
       h("div", { class: "gym-title" }, h("h1", {}, "Gradebook"),
         h("p", { class: "gym-sub gym-code-of-class" }, "Class code ", h("code", {}, view.code))),
+      view.notice && h("p", { class: "gym-notice", role: "status" }, view.notice),
       h("div", { class: "gym-tools" },
         h("span", { class: "gym-sub" }, view.text),
         h("div", { class: "gym-tool-buttons" },

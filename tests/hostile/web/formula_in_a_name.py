@@ -11,6 +11,7 @@ import pytest
 from grader.errors import NotAllowed
 from grader.pages.gradebook import Row, csv_of
 from grader.service.names import tidy
+from grader.store.records import UserId
 
 FORMULAS = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", " =1", "\uff1d1", "\uff0b1", "\uff0d1", "\uff201", "\u00a0=1"]
 INNER = ["a;=1+1", 'a"\n=1', "a,=1", "a\t=1"]
@@ -22,13 +23,13 @@ def control(world):
 
 
 def attack(world):
-    rows = [Row(name, (1.0, None), 1) for name in FORMULAS + INNER]
+    rows = [Row(UserId(7), name, (1.0, None), 1) for name in FORMULAS + INNER]
     text = csv_of(["softmax", "causal_mask"], rows)
     cells = [row for row in csv.reader(text.splitlines(keepends=True))]
-    for name, (first, *numbers) in zip(FORMULAS, cells[1:], strict=False):
+    for name, (_, first, *numbers) in zip(FORMULAS, cells[1:], strict=False):
         assert first == f"'{name}"
         assert all(number == "" or float(number) >= 0 for number in numbers)
-    assert [row[0] for row in cells[1 + len(FORMULAS) :]] == INNER  # each in one cell of its own
+    assert [row[1] for row in cells[1 + len(FORMULAS) :]] == INNER  # each in one cell of its own
     for name in FORMULAS:
         with pytest.raises(NotAllowed):
             tidy(name + "ab")
