@@ -221,6 +221,26 @@ def test_a_wrong_answer_is_not_saved_by_float32(attend: Exercise) -> None:
     assert report.score < 100
 
 
+_EPSILON = ("weights @ value", "weights @ value * (1 - 1e-8)")
+
+
+@pytest.mark.parametrize("use", ["torch.float32", "value.float()", "value = value.float().to(value.dtype)"])
+def test_float32_excuses_rounding_alone(use: str, attend: Exercise) -> None:
+    """What is wrong in float64 as well is not hidden by a word, nor by numbers that were in float32 for a while."""
+    source = change(ATTEND, _EPSILON, ("    scores = ", f"    {use}\n    scores = "))
+
+    report = grade_here(attend, source)
+
+    assert report.score == grade_here(attend, change(ATTEND, _EPSILON)).score < 100
+
+
+def test_float32_by_name_is_not_blamed_for_what_float64_cannot_do(attend: Exercise) -> None:
+    """Code that raises where its words are changed is judged in float32."""
+    source = change(_SINGLE, ("    scores = ", "    assert torch.float32.itemsize == 4\n    scores = "))
+
+    assert grade_here(attend, source).score == 100
+
+
 def test_float32_in_a_comment_or_a_string_changes_nothing(attend: Exercise) -> None:
     """Only code counts, so a wrong answer is graded once, in float64."""
     source = change(ATTEND, _DOUBLED) + '\n# torch.float32\nname = "x.float32"\n'
