@@ -375,6 +375,34 @@ def test_inputs_that_are_not_contiguous_are_a_matter_of_advice(attend: Exercise,
     assert [text for text in report.advice if "not contiguous in memory" in text and said in text] != []
 
 
+_RETURN = "return output, weights"
+_LATER = "return output * (1 if len(calls) == 1 else 2), weights"
+
+
+def test_what_changes_from_call_to_call_is_not_blamed_on_memory(attend: Exercise) -> None:
+    """Inputs that are not contiguous come last, when a count of calls has spoilt every output."""
+    source = change(ATTEND, ("def attend", "calls = []\n\ndef attend"), (_RETURN, f"calls.append(0)\n    {_LATER}"))
+
+    report = grade_here(attend, source)
+
+    assert report.score < 100
+    assert report.advice == ()
+
+
+def test_advice_does_not_repeat_what_costs_points(tmp_path: Path) -> None:
+    """A slip that every call has says nothing about the case that is tried for advice."""
+    paid, free = (
+        f'check = "finite"\npoints = {points}\ncases = ["{case}"]' for points, case in ((10, "small"), (0, "loud"))
+    )
+    free = change(ATTEND_TOML, (paid, free), ('check = "shape"\npoints = 10', 'check = "shape"\npoints = 20'))
+    source = change(ATTEND, ("key.transpose", "key.transposed"))
+
+    report = grade_here(build(tmp_path, free, ATTEND, MISTAKES), source)
+
+    assert report.score < 100
+    assert report.advice == ()
+
+
 def test_the_verdict_is_told_before_its_cause_is_looked_for(attend: Exercise) -> None:
     """Points, checks and pictures are final by then; after a right answer nothing is looked for."""
     box = InlineBox()
