@@ -62,7 +62,13 @@ def told_of(trial: Trial, example: Example) -> Told:
     limits = Limits(**exercise.spec.limits.model_dump())
     source = read_source(example.path.read_bytes(), limit_bytes=limits.source_bytes)
     run = partial(trial.box.run, source=source, limits=limits)
-    outcome = attempt(trial.sheet, source, run, partial(_truth, trial), known=exercise.attempts)
+    outcome = attempt(
+        trial.sheet,
+        source,
+        partial(trial.box.run, limits=limits),
+        partial(_truth, trial),
+        known=exercise.attempts,
+    )
     report = tell(Report(exercise.id, Status.REJECTED, 0.0, trial.seed, "cpu", 0.0), outcome)
     told = partial(Told, name, checks=tuple(f"{one.name}: {one.message}" for one in report.checks if _is_lost(one)))
     if not report.checks or outcome.score == 100:

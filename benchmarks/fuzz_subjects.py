@@ -85,7 +85,7 @@ def _subject(exercise: Exercise, sheet: Sheet, sources: list[str]) -> Subject:
 def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
     """Yield what is asked for to find where a wrong answer begins to differ, with what came back."""
     run = partial(InlineBox().run, source=source, limits=Limits())
-    outcome = attempt(sheet, source, run, partial(observe_reference, exercise))
+    outcome = attempt(sheet, source, partial(InlineBox().run, limits=Limits()), partial(observe_reference, exercise))
     asked: list[tuple[Plan, Run]] = []
 
     def listen(plan: Plan) -> Run:

@@ -83,7 +83,7 @@ def _is_needed(node: ast.stmt, name: str) -> bool:
 
 def outcome_of(exercise: Exercise, text: str) -> Outcome:
     """Return what an answer gets, run in this process."""
-    run = partial(InlineBox().run, source=text, limits=Limits())
+    run = partial(InlineBox().run, limits=Limits())
     return attempt(draw_up(exercise, _SEED), text, run, partial(observe_reference, exercise), known=exercise.attempts)
 
 

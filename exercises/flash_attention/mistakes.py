@@ -195,6 +195,16 @@ def logarithm_to_base_two(peak: Tensor, total: Tensor) -> Tensor:
 
 
 @mistake(replaces="log_of_sum", dimension="numerics")
+def log_sum_exp_to_base_two(peak: Tensor, total: Tensor) -> Tensor:
+    """Your log-sum-exp is a logarithm to base two.
+
+    Kernels that work with powers of two, because these are faster, keep it so. What is asked for is the natural
+    logarithm of the sum of exp(score). By which constant do the two differ?
+    """
+    return (peak + torch.log(total)) / math.log(2.0)
+
+
+@mistake(replaces="log_of_sum", dimension="numerics")
 def sum_for_its_logarithm(peak: Tensor, total: Tensor) -> Tensor:
     """You return the sum of exponentials instead of its logarithm.
 

@@ -20,8 +20,9 @@ def padded_tails(case: Case, generator: torch.Generator) -> Case:
 
 
 def padded_front(case: Case, generator: torch.Generator) -> Case:
-    """Pad sentences at the beginning."""
+    """Pad sentences at the beginning, and give the last word of each a negative id."""
     seq = _words(case)
+    seq[:, -1] = -3
     for row in range(len(seq)):
         seq[row, : row + 1] = _padding(case)
     return replace(case, arguments={**case.arguments, "seq": seq})

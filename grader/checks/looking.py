@@ -17,7 +17,7 @@ from grader.checks.options import Options, misspelt
 from grader.exercise.spec import Dimension, PartSpec
 
 _LEFT: Mapping[str, str] = {
-    "hooks": "your code leaves {count} hooks or replaced methods in the model; remove them when you are done",
+    "hooks": "your code leaves {count} hooks, replaced methods or modules in the model; remove them in the end",
     "parameters": "your code changes {count} parameters of the model; reading a model must not change it",
     "modes": "your code leaves {count} modules in a different mode (`train` or `eval`); restore the previous mode",
     "gradients": "your code leaves a gradient in {count} parameters; the next training step would add to it",

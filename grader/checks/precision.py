@@ -11,7 +11,7 @@ from grader.box.keys import call_name
 from grader.checks.compare import where
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
-from grader.checks.numerics import outputs_differ
+from grader.checks.numerics import outputs_differ, unsteady
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
@@ -36,7 +36,7 @@ class Half(Check):
         if (problem := evidence.problem(call)) is not None:
             return problem
         text = outputs_differ(call, evidence)
-        return failed(text) if text else PASSED
+        return failed(unsteady(evidence) or text) if text else PASSED
 
 
 class Finite(Check):

@@ -15,10 +15,10 @@ from operator import attrgetter
 from typing import TypeVar
 
 from grader.box.observations import Observations
-from grader.box.plan import Plan
 from grader.box.run import Ending, Run
 from grader.errors import GraderFault
 
+Asked = TypeVar("Asked")
 Found = TypeVar("Found")
 
 
@@ -62,8 +62,8 @@ def spend(cost: int) -> None:
 
 
 def while_there_is_time(
-    run: Callable[[Plan], Run], seconds: float, *, of: Callable[[Run], float] = attrgetter("wall_seconds")
-) -> Callable[[Plan], Run]:
+    run: Callable[[Asked], Run], seconds: float, *, of: Callable[[Run], float] = attrgetter("wall_seconds")
+) -> Callable[[Asked], Run]:
     """Return `run`, which starts nothing any more once its runs have taken `seconds` together: by the clock, or `of`.
 
     What it gives then is a run that was stopped at once. So an answer that sleeps whenever it is recorded keeps others
@@ -71,11 +71,11 @@ def while_there_is_time(
     """
     taken = 0.0
 
-    def limited(plan: Plan) -> Run:
+    def limited(asked: Asked) -> Run:
         nonlocal taken
         if taken >= seconds:
             return Run(Observations(), Ending.TIMEOUT)
-        done = run(plan)
+        done = run(asked)
         taken += of(done)
         return done
 

@@ -78,7 +78,7 @@ def decide(
     except Rejected as refusal:
         return replace(blank, reason=str(refusal)), None
     limits = Limits(**exercise.spec.limits.model_dump())
-    preview = Preview(partial(box.run, source=text, limits=limits, cancel=cancel), progress)
+    preview = Preview(partial(box.run, limits=limits, cancel=cancel), progress)
     seed, sheet, truth, sketches = _asked(exercise, seed, take())
     outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=partial(preview.read, text))
     report = _pictured(replace(blank, seed=seed), outcome, start)

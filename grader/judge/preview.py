@@ -27,10 +27,10 @@ class Preview:
         self._turn = threading.Event()  # a call has finished, or the run is over
         self._called = False
 
-    def run(self, plan: Plan) -> Run:
-        """Run `plan`; `progress` is called as usual."""
+    def run(self, plan: Plan, source: str) -> Run:
+        """Run `plan` on `source`; `progress` is called as usual."""
         try:
-            return self._run(plan, progress=self._saw)
+            return self._run(plan, source, progress=self._saw)
         finally:
             self._turn.set()
 

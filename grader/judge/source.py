@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from grader.errors import Rejected
 from grader.judge.notebook import python_of
 from grader.judge.tokens import tokens
 
 _SINGLE = {"float32", "FloatTensor"}
+# What `finfo` is asked for is left: the lowest number of float32 is a fill value, and that of float64 overflows sooner.
+_ASKS = re.compile(r"finfo\(\s*+(?:\w++\.)?+float(?:32)?+\b|float32|FloatTensor|(?<=\.)float\b")
+_IN_DOUBLE = {"float32": "float64", "FloatTensor": "DoubleTensor", "float": "double"}
 
 
 def read_source(source: str | bytes, *, limit_bytes: int) -> str:
@@ -43,3 +48,8 @@ def names_single_precision(text: str) -> bool:
             return True
         previous = token
     return False
+
+
+def in_double_precision(text: str) -> str:
+    """Return the same code, asking for float64 wherever it asks for float32, in strings too."""
+    return _ASKS.sub(lambda found: _IN_DOUBLE.get(found[0], found[0]), text)

@@ -139,7 +139,7 @@ def try_out(
         seen = run(sheet.plan)
         said = f"These inputs make the reference raise too: {explain(refused)}. Nothing can be compared"
         return replace(blank, message=clean(said, limit=1000), printed=clean(seen.output, limit=MOST_PRINTED))
-    outcome = attempt(sheet, text, run, lambda _: (expected, Observations()))
+    outcome = attempt(sheet, text, partial(box.run, limits=LIMITS), lambda _: (expected, Observations()))
     found = _told(blank, sheet, outcome)
     if outcome.run.ending is Ending.TIMEOUT and (place := unfinished(Retrace(exercise, outcome, text, run))):
         found = replace(found, message=f"{found.message}. {place.message}", line=place.line)

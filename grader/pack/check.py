@@ -55,7 +55,7 @@ class Pack:
             return replace(blank, reason=f"`{path.name}` cannot be read: {error.strerror}")
         except Rejected as refusal:
             return replace(blank, reason=str(refusal))
-        run = partial(box.run, source=text, limits=Limits(**self.spec.limits.model_dump()))
+        run = partial(box.run, limits=Limits(**self.spec.limits.model_dump()))
         report = tell(blank, attempt(self.sheet, text, run, self.truth))
         return replace(report, seconds=round(time.perf_counter() - start, 4))
 

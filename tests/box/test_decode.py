@@ -52,6 +52,19 @@ def test_each_chunk_is_given_the_cache_of_the_one_before() -> None:
     assert _times(_run(_source(), [1, 2, 1])) == [0, 1, 1, 3]
 
 
+def test_a_text_goes_on_after_another_one_has_begun() -> None:
+    """What a module keeps in the place of a cache is the other text's by then."""
+    kept = (
+        _source()
+        .replace("cache.count", "self.count")
+        .replace("return x", "self.count = before + x.shape[1]\n        return x")
+    )
+
+    assert _times(_run(_source(), [2, 0, 1, 1])) == [0, 0, 2, 3]
+    assert _times(_run(kept, [1, 2, 1])) == [0, 1, 1, 3]
+    assert _times(_run(kept, [1, 2, 0, 1])) == [0, 1, 1, 1]
+
+
 def test_without_chunks_there_is_one_pass() -> None:
     """And the cache is left out of it."""
     assert _times(_run(_source(), None)) == [0, 0, 0, 0]

@@ -221,6 +221,26 @@ def test_a_wrong_answer_is_not_saved_by_float32(attend: Exercise) -> None:
     assert report.score < 100
 
 
+_EPSILON = ("weights @ value", "weights @ value * (1 - 1e-8)")
+
+
+@pytest.mark.parametrize("use", ["torch.float32", "value.float()", "value = value.float().to(value.dtype)"])
+def test_float32_excuses_rounding_alone(use: str, attend: Exercise) -> None:
+    """What is wrong in float64 as well is not hidden by a word, nor by numbers that were in float32 for a while."""
+    source = change(ATTEND, _EPSILON, ("    scores = ", f"    {use}\n    scores = "))
+
+    report = grade_here(attend, source)
+
+    assert report.score == grade_here(attend, change(ATTEND, _EPSILON)).score < 100
+
+
+def test_float32_by_name_is_not_blamed_for_what_float64_cannot_do(attend: Exercise) -> None:
+    """Code that raises where its words are changed is judged in float32."""
+    source = change(_SINGLE, ("    scores = ", "    assert torch.float32.itemsize == 4\n    scores = "))
+
+    assert grade_here(attend, source).score == 100
+
+
 def test_float32_in_a_comment_or_a_string_changes_nothing(attend: Exercise) -> None:
     """Only code counts, so a wrong answer is graded once, in float64."""
     source = change(ATTEND, _DOUBLED) + '\n# torch.float32\nname = "x.float32"\n'
@@ -353,6 +373,34 @@ def test_inputs_that_are_not_contiguous_are_a_matter_of_advice(attend: Exercise,
 
     assert report.score == 100
     assert [text for text in report.advice if "not contiguous in memory" in text and said in text] != []
+
+
+_RETURN = "return output, weights"
+_LATER = "return output * (1 if len(calls) == 1 else 2), weights"
+
+
+def test_what_changes_from_call_to_call_is_not_blamed_on_memory(attend: Exercise) -> None:
+    """Inputs that are not contiguous come last, when a count of calls has spoilt every output."""
+    source = change(ATTEND, ("def attend", "calls = []\n\ndef attend"), (_RETURN, f"calls.append(0)\n    {_LATER}"))
+
+    report = grade_here(attend, source)
+
+    assert report.score < 100
+    assert report.advice == ()
+
+
+def test_advice_does_not_repeat_what_costs_points(tmp_path: Path) -> None:
+    """A slip that every call has says nothing about the case that is tried for advice."""
+    paid, free = (
+        f'check = "finite"\npoints = {points}\ncases = ["{case}"]' for points, case in ((10, "small"), (0, "loud"))
+    )
+    free = change(ATTEND_TOML, (paid, free), ('check = "shape"\npoints = 10', 'check = "shape"\npoints = 20'))
+    source = change(ATTEND, ("key.transpose", "key.transposed"))
+
+    report = grade_here(build(tmp_path, free, ATTEND, MISTAKES), source)
+
+    assert report.score < 100
+    assert report.advice == ()
 
 
 def test_the_verdict_is_told_before_its_cause_is_looked_for(attend: Exercise) -> None:

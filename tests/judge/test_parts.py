@@ -15,7 +15,7 @@ from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Dimension
 from grader.judge import scoring
 from grader.judge.report import CheckResult, Points, Report, Status, Verdict
-from grader.judge.source import names_single_precision, read_source
+from grader.judge.source import in_double_precision, names_single_precision, read_source
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
@@ -119,6 +119,22 @@ def test_a_byte_order_mark_and_any_line_ends_are_fine() -> None:
 def test_float32_by_name_is_seen_in_code_only(text: str, answer: bool) -> None:
     """Comments and strings say nothing, and code that does not parse neither."""
     assert names_single_precision(text) is answer
+
+
+@pytest.mark.parametrize(
+    ("text", "wide"),
+    [
+        ("x.to(torch.float32)", "x.to(torch.float64)"),
+        ("y = x.float() * float(3)", "y = x.double() * float(3)"),
+        ("x.type('torch.FloatTensor')", "x.type('torch.DoubleTensor')"),
+        ("x.float16, x.float64", "x.float16, x.float64"),
+        ("torch.finfo(torch.float32).min + np.float32(1)", "torch.finfo(torch.float32).min + np.float64(1)"),
+        ("torch.finfo( torch.float ).max", "torch.finfo( torch.float ).max"),
+    ],
+)
+def test_code_can_be_asked_for_float64_in_place_of_float32(text: str, wide: str) -> None:
+    """Everything but limits of numbers, which are fill values."""
+    assert in_double_precision(text) == wide
 
 
 def test_clean_text_is_left_as_it_is() -> None:

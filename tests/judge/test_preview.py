@@ -26,12 +26,12 @@ def test_a_source_whose_call_has_finished_is_read() -> None:
     inspection._read.cache_clear()
     told: list[CallSeen] = []
 
-    def run(plan: Plan, progress: Progress) -> Run:
+    def run(plan: Plan, source: str, progress: Progress) -> Run:
         progress(CallSeen("case/base"))
         return Run(Observations(), Ending.FINISHED)
 
     preview, plan = Preview(run, told.append), _plan()
-    preview.run(plan)
+    preview.run(plan, _FUSED)
     preview.read(_FUSED, plan)
     assert [call.name for call in told] == ["case/base"]
     assert inspection._read.cache_info().currsize == 1
@@ -40,8 +40,8 @@ def test_a_source_whose_call_has_finished_is_read() -> None:
 def test_a_source_that_never_got_to_a_call_is_left_alone() -> None:
     """The run is over without one: it may be no Python at all."""
     inspection._read.cache_clear()
-    preview, plan = Preview(lambda plan, progress: Run(Observations(), Ending.CRASHED), None), _plan()
-    preview.run(plan)
+    preview, plan = Preview(lambda plan, source, progress: Run(Observations(), Ending.CRASHED), None), _plan()
+    preview.run(plan, _FUSED)
     preview.read(_FUSED, plan)
     assert inspection._read.cache_info().currsize == 0
 

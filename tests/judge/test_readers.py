@@ -26,7 +26,7 @@ from grader.judge import inspection, outline
 from grader.judge.inspection import likeness
 from grader.judge.not_python import what_it_is
 from grader.judge.notebook import in_cells, without_magic
-from grader.judge.source import names_single_precision, read_source
+from grader.judge.source import in_double_precision, names_single_precision, read_source
 from grader.judge.text import clean
 from grader.judge.typed_values import read_tensor
 from grader.pages import wording
@@ -62,6 +62,8 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "clues": lambda text: inspection._read.__wrapped__(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
     "clues without a word that tells": lambda text: inspection._read.__wrapped__(text, ("softmax",), ("attend",)),
     "precision": names_single_precision,
+    "precision in its place": in_double_precision,
+    "asks for a number's limits": lambda text: in_double_precision("finfo(" + text.replace("\n", "finfo(")),
     "notebook": lambda text: _source(json.dumps({"cells": [{"cell_type": "code", "source": text}] * 3})),
     "lines of definitions": lambda text: outline.assignments(f"def f(x):\n    return x\n{text}", "x"),
     "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
@@ -95,6 +97,7 @@ HANDLERS = {
     "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
+    "judge/source": "READERS",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
     "judge/not_python": "READERS",
     "judge/notebook": "READERS",

@@ -12,13 +12,14 @@ from grader.box.drivers.plain import PlainModule
 from grader.box.plan import Call, Entry
 from grader.errors import ArgumentMismatch
 
-CHUNKS = "chunks"  # the argument that is not handed over: how many steps each chunk has
+CHUNKS = "chunks"  # the argument that is not handed over: how many steps each chunk has; 0: another text begins
 
 
 class Decode(PlainModule):
     """Feeds the chunks of the first argument, (B, T, d), one after the other; the parts of the output are joined.
 
-    The first call leaves the cache out. Later ones hand over what the call before returned second, unopened.
+    The first call leaves the cache out. Later ones hand over what the call before returned second, unopened. In the
+    place of a chunk of no steps another text is begun and left alone: the caches of two texts must not mix.
     """
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
@@ -28,7 +29,11 @@ class Decode(PlainModule):
         chunks, outputs = handed.get(CHUNKS), []
         cache: Any = None
         sizes = chunks.tolist() if isinstance(chunks, Tensor) else [given[sequence].shape[1]]
-        for number, part in enumerate(given.pop(sequence).split(sizes, dim=1)):
+        whole = given.pop(sequence)
+        for number, part in enumerate(whole.split(sizes, dim=1)):
+            if not sizes[number]:
+                super().run(subject, {**given, sequence: whole.flip(1)[:, : sizes[0]]}, call, contract)
+                continue
             step = {**given, sequence: part, **({cache_name: cache} if number else {})}
             output, cache = _two(super().run(subject, step, call, contract), contract)
             outputs.append(output)

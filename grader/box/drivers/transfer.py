@@ -2,7 +2,7 @@
 
 The pair is made and given its weights like any module; at each call the function is handed fresh copies of both. What
 it did shows in the target's output, in the same output after the source has been overwritten (shared memory shows),
-in the source's own output, and in the gradients of whatever parameters the target has by then.
+in the source's own output, and in the gradients of whatever parameters both have by then.
 """
 
 from __future__ import annotations
@@ -101,9 +101,12 @@ class Transfer:
         x = handed["x"]
         output, own = _of_parameters(subject.target, x), subject.source(x)
         with torch.no_grad():
-            for parameter in subject.source.parameters():
-                parameter.data.fill_(0.5)  # in the same memory, whoever else has it
+            held = [(parameter.data, parameter.data.clone()) for parameter in subject.source.parameters()]
+            for memory, _ in held:
+                memory.fill_(0.5)  # whoever else has it
             later = _of_parameters(subject.target, x)
+            for memory, numbers in held:
+                memory.copy_(numbers)  # the gradients are still to come
         return output, later, own
 
 
