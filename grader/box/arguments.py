@@ -146,7 +146,7 @@ def _match(
 ) -> dict[str, Argument]:
     named = {p.name: p for p in parameters if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)}
     open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
-    places = _places(named, given, order, open_ended=open_ended)
+    places = _places(named, given, order, defaults, open_ended=open_ended)
     arguments: dict[str, Argument] = {}
     for name in order:
         found = places.get(name)
@@ -178,9 +178,17 @@ def _expect_complete(
 
 
 def _places(
-    named: Mapping[str, Parameter], given: Mapping[str, Argument], order: tuple[str, ...], *, open_ended: bool
+    named: Mapping[str, Parameter],
+    given: Mapping[str, Argument],
+    order: tuple[str, ...],
+    defaults: Mapping[str, Scalar],
+    *,
+    open_ended: bool,
 ) -> dict[str, str]:
-    """Return the parameter for each argument of the contract: by its names, and where the number fits by position."""
+    """Return the parameter for each argument of the contract: by its names, and where the number fits by position.
+
+    Parameters of the author's own, which have defaults, may be among the others.
+    """
     places = {name: found for name in order if (found := _find(name, named, order))}
     tensors = [name for name, value in given.items() if isinstance(value, Tensor)]
     lonely = len(tensors) == 1 and tensors[0] not in places and not open_ended
@@ -191,9 +199,36 @@ def _places(
     needed = [name for name in free if named[name].default is Parameter.empty]
     if len(left) == len(free):
         places |= zip(left, free, strict=True)
+    elif len(left) < len(free) and (by_kind := _by_kind({n: {**given, **defaults}.get(n) for n in left}, named, free)):
+        places |= by_kind
     elif len(needed) == len(asked := [name for name in left if name in given and given[name] is not None]):
         places |= zip(asked, needed, strict=True)
     return places
+
+
+def _by_kind(left: Mapping[str, Argument], named: Mapping[str, Parameter], free: list[str]) -> dict[str, str] | None:
+    """Return for each argument the next free parameter whose default is of its kind; None if one that is needed stays.
+
+    `left` has the contract's default of each argument, or what is given for it.
+    """
+    waiting = iter(free)
+    found: dict[str, str] = {}
+    for name, value in left.items():
+        place = next((one for one in waiting if _may_be(value, named[one].default)), None)
+        if place is None:
+            return None
+        found[name] = place
+    needed = {name for name in free if named[name].default is Parameter.empty}
+    return found if needed <= set(found.values()) else None
+
+
+def _may_be(value: Argument, default: object) -> bool:
+    """Whether a parameter with this default may stand for an argument with this value."""
+    if default is Parameter.empty or isinstance(value, bool) or isinstance(default, bool):
+        return default is Parameter.empty or type(value) is type(default)
+    if isinstance(value, int | float) and isinstance(default, int | float):
+        return isinstance(default, int) or isinstance(value, float)
+    return default is None and not isinstance(value, int | float)
 
 
 def _means_another(name: str, left: list[str]) -> bool:

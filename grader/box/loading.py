@@ -1,17 +1,15 @@
-"""Loads a submission as its author ran it: a whole file, with the imports of a notebook and a demonstration at its end.
+"""Loads a submission as its author ran it: a whole file, with the imports of a notebook and its demonstrations.
 
 A file is executed under torch's own default, float32, as it was written. What it computes for its answers at module
 level, a table or a layer, would then be rounded to float32 before it is asked in float64; so a file whose functions use
-such a value is executed once more in float64, silently, and those values are taken. A demonstration that raises at the
-end of a file whose entry points are defined costs nothing; it is told in a remark.
+such a value is executed once more in float64, silently, and those values are taken. A demonstration that raises costs
+nothing, wherever it stands; it is told in a remark.
 """
 
 from __future__ import annotations
 import __future__
 
 import ast
-import contextlib
-import dis
 import io
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -21,6 +19,7 @@ from typing import Any
 
 import torch
 
+from grader.box.demonstration import goes_on, tree_of, used
 from grader.box.faults import SUBMISSION, describe
 from grader.box.observations import Loaded, Stage
 from grader.box.observe import default_dtype
@@ -30,7 +29,6 @@ from grader.box.standins import StandIn, StandIns, is_missing
 _MOST_RUNS = 20  # of one file, each because another module is missing
 _EXACT = (bool, int, str, bytes, type, ModuleType, FunctionType, BuiltinFunctionType, StandIn, torch.dtype)
 _EXACT_TOO = (torch.device, torch.Size, type(None), type(Ellipsis), type(__future__.annotations))
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
@@ -45,20 +43,30 @@ def load(source: str, needed: tuple[str, ...], told: Callable[[Loaded], None]) -
     Raises:
         Anything that the code raises, SyntaxError included.
     """
-    code = compiled(source)
     standins = StandIns()
     try:
-        first = _without(standins, source, code)
-        if first.error is not None and not _is_harmless(first, source, needed):
+        file = _File(source, compiled(source), needed, standins)
+        first = _without(file)
+        if first.error is not None and not _goes_on(first, file, "float32"):
             raise first.error
         if standins.made or first.error is not None:
             raised = describe(first.error, Stage.LOAD) if first.error is not None else None
             told(Loaded(raised, standins.made))
-        if _keeps_numbers(first.namespace, code):
-            return _in_double(first, code, standins.names, needed)
+        if _keeps_numbers(first.namespace, file.code):
+            return _in_double(first, file)
         return first.namespace
     finally:
         standins.close()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _File:
+    """A submission, with the names that it must define, and what stands in for what is not here."""
+
+    source: str
+    code: CodeType
+    needed: tuple[str, ...]
+    standins: StandIns
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,88 +82,81 @@ class _Execution:
         return self.module.__dict__
 
 
-def _without(standins: StandIns, source: str, code: CodeType) -> _Execution:
+def _without(file: _File) -> _Execution:
     """Execute in float32, once more for each module that is not here and can be stood in for, and for a notebook."""
-    done = _execute(code, "float32", standins.names)
+    done = _execute(file, "float32")
     for _ in range(_MOST_RUNS):
-        if not _add(standins, done.error, source):
+        if done.error is None or not _stand_in(done.error, file):
             break
-        done = _execute(code, "float32", standins.names)
+        done = _execute(file, "float32")
     return done
 
 
-def _add(standins: StandIns, error: BaseException | None, source: str) -> bool:
+def _stand_in(error: BaseException, file: _File) -> bool:
     """Stand in for what an execution has ended for want of; return whether there is a new one."""
     if isinstance(error, NameError):
-        return standins.add_name(error.name)
-    return isinstance(error, ModuleNotFoundError) and standins.add(_missing(error, source))
+        return file.standins.add_name(error.name)
+    return isinstance(error, ModuleNotFoundError) and file.standins.add(_missing(error, file.source))
 
 
-def _execute(code: CodeType, dtype: str, names: Mapping[str, Any]) -> _Execution:
+def _execute(file: _File, dtype: str) -> _Execution:
     module = as_submission(ModuleType(NAME))
-    module.__dict__.update(names)
+    torch.default_generator.manual_seed(0)  # so that what is drawn while loading is the same at every grading
+    return _Execution(module, _run(file.code, module, file, dtype))
+
+
+def _run(code: CodeType, module: ModuleType, file: _File, dtype: str) -> BaseException | None:
+    """Execute a file, or a part of it; return what it raised."""
+    module.__dict__.update(file.standins.names)
     with default_dtype(dtype):
-        torch.default_generator.manual_seed(0)  # so that what is drawn while loading is the same at every grading
         try:
             exec(code, module.__dict__)  # noqa: S102 - running it is what the box is for
         except BaseException as error:  # noqa: BLE001  # a demonstration may raise anything at all, SystemExit too
-            return _Execution(module, error)
-    return _Execution(module, None)
+            return error
+    return None
 
 
-def _in_double(
-    first: _Execution, code: CodeType, names: Mapping[str, Any], needed: tuple[str, ...]
-) -> Mapping[str, Any]:
+def _goes_on(done: _Execution, file: _File, dtype: str) -> bool:
+    """Whether an execution that ended with an error gets to the end of the file, past what only shows something."""
+    assert done.error is not None
+    tree = tree_of(file.source)
+    if tree is None or not goes_on(
+        done.error,
+        tree,
+        {*file.needed, *used(file.code)},
+        run=lambda rest: _run(_compiled(rest, file), done.module, file, dtype),
+        stand_in=lambda error: _stand_in(error, file),
+    ):
+        return False
+    return done.namespace.keys() >= set(file.needed)
+
+
+def _compiled(rest: ast.Module, file: _File) -> CodeType:
+    """Return the code of a part of a file, under what the file has imported of `__future__`."""
+    future = file.code.co_flags & sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+    code: CodeType = compile(rest, SUBMISSION, "exec", flags=future, dont_inherit=True)
+    return code
+
+
+def _in_double(first: _Execution, file: _File) -> Mapping[str, Any]:
     """Return what the file defines in float64, if it gets as far as all that is used; else what it had."""
     printed = sys.stdout, sys.stderr
     sys.stdout = sys.stderr = io.StringIO()  # it was all printed before
     try:
-        second = _execute(code, "float64", names)
+        second = _execute(file, "float64")
+        ended = second.error is None or _goes_on(second, file, "float64")
     finally:
         sys.stdout, sys.stderr = printed
-    wanted = {*needed, *(_used(code) & set(first.namespace))}
-    if second.error is None or wanted <= set(second.namespace):
+    wanted = {*file.needed, *(used(file.code) & set(first.namespace))}
+    if ended or wanted <= set(second.namespace):
         return second.namespace
     as_submission(first.module)
     return first.namespace
 
 
-def _is_harmless(done: _Execution, source: str, needed: tuple[str, ...]) -> bool:
-    """Whether an error came from a demonstration: all is defined, and nothing that is used was still to come."""
-    assert done.error is not None
-    if not all(name in done.namespace for name in needed) or isinstance(done.error, KeyboardInterrupt):
-        return False
-    line = _outermost(done.error.__traceback__)
-    tree = _tree(source)
-    if line is None or tree is None:
-        return False
-    below = [node for node in tree.body if (node.end_lineno or node.lineno) >= line]
-    if any(isinstance(node, (*_DEFINITIONS, ast.Import, ast.ImportFrom)) for node in below):
-        return False
-    used = _used(compile(tree, SUBMISSION, "exec", dont_inherit=True))
-    names = (name for node in below for name in ast.walk(node) if isinstance(name, ast.Name))
-    return used.isdisjoint(name.id for name in names if isinstance(name.ctx, ast.Store))
-
-
-def _outermost(trace: TracebackType | None) -> int | None:
-    """Return the line of the file itself, not of its functions, that an error came through."""
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_filename == SUBMISSION and code.co_name == "<module>":
-            return trace.tb_lineno
-        trace = trace.tb_next
-    return None
-
-
-def _tree(source: str) -> ast.Module | None:
-    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.parse(source)
-    return None
-
-
 def _missing(error: ModuleNotFoundError, source: str) -> Iterator[str]:
     """Yield the modules that a file imports and that are not here, but for those whose absence it cares for itself."""
-    tree = _tree(source)
+    tree = tree_of(source)
     if tree is None:
         return
     line = _innermost(error.__traceback__)
@@ -204,7 +205,7 @@ def _keeps_numbers(namespace: Mapping[str, Any], code: CodeType) -> bool:
     literals = set(_literals(code))
     kept = {name for name, value in namespace.items() if not name.startswith("__") and _rounds(value, literals)}
     own = [value for value in namespace.values() if getattr(value, "__module__", "") == "submission"]
-    return any(_holds(value, literals) for value in own) or (bool(kept) and not kept.isdisjoint(_used(code)))
+    return any(_holds(value, literals) for value in own) or (bool(kept) and not kept.isdisjoint(used(code)))
 
 
 def _holds(value: object, literals: set[float]) -> bool:
@@ -231,17 +232,6 @@ def _rounds(value: object, literals: set[float], depth: int = 4) -> bool:
         inner = (*value.keys(), *value.values()) if isinstance(value, dict) else value
         return any(_rounds(one, literals, depth - 1) for one in inner)
     return True
-
-
-def _used(code: CodeType) -> set[str]:
-    """Return the names of the file that its functions and classes read."""
-    inner = [one for one in code.co_consts if isinstance(one, CodeType)]
-    used: set[str] = set()
-    while inner:
-        one = inner.pop()
-        inner += (const for const in one.co_consts if isinstance(const, CodeType))
-        used |= {i.argval for i in dis.get_instructions(one) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return used
 
 
 def _literals(code: CodeType) -> Iterator[float]:

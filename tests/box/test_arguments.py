@@ -128,6 +128,28 @@ def test_position_decides_where_the_number_fits() -> None:
     )
 
 
+def test_parameters_of_ones_own_may_stand_among_the_others() -> None:
+    """Names that say nothing are taken in order, each where the default is of its kind."""
+
+    def own(
+        size: int, count: int, verbose: bool = False, share: float = 0.2, steps: int = 90, trace: Any = None
+    ) -> Any:
+        return size, count, verbose, share, steps, trace
+
+    order, defaults = ("d_model", "num_heads", "dropout", "max_len"), {"dropout": 0.1, "max_len": 5000}
+    given = {"d_model": 8, "num_heads": 2}
+
+    assert _call(own, given | {"dropout": 0.5}, order, defaults) == (8, 2, False, 0.5, 90, None)
+    assert _call(own, given | {"dropout": 0.0, "max_len": 7}, order, defaults) == (8, 2, False, 0.0, 7, None)
+    assert _call(lambda a, b, log=False, m=None: (a, log, m), {"query": _X, "key": _Y, "mask": _Z}) == (_X, False, _Z)
+
+
+def test_a_parameter_that_is_needed_is_never_passed_over() -> None:
+    """Where one would stay empty, the call is refused as before, with the names of both sides."""
+    with pytest.raises(ArgumentMismatch, match="yours takes: a, b, c, d"):
+        _call(lambda a, b, c, d=1: a, {"query": _X, "mask": 0.5})
+
+
 def test_one_designs_width_is_anothers() -> None:
     """What the contract calls `d_in` is `d_model` in many designs; where the number fits, position decides."""
 

@@ -91,10 +91,45 @@ def test_a_demonstration_may_raise_once_all_is_defined() -> None:
 
 
 @pytest.mark.parametrize(
+    "source",
+    [
+        "1 / 0\n" + _F,
+        _F + "1 / 0\ndef g(): ...\n",
+        _F + "1 / 0\nfrom no_such.thing import check\ncheck('f')\nclass G(check.Case): ...\n",
+        "def g(x):\n    return x\ny = [1]\nprint(y[7])\nif True:\n    y[8]\nf = g\n",
+        "import sys\nsys.exit('no GPU')\n" + _F,
+        _F + "1 / 0; print(get_ipython())\n",
+    ],
+)
+def test_a_file_goes_on_below_a_demonstration_that_raised(source: str) -> None:
+    """What is defined below it counts, as in a notebook; the first error is told."""
+    namespace, loaded = _load(source)
+
+    assert loaded.raised is not None
+    assert loaded.raised.type in ("ZeroDivisionError", "IndexError", "AssertionError", "SystemExit")
+    assert namespace["f"](3) == 3
+
+
+def test_a_file_goes_on_under_its_own_future() -> None:
+    """Annotations below a demonstration that raised are not evaluated where the file asks for that at its top."""
+    source = "from __future__ import annotations\nassert 1 == 2, 'no'\ndef f(x: Undefined):\n    return x\n"
+
+    assert load(source, ("f",), lambda _: None)["f"](3) == 3
+
+
+def test_what_is_below_a_demonstration_that_raised_is_exact_too() -> None:
+    """A table that is computed there is computed in float64, and what is printed there comes once."""
+    namespace, loaded = _load("1 / 0\nT = torch.ones(2) / 3\n[][1]\ndef f(x):\n    return x + T\n")
+
+    assert loaded.raised is not None
+    assert namespace["T"].dtype == torch.float64
+
+
+@pytest.mark.parametrize(
     ("source", "error"),
     [
-        ("1 / 0\n" + _F, ZeroDivisionError),  # the entry point is still to come
-        (_F + "1 / 0\ndef g(): ...\n", ZeroDivisionError),  # so is a helper
+        ("f = 1 / 0\n", ZeroDivisionError),  # the entry point never comes
+        ("1 / 0\n" + _F + "@f\n@int\ndef g(): ...\n", ZeroDivisionError),  # the first error is told, as Python would
         (_F + "@f\n@int\ndef g(): ...\n", TypeError),  # a definition raises
         ("def f(x):\n    return x + T\nT = 1 / 0\n", ZeroDivisionError),  # what the answer uses is never there
         (_F + "import no_such.thing as f2\nfrom torch import no_such_name\n", ImportError),
@@ -102,7 +137,7 @@ def test_a_demonstration_may_raise_once_all_is_defined() -> None:
     ],
 )
 def test_an_error_of_a_definition_is_the_files(source: str, error: type[Exception]) -> None:
-    """What stands above a definition, in it, or gives a name that the answer uses, is no demonstration."""
+    """What defines something, or gives a name that the answer uses, is no demonstration."""
     with pytest.raises(error):
         _load(source)
 
