@@ -16,6 +16,7 @@ from torch import Tensor
 
 from grader.box import layouts, wording
 from grader.box.assigning import Assignment, assignments, cost
+from grader.box.described import fitting
 from grader.box.inventory import Inventory
 from grader.box.layouts import Piece
 from grader.box.options import Lister
@@ -214,7 +215,7 @@ def choose(placements: Sequence[Placement], pick: Pick) -> Chosen:
         Ungradable: a weight has no place at all, or there is no assignment of that number.
     """
     names = {name for placement in placements for part in placement.parts for name in part.members}
-    lines = _fitting(pick.places, names)
+    lines = fitting(pick.places, names)
     wanted = dict(line.partition("=")[::2] for line in lines)
     asked = [placement for placement in placements if placement.key and set(placement.key) <= set(lines)]
     together = list(islice(_together(asked or placements, wanted), MOST_CHOICES))
@@ -230,16 +231,6 @@ def choose(placements: Sequence[Placement], pick: Pick) -> Chosen:
         superfluous += extra
         described += [f"{name}={option.key}" for name, option in (assignment or {}).items()]
     return Chosen(pieces, tuple(superfluous), len(together), "\n".join(described))
-
-
-def described_names(places: str) -> frozenset[str]:
-    """Return the weights whose places are described."""
-    return frozenset(line.partition("=")[0] for line in places.splitlines())
-
-
-def _fitting(places: str, names: set[str]) -> list[str]:
-    """Return the lines of that description, out of several, which fits best to the weights of these `names`."""
-    return max(places.split("\n\n"), key=lambda one: -len(described_names(one) ^ names)).splitlines()
 
 
 def _together(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -141,11 +141,14 @@ def _prepared(plan: Plan, module: nn.Module, first: Call | None, contract: Entry
 
 
 def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> None:
-    """Call a module once, so that lazy layers learn their shapes from its inputs; it may keep nothing else of that."""
+    """Call a module once, so that lazy layers learn their shapes from its inputs; it may keep nothing else of that.
+
+    A call that trains only looks at its losses: there are no gradients here, and no weights of the contract yet.
+    """
     with torch.no_grad(), default_dtype(call.dtype):
         leaves = {name: _leaf(value, plan, call, wanted=False) for name, value in call.arguments.items()}
         handed = {name: _hand(value, non_contiguous=False) for name, value in leaves.items()}
-        driver(contract.kind).run(module.to(plan.device), handed, call, contract)
+        driver(contract.kind).run(module.to(plan.device), handed, replace(call, training=False), contract)
 
 
 def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> BuildSeen:

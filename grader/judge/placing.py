@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.box.aliases import known_words
-from grader.box.choosing import described_names
+from grader.box.described import described_names
 from grader.box.keys import CallName
 from grader.box.observations import BuildSeen, Observations
 from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan

@@ -58,8 +58,11 @@ class Learner(nn.Module):
     @no_grad()
     def examine(self, source: Tensor, target: Tensor) -> Tensor:
         """Return the losses of batches as for `learn`, (steps,), and learn nothing."""
-        with self._hushed():
-            return stack([self.model.loss(inputs, wanted) for inputs, wanted in zip(source, target, strict=True)])
+        losses = []
+        for inputs, wanted in zip(source, target, strict=True):
+            with self._hushed():
+                losses.append(self.model.loss(inputs, wanted))
+        return stack(losses)
 
     def answer(self, source: Tensor) -> tuple[Tensor, ...]:
         """Return what the model makes of sequences that it has not seen."""
@@ -100,4 +103,6 @@ class Train:
         """Train on the batches handed over, look at their losses, or answer."""
         if call.training:
             return subject.learn(**handed)
-        return subject.examine(**handed) if "target" in handed else subject.answer(**handed)
+        if "target" in handed:
+            return subject.examine(handed["source"], handed["target"])
+        return subject.answer(**handed)
