@@ -62,6 +62,11 @@ class Habit:
     status: Status = Status.REJECTED
 
 
+def reading(name: str) -> str:
+    """Return a helper that reads a name of the file, so that what gives it a value is no demonstration."""
+    return f"\n\ndef helper():\n    return {name}\n"
+
+
 def notebook(*cells: str) -> str:
     """Return a notebook of code cells as Jupyter saves it."""
     return json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in cells], "nbformat": 4})
@@ -81,7 +86,7 @@ GRADED = Status.GRADED
 HABITS = {
     "a notebook": Habit(notebook("%matplotlib inline", RIGHT), "", status=GRADED),
     "an error in a notebook": Habit(
-        notebook("import torch", "1 / 0\n" + RIGHT),
+        notebook("import torch", "n = 1 / 0\n" + RIGHT + reading("n")),
         "ZeroDivisionError: division by zero (while your file was being loaded, line 1 of cell 2)",
     ),
     "a notebook's prompts": Habit("In [1]: import torch\n", "Line 1 begins with the prompt of a notebook", 1),
@@ -105,7 +110,10 @@ HABITS = {
         18,
         GRADED,
     ),
-    "input()": Habit("n = int(input())\n" + RIGHT, "nobody can type anything while your code is graded", 1),
+    "input()": Habit(
+        "n = int(input())\n" + RIGHT + reading("n"), "nobody can type anything while your code is graded", 1
+    ),
+    "a demonstration with input()": Habit("n = int(input())\n" + RIGHT, "", status=GRADED),
     "another exercise": Habit(
         "def softmax(x, dim=-1):\n    return x\n",
         "Your file must define a class called `CausalAttention`; it defines `softmax`",
@@ -172,11 +180,21 @@ HABITS = {
         7,
         GRADED,
     ),
-    "a file": Habit("text = open('input.txt').read()\n" + RIGHT, "there are no files", 1),
-    "a file of torch": Habit("import torch\ntorch.save({}, 'model.pt')\n" + RIGHT, "there are no files", 2),
-    "another program": Habit("import subprocess\nsubprocess.run(['ls'])\n" + RIGHT, "no other processes", 2),
-    "a thread": Habit("import threading\nthreading.Thread(target=print).start()\n" + RIGHT, "there are no threads", 2),
-    "a random seed": Habit("import torch\ntorch.Generator().seed()\n" + RIGHT, "give a seed yourself", 2),
+    "a file": Habit("text = open('a.txt').read()\n" + RIGHT + reading("text"), "there are no files", 1),
+    "a file of torch": Habit(
+        "import torch\nkept = torch.save({}, 'a.pt')\n" + RIGHT + reading("kept"), "there are no files", 2
+    ),
+    "another program": Habit(
+        "import subprocess\nmade = subprocess.run(['ls'])\n" + RIGHT + reading("made"), "no other processes", 2
+    ),
+    "a thread": Habit(
+        "import threading\nmade = threading.Thread(target=print).start()\n" + RIGHT + reading("made"),
+        "there are no threads",
+        2,
+    ),
+    "a random seed": Habit(
+        "import torch\nseed = torch.Generator().seed()\n" + RIGHT + reading("seed"), "give a seed yourself", 2
+    ),
     "a newer Python": Habit("from typing import override, nothing\n" + RIGHT, "cannot import name", 1),
     "a ready-made step": Habit(
         ending("return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)"),
