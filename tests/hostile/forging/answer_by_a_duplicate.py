@@ -1,6 +1,6 @@
 """Duplicate the result's descriptor, let the box finish, and write over it at the very end.
 
-Expected: error PermissionError
+Expected: right
 Stopped by: system call filter, own fork
 Own: yes
 """

@@ -1,6 +1,6 @@
 """Sleep with every signal blocked, so that none can wake it.
 
-Expected: error PermissionError
+Expected: timeout
 Stopped by: system call filter, clock
 """
 
