@@ -97,20 +97,19 @@ def attempt(
     Up to seven runs may be wanted; none begins once those before it took as long as one may usually take.
     `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
     """
+    bounded = while_there_is_time(run, _MOST_SECONDS, of=attrgetter("cpu_seconds"))
 
-    def asked(what: tuple[Plan, str]) -> Run:
-        return _in_cells(run(*what), text)
-
-    bounded = while_there_is_time(asked, _MOST_SECONDS, of=attrgetter("cpu_seconds"))
+    def in_cells(plan: Plan, source: str) -> Run:
+        return _in_cells(bounded(plan, source), text)
 
     def at_leisure(plan: Plan) -> tuple[Observations, Observations]:
         found = truth(plan)
         meanwhile(plan)
         return found
 
-    outcome = _placed(sheet, lambda plan: bounded((plan, text)), at_leisure, known)
+    outcome = _placed(sheet, lambda plan: in_cells(plan, text), at_leisure, known)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        outcome = _excused(sheet, text, outcome, run=lambda plan, source: bounded((plan, source)), truth=truth)
+        outcome = _excused(sheet, text, outcome, run=in_cells, truth=truth)
     clues = partial(_find_clues, text, sheet.plan, outcome.run.observations)
     misread = what_it_is(text, outcome.run.observations.loading)
     return replace(outcome, clues=clues, said=notebook.skipped(text), misread=misread)

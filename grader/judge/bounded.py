@@ -12,13 +12,13 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from grader.box.observations import Observations
 from grader.box.run import Ending, Run
 from grader.errors import GraderFault
 
-Asked = TypeVar("Asked")
+Arguments = ParamSpec("Arguments")
 Found = TypeVar("Found")
 
 
@@ -62,8 +62,8 @@ def spend(cost: int) -> None:
 
 
 def while_there_is_time(
-    run: Callable[[Asked], Run], seconds: float, *, of: Callable[[Run], float] = attrgetter("wall_seconds")
-) -> Callable[[Asked], Run]:
+    run: Callable[Arguments, Run], seconds: float, *, of: Callable[[Run], float] = attrgetter("wall_seconds")
+) -> Callable[Arguments, Run]:
     """Return `run`, which starts nothing any more once its runs have taken `seconds` together: by the clock, or `of`.
 
     What it gives then is a run that was stopped at once. So an answer that sleeps whenever it is recorded keeps others
@@ -71,11 +71,11 @@ def while_there_is_time(
     """
     taken = 0.0
 
-    def limited(asked: Asked) -> Run:
+    def limited(*arguments: Arguments.args, **options: Arguments.kwargs) -> Run:
         nonlocal taken
         if taken >= seconds:
             return Run(Observations(), Ending.TIMEOUT)
-        done = run(asked)
+        done = run(*arguments, **options)
         taken += of(done)
         return done
 

@@ -133,13 +133,14 @@ def try_out(
         call=_written(sheet.plan, call),
         arguments=tuple(_argument(case, name, value) for name, value in call.arguments.items()),
     )
-    run = partial(box.run, source=text, limits=LIMITS)
+    run_on = partial(box.run, limits=LIMITS)
+    run = partial(run_on, source=text)
     refused = expected.calls.get(call.name, CallSeen("")).raised or _refused(expected)
     if refused is not None:
         seen = run(sheet.plan)
         said = f"These inputs make the reference raise too: {explain(refused)}. Nothing can be compared"
         return replace(blank, message=clean(said, limit=1000), printed=clean(seen.output, limit=MOST_PRINTED))
-    outcome = attempt(sheet, text, partial(box.run, limits=LIMITS), lambda _: (expected, Observations()))
+    outcome = attempt(sheet, text, run_on, lambda _: (expected, Observations()))
     found = _told(blank, sheet, outcome)
     if outcome.run.ending is Ending.TIMEOUT and (place := unfinished(Retrace(exercise, outcome, text, run))):
         found = replace(found, message=f"{found.message}. {place.message}", line=place.line)
