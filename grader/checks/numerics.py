@@ -1,4 +1,4 @@
-"""Numerics: the values are right, stay right when asked again, and dropout does what dropout does."""
+"""Numerics: the values are right, and dropout does what dropout does."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from grader.box.keys import call_name, case_of, variant_of
-from grader.box.plan import Argument, Call
+from grader.box.plan import Call
 from grader.checks.compare import axis_name, difference, same
 from grader.checks.draws import even_axis, shared_axis
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of, variant_call
-from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
+from grader.checks.finding import PASSED, Finding, failed, skipped
 from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
@@ -32,8 +32,6 @@ _UNSTEADY = (
     "inputs. Fix this first. Is dropout still active in evaluation mode, or does your code keep state from one call "
     "to the next?"
 )
-_KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
-_CAUSES = {"training": ". In evaluation mode it is right, so look for `self.training`, and for dropout"}
 _SIGMAS = 6.0  # of the binomial; an honest dropout leaves this band once in 500 million gradings
 
 
@@ -92,62 +90,6 @@ def _unsteady(evidence: Evidence) -> str:
             if not torch.allclose(before, after, rtol=0.0, atol=evidence.bound(first, slot.key), equal_nan=True):
                 return _UNSTEADY.format(name=slot.name)
     return ""
-
-
-class Steady(Check):
-    """Nothing but the numbers given counts: not the calls before, nor training mode where nothing is dropped.
-
-    What was handed over has to be the same afterwards, in every call of the run that counts.
-    Inputs that are not contiguous in memory are tried as well; what comes of them is advice.
-    """
-
-    dimension: ClassVar = Dimension.NUMERICS
-    title: ClassVar[str] = "repeated calls"
-    needs: ClassVar[tuple[str, ...]] = ("shape", "values")
-    traits: ClassVar = frozenset({Trait.SAME_IN_TRAINING})
-
-    def work(self, item: Item) -> Work:
-        """Call with other numbers, once more with the same, with strided ones, and a module in training mode too."""
-        other = variant_call(item.case, "other", arguments=_other_numbers(item.case))
-        # With another seed, so that what is drawn where nothing may be drawn shows.
-        again = replace(variant_call(item.case, "again"), seed=1)
-        non_contiguous = replace(variant_call(item.case, "non_contiguous"), non_contiguous=True)
-        training = replace(variant_call(item.case, "training"), training=True)
-        calls = (base_call(item.case), other, again, non_contiguous)
-        return Work((*calls, training) if item.case.construct else calls)
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Compare each with what is expected of it; training mode counts where the reference does not change in it."""
-        if text := _overwritten(evidence):
-            return failed(text)
-        circumstances = {
-            "other": "called a second time, with different inputs",
-            "again": "called again, with the first inputs",
-        }
-        if item.case.construct and not _changes_in_training(item, evidence):
-            circumstances["training"] = "in training mode, which must not change the output"
-        for variant, circumstance in circumstances.items():
-            call = evidence.call(item, variant)
-            if (problem := evidence.problem(call)) is not None:
-                return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
-            if text := outputs_differ(call, evidence):
-                cause = "" if outputs_differ(evidence.call(item, "base"), evidence) else _CAUSES.get(variant, _KEPT)
-                return failed(f"{circumstance}, your output is wrong: {text}{cause}")
-        return PASSED
-
-
-def _overwritten(evidence: Evidence) -> str:
-    """Return which arguments the submission changed in place; empty if none."""
-    counted = (seen for name, seen in evidence.observed.calls.items() if name not in evidence.free)
-    names = sorted({name for seen in counted for name in seen.modified})
-    if not names:
-        return ""
-    listed = ", ".join(f"`{name}`" for name in names)
-    return (
-        f"your code must not change its arguments; it changes {listed} in place. Look for "
-        "operations that end in an underscore, for `+=` and similar operators, and for `x[...] = ...`, and "
-        "create a new tensor instead"
-    )
 
 
 class Dropout(Check):
@@ -245,27 +187,6 @@ def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
 
 def _decoded(output: Tensor, decode: Tensor | None) -> Tensor:
     return output if decode is None else torch.tensordot(output, decode, dims=1)
-
-
-def _other_numbers(case: Case) -> dict[str, Argument]:
-    """Return other numbers of the same shapes; masks and -inf stay, shares add up to one, tokens come backwards."""
-    return {
-        name: _other(value, is_share=name in case.shares) if isinstance(value, Tensor) else value
-        for name, value in case.arguments.items()
-    }
-
-
-def _other(value: Tensor, *, is_share: bool) -> Tensor:
-    if is_share or (value.dtype == torch.int64 and value.dim() > 1):
-        return value.flip(-1)
-    return value * 0.5 if value.is_floating_point() else value
-
-
-def _changes_in_training(item: Item, evidence: Evidence) -> bool:
-    """Return whether the reference gives something else in training mode: then it drops, and chance decides."""
-    base, training = evidence.call(item, "base"), evidence.call(item, "training")
-    pairs = ((evidence.truth(base, slot.key), evidence.truth(training, slot.key)) for slot in base.outputs)
-    return any(plain is None or other is None or not torch.equal(plain, other) for plain, other in pairs)
 
 
 def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:

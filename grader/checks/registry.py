@@ -12,11 +12,12 @@ from grader.checks.learning import Accuracy, Bleu, Loss
 from grader.checks.looking import Labels, Trainable, Untouched
 from grader.checks.masking import Outscored, Support
 from grader.checks.memory import Memory
-from grader.checks.numerics import Dropout, Steady, Values
+from grader.checks.numerics import Dropout, Values
 from grader.checks.options import Options, read_options
 from grader.checks.precision import Finite, Half
 from grader.checks.properties import Permutation, RowSums, Shift
 from grader.checks.shapes import RefusesWrongArguments, Shape
+from grader.checks.steady import Steady
 from grader.errors import AuthorError
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Spec

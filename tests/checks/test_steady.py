@@ -60,3 +60,43 @@ def test_a_gradient_that_is_lost_in_training_mode_alone_is_missed(line: str) -> 
     failed = [check.message for check in report.checks if check.status is Verdict.FAILED]
     lost = ["in evaluation mode all gradients are there, but in training mode no gradient reaches `W_query`"]
     assert [message[: len(lost[0])] for message in failed] == (lost if "detach" in line else [])
+
+
+SOFTMAX = """
+import torch
+
+def softmax(x, dim=-1):
+    powers = torch.exp(x - x.amax(dim=dim, keepdim=True))
+    return powers / powers.sum(dim=dim, keepdim=True) + (1e-3 if x.dim() == 4 and x.abs().max() < 2.4 else 0)
+"""
+MASK = """
+import torch
+
+def create_padding_mask(seq, pad_idx=0):
+    lengths = (seq != pad_idx).sum(dim=1)
+    return (torch.arange(seq.shape[1]) < lengths[:, None])[:, None, None]
+"""
+KEEPS = """
+import torch
+
+kept = {}
+
+def softmax(x, dim=-1):
+    if x.shape not in kept:
+        kept[x.shape] = torch.exp(x - x.amax(dim=dim, keepdim=True))
+    return kept[x.shape] / kept[x.shape].sum(dim=dim, keepdim=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "is_kept"),
+    [("padding_mask", MASK, False), ("softmax", SOFTMAX, False), ("softmax", KEEPS, True)],
+)
+def test_state_is_named_only_where_it_shows(name: str, source: str, is_kept: bool) -> None:
+    """Code that merely computes other inputs wrongly keeps nothing, so nobody is sent to look for state there."""
+    report = grade(read_exercise(ROOT / "exercises" / name), source, seed=0, box=InlineBox())
+
+    told = [check.message for check in report.checks if check.name.endswith(": repeated calls")]
+    assert len(told) == 1
+    assert ("state that your code keeps" in told[0]) is is_kept
+    assert told[0].startswith("for other inputs of the same shape, your output is wrong") is not is_kept
