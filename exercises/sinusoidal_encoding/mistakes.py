@@ -225,8 +225,8 @@ def detached_input(x: Tensor, encodings: Tensor) -> Tensor:
 def table_is_trained(self: Any, encodings: Tensor) -> None:
     """Your table is a parameter.
 
-    An optimiser would change it, so it would no longer hold sines and cosines. Even if it is frozen, it counts as a
-    parameter. Use `register_buffer` for a tensor that belongs to a module but is not trained.
+    Unless it is frozen, an optimiser changes it, so it no longer holds sines and cosines. Even if it is frozen, it
+    counts as a parameter. Use `register_buffer` for a tensor that belongs to a module but is not trained.
     """
     self.encodings = nn.Parameter(encodings)
 

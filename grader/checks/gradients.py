@@ -24,6 +24,10 @@ from grader.exercise.spec import Dimension
 TRAINED = "trained"  # the variant of a call whose numbers are chance: only whether gradients arrive is asked of it
 # Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
 _READ_OFF = 1e-8
+_LISTED = (  # whether it requires a gradient or not
+    "your module must have no parameters here; `parameters()` lists {listed}, even where it is frozen. Store fixed "
+    "tensors in a buffer (`register_buffer`)"
+)
 _KEPT_GRAPH = "backward through the graph a second time"  # of an earlier call; that something is kept is told elsewhere
 
 
@@ -143,7 +147,7 @@ class NoParameters(Check):
         if built is None or not built.unused:
             return PASSED
         listed = ", ".join(built.unused)
-        return failed(f"an optimiser would change {listed}; store fixed tensors in a buffer (`register_buffer`)")
+        return failed(_LISTED.format(listed=listed))
 
 
 def _is_trained(item: Item) -> bool:

@@ -189,7 +189,7 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "a further parameter": (
         _FREE,
         ("self.dropout =", "self.gain = nn.Parameter(torch.ones(2)); self.dropout ="),
-        "an optimiser would change gain (2,)",
+        "your module must have no parameters here; `parameters()` lists gain (2,), even where it is frozen",
     ),
     "no dropout": (_DROPOUT, (_KEEP, "pass"), "with dropout 0.3, training mode must drop elements; yours dropped none"),
     "no rescaling": (
