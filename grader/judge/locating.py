@@ -8,6 +8,7 @@ Whatever comes out is a sentence in the report: it gives no points and takes non
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -31,6 +32,7 @@ from grader.judge.retrace import Retrace, Runner, is_close
 from grader.judge.scene import Node, Scene
 from grader.judge.search import Found, search
 from grader.judge.stages import stages
+from grader.judge.text import clean
 
 _MOST_STEPS = 100  # results of steps; a reference with more of them in one call is not looked at
 _MOST_CALLS = 3  # that went wrong and are looked at
@@ -91,9 +93,24 @@ def locate(
 def _told(again: Retrace, departed: Departure) -> Location:
     scene, found, case = departed.scene, departed.found, again.title(departed.call)
     said = location(found, scene.replay.steps.titles, case, where=again.where, tolerance=scene.tolerance)
+    said = _named_extra(again, said)
     # With a bound of its own: what is only shown must not cost what is said.
     shown = within(_MOST_WORK, lambda: stages(scene, found, again.where)) or ()
     return replace(said, case=case if shown else "", stages=shown)
+
+
+def _named_extra(again: Retrace, said: Location) -> Location:
+    """Return a location whose title is the cause where its line uses a parameter that the exercise does not have."""
+    source = again.text.splitlines()[said.line - 1] if said.line else ""
+    unused = (path for build in again.evidence.observed.builds.values() for path in build.unused)
+    names = dict.fromkeys(path.partition(" ")[0].partition(".")[0] for path in unused)
+    used = [name for name in names if re.search(rf"\bself\.{re.escape(name)}\b", source)]
+    if not used or said.line is None:
+        return said
+    name = clean(used[0], limit=40)
+    cause = f"`self.{name}` is no weight of the exercise, so it kept your initial values; leave it out."
+    title = f"`self.{name}` is not part of the exercise: see {again.where(said.line)}"
+    return replace(said, title=title, message=f"{cause} {said.message}")
 
 
 def departure(again: Retrace, most: int = DESK.location) -> Departure | None:
