@@ -113,6 +113,66 @@ def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog
     assert "“Turn each query's scores into weights" in told.message
 
 
+_EXTRA = """
+import torch
+from torch import nn
+class AdditiveAttention(nn.Module):
+    def __init__(self, encoder_dim, decoder_dim, hidden_dim):
+        super().__init__()
+        self.W1 = nn.Linear(encoder_dim, hidden_dim, bias=False)
+        self.W2 = nn.Linear(decoder_dim, hidden_dim, bias=False)
+        self.v = nn.Linear(hidden_dim, 1, bias=False)
+        self.bias = nn.Parameter(torch.rand(hidden_dim) / 10)
+    def forward(self, encoder_outputs, decoder_hidden):
+        both = self.W1(encoder_outputs) + self.W2(decoder_hidden).unsqueeze(1)
+        scores = self.v(torch.tanh(both + self.bias)).squeeze(-1)
+        weights = torch.softmax(scores, dim=-1)
+        return (weights.unsqueeze(1) @ encoder_outputs).squeeze(1), weights
+"""
+
+
+def test_a_parameter_that_the_exercise_does_not_have_is_the_cause_where_it_is_used(catalog: Catalog) -> None:
+    """A right sum to which such a parameter is added is not used unchanged; that says less than what was added."""
+    told = grade(catalog["additive_attention"], _EXTRA, seed=0, box=InlineBox()).location
+
+    assert told is not None
+    assert (told.title, told.line) == ("`self.bias` is not part of the exercise: see line 13", 13)
+    assert "`self.bias` is no weight of the exercise, so it kept your initial values" in told.message
+
+
+_ORDER = """
+import torch
+from torch import nn
+class MultiplicativeAttention(nn.Module):
+    def __init__(self, encoder_dim, decoder_dim, method="general"):
+        super().__init__()
+        if method not in ("dot", "general", "concat"):
+            raise ValueError(method)
+        self.method, width = method, encoder_dim + decoder_dim if method == "concat" else encoder_dim
+        if method != "dot":
+            self.W = nn.Linear(width, decoder_dim, bias=False)
+        if method == "concat":
+            self.v = nn.Parameter(torch.rand(decoder_dim))
+    def forward(self, e, h):
+        if self.method == "concat":
+            both = torch.cat([h[:, None].expand(-1, e.shape[1], -1), e], dim=-1)
+            scores = torch.tanh(self.W(both)) @ self.v
+        else:
+            scores = ((e if self.method == "dot" else self.W(e)) @ h.unsqueeze(-1)).squeeze(-1)
+        weights = torch.softmax(scores, dim=-1)
+        return (weights.unsqueeze(1) @ e).squeeze(1), weights
+"""
+
+
+def test_a_step_that_hands_on_a_name_is_not_looked_for(catalog: Catalog) -> None:
+    """The reference checks its `method` and returns it; no numbers of an answer could show that."""
+    told = grade(catalog["multiplicative_attention"], _ORDER, seed=0, box=InlineBox()).location
+
+    assert told is not None
+    assert (told.step, told.title) == ("join", "Your results become wrong at line 16")
+    assert "Not found in your code" not in told.message
+
+
 def test_the_search_can_be_stopped(catalog: Catalog) -> None:
     """Whoever is not waited for any more ends it."""
     exercise, source = catalog["causal_attention"], next(iter(_CASES.values()))[0]
