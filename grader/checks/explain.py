@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from grader.box.observations import Blame, Raised, Stage
 
 _WHERE = {
@@ -17,6 +19,12 @@ _HINTS = {
     "TabError": "indent with spaces only, four for each level",
     "EOFError": "nobody can type anything while your code is graded; remove `input()`",
 }
+# What autograd says of an operation in place after its first clause: the inner names and versions of tensors.
+_TECHNICAL = re.compile(r"(?<=modified by an inplace operation):.*", re.DOTALL)
+_OVERWRITTEN = (
+    "a tensor that the backward pass needs was overwritten. Look for operators such as `x /= y`, for operations that "
+    "end in an underscore, as `x.exp_()`, and for `x[...] = ...`; make a new tensor instead, as in `x = x / y`"
+)
 # What to do, by words of a message in small letters; the first that fits.
 _BY_WORDS = {
     "before module.__init__() call": "call `super().__init__()` first, before you assign layers",
@@ -37,7 +45,7 @@ def explain(raised: Raised) -> str:
         return raised.message
     if raised.blame is Blame.FORBIDDEN:
         return f"{raised.message}{f' ({place})' if place else ''}"
-    text = " ".join(raised.message.split())[:300]
+    text = _TECHNICAL.sub("", " ".join(raised.message.split()))[:300]
     said = f"{raised.type}: {text}" if text else raised.type
     hint = hint_of(raised)
     return f"{said} ({_WHERE[raised.stage]}{line})" + (f"; {hint}" if hint else "")
@@ -58,7 +66,7 @@ def hint_of(raised: Raised) -> str:
     if "allocate memory" in message or raised.type == "MemoryError":
         return "your code needed more memory than a submission may use"
     if raised.stage is Stage.BACKWARD and "modified by an inplace operation" in message:
-        return "a tensor that the backward pass needs was overwritten; make a new one instead"
+        return _OVERWRITTEN
     if any(text in message for text in ("same device", "device type tensor", "compiled with cuda", "no nvidia driver")):
         return "create new tensors on the input's device, `device=x.device`, or register them as buffers of the module"
     return next((hint for words, hint in _BY_WORDS.items() if words in message), "")

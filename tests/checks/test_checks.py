@@ -155,7 +155,8 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a backward pass that fails": (
         _FLOW,
         (_RETURN, "weights = weights.exp().log(); output = weights @ value; weights.mul_(1); return output, weights"),
-        "modified by an inplace operation",
+        "modified by an inplace operation (in the backward pass); a tensor that the backward pass needs was "
+        "overwritten. Look for operators such as `x /= y`",
     ),
     "a scaled gradient": (
         _GRADIENTS,
