@@ -19,7 +19,11 @@ from grader.exercise.spec import Dimension
 
 _KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
 _CAUSES = {"training": ". In evaluation mode it is right, so look for `self.training`, and for dropout", "again": _KEPT}
-_SECOND = "called a second time, with different inputs"
+_WHEN = {
+    "other": "called a second time, with different inputs",
+    "again": "called again, with the first inputs",
+    "training": "in training mode, which must not change the output",
+}
 _ELSEWHERE = "for other inputs of the same shape"
 _SHRUNK = 0.5  # what other numbers are multiplied by, unless they are shares or tokens
 
@@ -50,30 +54,25 @@ class Steady(Check):
         """Compare each with what is expected of it; training mode counts where the reference does not change in it."""
         if text := _overwritten(evidence):
             return failed(text)
-        circumstances = {
-            "other": _SECOND,
-            "again": "called again, with the first inputs",
-        }
-        if item.case.construct and not _changes_in_training(item, evidence):
-            circumstances["training"] = "in training mode, which must not change the output"
-        for variant, circumstance in circumstances.items():
+        in_training = bool(item.case.construct) and not _changes_in_training(item, evidence)
+        for variant in ("other", "again", "training") if in_training else ("other", "again"):
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
-                return failed(f"{circumstance}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
+                return failed(f"{_WHEN[variant]}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
             if text := outputs_differ(call, evidence):
-                return failed(_told(item, variant, circumstance, text, evidence))
+                return failed(_told(item, variant, text, evidence))
         return PASSED
 
 
-def _told(item: Item, variant: str, circumstance: str, text: str, evidence: Evidence) -> str:
+def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
     """Return that a call is wrong, and why as far as that has been seen."""
-    base, cause = evidence.call(item, "base"), _CAUSES.get(variant, "")
+    base, when, cause = evidence.call(item, "base"), _WHEN[variant], _CAUSES.get(variant, "")
     if outputs_differ(base, evidence):
         cause = ""
     elif variant == "other":
         is_kept = _is_kept(base, evidence.call(item, variant), evidence)
-        circumstance, cause = (_SECOND, _KEPT) if is_kept else (_ELSEWHERE, "")
-    return f"{circumstance}, your output is wrong: {text}{cause}"
+        when, cause = (when, _KEPT) if is_kept else (_ELSEWHERE, "")
+    return f"{when}, your output is wrong: {text}{cause}"
 
 
 def _is_kept(base: Call, other: Call, evidence: Evidence) -> bool:
