@@ -17,6 +17,7 @@ from typing import Any
 from torch import Tensor
 
 from grader.box.aliases import CONVENTIONS, TELLING, WORDS, argument_names
+from grader.box.among_extras import by_defaults
 from grader.box.plan import Argument, Scalar
 from grader.errors import ArgumentMismatch
 
@@ -199,36 +200,13 @@ def _places(
     needed = [name for name in free if named[name].default is Parameter.empty]
     if len(left) == len(free):
         places |= zip(left, free, strict=True)
-    elif len(left) < len(free) and (by_kind := _by_kind({n: {**given, **defaults}.get(n) for n in left}, named, free)):
-        places |= by_kind
+    elif len(left) < len(free) and len(needed) <= len(left):
+        places |= by_defaults(
+            {name: {**given, **defaults}.get(name) for name in left}, {name: named[name] for name in free}
+        )
     elif len(needed) == len(asked := [name for name in left if name in given and given[name] is not None]):
         places |= zip(asked, needed, strict=True)
     return places
-
-
-def _by_kind(left: Mapping[str, Argument], named: Mapping[str, Parameter], free: list[str]) -> dict[str, str] | None:
-    """Return for each argument the next free parameter whose default is of its kind; None if one that is needed stays.
-
-    `left` has the contract's default of each argument, or what is given for it.
-    """
-    waiting = iter(free)
-    found: dict[str, str] = {}
-    for name, value in left.items():
-        place = next((one for one in waiting if _may_be(value, named[one].default)), None)
-        if place is None:
-            return None
-        found[name] = place
-    needed = {name for name in free if named[name].default is Parameter.empty}
-    return found if needed <= set(found.values()) else None
-
-
-def _may_be(value: Argument, default: object) -> bool:
-    """Whether a parameter with this default may stand for an argument with this value."""
-    if default is Parameter.empty or isinstance(value, bool) or isinstance(default, bool):
-        return default is Parameter.empty or type(value) is type(default)
-    if isinstance(value, int | float) and isinstance(default, int | float):
-        return isinstance(default, int) or isinstance(value, float)
-    return default is None and not isinstance(value, int | float)
 
 
 def _means_another(name: str, left: list[str]) -> bool:

@@ -1,7 +1,9 @@
-"""Goes on below a statement that raised while a file was loaded, where that only shows something.
+"""Goes on below a statement that raised while a file was loaded, where the answer does not need that statement.
 
 A notebook goes on below a cell that failed, and a file is often one: a plot, a comparison with an operation that is not
 allowed here, a test of somebody's package. What is defined below such a statement counts like what is defined above.
+Only as much is run as may define something for the answer: a training of minutes below it is none of that. A file that
+is left, by `sys.exit()` or by a `raise` of its own, ends there.
 """
 
 from __future__ import annotations
@@ -16,37 +18,46 @@ from grader.box.faults import SUBMISSION
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_READS = ("LOAD_GLOBAL", "LOAD_NAME")
+_Position = tuple[int, int]  # line, and column in bytes
 
 
 def goes_on(
     error: BaseException,
     tree: ast.Module,
-    wanted: Collection[str],
+    code: CodeType,
+    needed: Collection[str],
     *,
-    run: Callable[[ast.Module], BaseException | None],
+    known: Collection[str],
+    run: Callable[[ast.stmt], BaseException | None],
     stand_in: Callable[[BaseException], bool],
 ) -> bool:
-    """Have what stands below the statement that raised `error` run, and so on; return whether all of these only show.
+    """Have run what the answer may need below the statement that raised; return whether it needs none that raised.
 
     Args:
         error: why the execution of a file ended.
-        tree: its syntax.
-        wanted: the names that its answers are and use.
-        run: executes a part of the file in its module; returns what that raised.
+        tree: the syntax of the file.
+        code: its code.
+        needed: the names of the entry points.
+        known: the names that are defined so far.
+        run: executes a statement of the file in its module; returns what that raised.
         stand_in: provides what an error was raised for the want of, and says whether it could.
     """
-    rest = tree.body
+    wanted = _wanted(tree.body, code, needed)
+    place = _at(_position(error.__traceback__), tree.body)
+    matters = [i for i, node in enumerate(tree.body) if i > place and _may_define(node, wanted, known)]
     raised: BaseException | None = error
-    while raised is not None:
-        place = _place(raised, rest)
-        if place is None or isinstance(raised, KeyboardInterrupt):
+    for node in tree.body[place : max(matters, default=place) + 1]:
+        if raised is None:
+            raised = run(node)
+        while raised is not None and stand_in(raised):
+            raised = run(node)
+        if isinstance(raised, SystemExit) or (raised is not None and isinstance(node, ast.Raise)):
+            return True
+        if raised is not None and (isinstance(raised, KeyboardInterrupt) or not _is_spare(node, wanted)):
             return False
-        if not stand_in(raised):
-            if not _only_shows(rest[place], wanted):
-                return False
-            place += 1
-        rest = rest[place:]
-        raised = run(ast.Module(rest, []))
+        raised = None
     return True
 
 
@@ -59,44 +70,84 @@ def tree_of(source: str) -> ast.Module | None:
 
 def used(code: CodeType) -> set[str]:
     """Return the names of the file that its functions and classes read."""
-    inner = [one for one in code.co_consts if isinstance(one, CodeType)]
-    names: set[str] = set()
-    while inner:
-        one = inner.pop()
-        inner += (const for const in one.co_consts if isinstance(const, CodeType))
-        names |= {i.argval for i in dis.get_instructions(one) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return names
+    return {name for inner in code.co_consts if isinstance(inner, CodeType) for name in _read(inner)}
 
 
-def _place(error: BaseException, statements: list[ast.stmt]) -> int | None:
-    """Return the place of the statement that an error came through."""
-    line = _outermost(error.__traceback__)
-    if line is None:
-        return None
-    return next((i for i, node in enumerate(statements) if (node.end_lineno or node.lineno) >= line), None)
+def _read(code: CodeType) -> Iterator[str]:
+    """Yield the names of the file that code reads, and the code in it."""
+    waiting = [code]
+    while waiting:
+        one = waiting.pop()
+        waiting += (const for const in one.co_consts if isinstance(const, CodeType))
+        yield from (step.argval for step in dis.get_instructions(one) if step.opname in _READS)
 
 
-def _only_shows(node: ast.stmt, wanted: Collection[str]) -> bool:
+def _wanted(body: list[ast.stmt], code: CodeType, needed: Collection[str]) -> set[str]:
+    """Return the entry points, and every name that is read where one of these is given its value."""
+    reads: list[set[str]] = [set() for _ in body]
+    for step in dis.get_instructions(code):
+        found = step.positions
+        place = _at((found.lineno or 0, found.col_offset or 0), body) if found is not None else len(body)
+        if place < len(body) and step.opname in _READS:
+            reads[place].add(step.argval)
+        elif place < len(body) and isinstance(step.argval, CodeType):
+            reads[place].update(_read(step.argval))
+    wanted, before = set(needed), 0
+    bound = [set(_bound(node)) for node in body]
+    while len(wanted) > before:
+        before = len(wanted)
+        wanted.update(*(read for names, read in zip(bound, reads, strict=True) if not names.isdisjoint(wanted)))
+    return wanted
+
+
+def _may_define(node: ast.stmt, wanted: Collection[str], known: Collection[str]) -> bool:
+    """Whether a statement may give a value to a name that is wanted; an import once more gives the same one."""
+    names = set(_bound(node))
+    if isinstance(node, _IMPORTS):
+        names -= set(known)
+    return "*" in names or not names.isdisjoint(wanted)
+
+
+def _is_spare(node: ast.stmt, wanted: Collection[str]) -> bool:
     """Whether a statement is neither a definition nor an import, and gives no value to a name that is wanted."""
     return not isinstance(node, (*_DEFINITIONS, *_IMPORTS)) and not any(name in wanted for name in _bound(node))
 
 
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement gives a value."""
-    for inner in ast.walk(node):
-        if isinstance(inner, _DEFINITIONS):
-            yield inner.name
-        elif isinstance(inner, ast.alias):
-            yield (inner.asname or inner.name).partition(".")[0]
-        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-            yield inner.id
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Yield the names of the file that a statement gives a value, changes a part of, or deletes."""
+    if isinstance(node, _DEFINITIONS):
+        yield node.name
+        return
+    if isinstance(node, ast.alias):
+        yield (node.asname or node.name).partition(".")[0]
+    elif isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        yield _root(node)
+    inner = [*node.generators] if isinstance(node, _COMPREHENSIONS) else ast.iter_child_nodes(node)
+    for child in inner:
+        yield from _bound(child.iter if isinstance(child, ast.comprehension) else child)
 
 
-def _outermost(trace: TracebackType | None) -> int | None:
-    """Return the line of the file itself, not of its functions, that an error came through."""
+def _root(node: ast.expr) -> str:
+    """Return the name that a target such as `a.b[c]` begins with; nothing where it begins with a call."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _at(position: _Position | None, body: list[ast.stmt]) -> int:
+    """Return the place of the statement at a position; the number of all statements where there is none."""
+    if position is None:
+        return len(body)
+    ends = ((node.end_lineno or node.lineno, node.end_col_offset or 0) for node in body)
+    return next((i for i, end in enumerate(ends) if position < end), len(body))
+
+
+def _position(trace: TracebackType | None) -> _Position | None:
+    """Return where in the file itself, not in its functions, an error came through."""
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename == SUBMISSION and code.co_name == "<module>":
-            return trace.tb_lineno
+            line, _, column, _ = list(code.co_positions())[trace.tb_lasti // 2]
+            return line or trace.tb_lineno, column or 0
         trace = trace.tb_next
     return None

@@ -117,24 +117,26 @@ def _run(code: CodeType, module: ModuleType, file: _File, dtype: str) -> BaseExc
 
 
 def _goes_on(done: _Execution, file: _File, dtype: str) -> bool:
-    """Whether an execution that ended with an error gets to the end of the file, past what only shows something."""
+    """Whether an execution that ended with an error has all that the answer needs, once what is below has run."""
     assert done.error is not None
     tree = tree_of(file.source)
     if tree is None or not goes_on(
         done.error,
         tree,
-        {*file.needed, *used(file.code)},
-        run=lambda rest: _run(_compiled(rest, file), done.module, file, dtype),
+        file.code,
+        file.needed,
+        known=done.namespace,
+        run=lambda node: _run(_compiled(node, file), done.module, file, dtype),
         stand_in=lambda error: _stand_in(error, file),
     ):
         return False
     return done.namespace.keys() >= set(file.needed)
 
 
-def _compiled(rest: ast.Module, file: _File) -> CodeType:
-    """Return the code of a part of a file, under what the file has imported of `__future__`."""
+def _compiled(node: ast.stmt, file: _File) -> CodeType:
+    """Return the code of a statement of a file, under what the file has imported of `__future__`."""
     future = file.code.co_flags & sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-    code: CodeType = compile(rest, SUBMISSION, "exec", flags=future, dont_inherit=True)
+    code: CodeType = compile(ast.Module([node], []), SUBMISSION, "exec", flags=future, dont_inherit=True)
     return code
 
 

@@ -29,7 +29,7 @@ def _loaded(loaded: Loaded) -> list[str]:
     found = []
     if loaded.raised is not None:
         told = explain(loaded.raised)
-        found.append(f"the code at the end of your file, below its definitions, failed and was skipped: {told}")
+        found.append(f"a part of your file that your answer does not need raised an error, which costs nothing: {told}")
     if loaded.missing:
         names = ", ".join(f"`{name}`" for name in loaded.missing[:8])
         found.append(

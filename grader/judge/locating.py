@@ -103,14 +103,19 @@ def _named_extra(again: Retrace, said: Location) -> Location:
     """Return a location whose title is the cause where its line uses a parameter that the exercise does not have."""
     source = again.text.splitlines()[said.line - 1] if said.line else ""
     unused = (path for build in again.evidence.observed.builds.values() for path in build.unused)
-    names = dict.fromkeys(path.partition(" ")[0].partition(".")[0] for path in unused)
-    used = [name for name in names if re.search(rf"\bself\.{re.escape(name)}\b", source)]
-    if not used or said.line is None:
+    names = {path.partition(" ")[0].partition(".")[0] for path in unused}
+    used = next((name for name in attributes(source) if name in names), None)
+    if used is None or said.line is None:
         return said
-    name = clean(used[0], limit=40)
+    name = clean(used, limit=40)
     cause = f"`self.{name}` is no weight of the exercise, so it kept your initial values; leave it out."
     title = f"`self.{name}` is not part of the exercise: see {again.where(said.line)}"
     return replace(said, title=title, message=f"{cause} {said.message}")
+
+
+def attributes(line: str) -> list[str]:
+    """Return the names of a module's attributes that a line of its class uses."""
+    return re.findall(r"\bself\.(\w+)", line)
 
 
 def departure(again: Retrace, most: int = DESK.location) -> Departure | None:

@@ -144,10 +144,43 @@ def test_parameters_of_ones_own_may_stand_among_the_others() -> None:
     assert _call(lambda a, b, log=False, m=None: (a, log, m), {"query": _X, "key": _Y, "mask": _Z}) == (_X, False, _Z)
 
 
-def test_a_parameter_that_is_needed_is_never_passed_over() -> None:
-    """Where one would stay empty, the call is refused as before, with the names of both sides."""
-    with pytest.raises(ArgumentMismatch, match="yours takes: a, b, c, d"):
-        _call(lambda a, b, c, d=1: a, {"query": _X, "mask": 0.5})
+_ROTARY: dict[str, Any] = {"base": 10000.0, "offset": 0}
+_EXTRAS: dict[str, tuple[Any, dict[str, Any], dict[str, Scalar], Any]] = {
+    "the default of the exercise": (
+        lambda x, factor=1.0, b=10000.0, begin=0: (factor, b, begin), {"x": _X, "base": 7.0}, _ROTARY, (1.0, 7.0, 0),
+    ),
+    "the same in another order": (
+        lambda x, begin=0, b=10000, halves=True: (begin, b, halves), {"x": _X, "base": 7.0}, _ROTARY, (0, 7.0, True),
+    ),
+    "none for a number": (lambda x, reach=None, debug=False: (reach, debug), {"x": _X, "window": 3}, {}, (3, False)),
+    "a fraction for a number": (lambda x, reach=2.0, log=False: (reach, log), {"x": _X, "window": 3}, {}, (3, False)),
+    "two of a kind, and two": (lambda x, a=1, b=2, c="": (a, b), {"x": _X, "window": 3, "sinks": 4}, {}, (3, 4)),
+    "a mask": (lambda q, k, eps=1e-9, seen=None: (eps, seen), {"query": _X, "key": _Y, "mask": _Z}, {}, (1e-9, _Z)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "given", "defaults", "wanted"), _EXTRAS.values(), ids=_EXTRAS)
+def test_an_argument_takes_the_one_parameter_that_can_hold_it(
+    function: Any, given: dict[str, Any], defaults: dict[str, Scalar], wanted: Any
+) -> None:
+    """Its default tells it apart, wherever it stands among the author's own."""
+    order = (*given, *(name for name in defaults if name not in given))
+
+    assert _call(function, given, order, defaults) == wanted
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "missing"),
+    [
+        (lambda q, k, scale=None, seen=None: q, {"query": _X, "key": _Y, "mask": _Z}, "mask"),  # either could be it
+        (lambda q, k, chunk=64, reach=2: q, {"query": _X, "key": _Y, "window": 3}, "window"),
+        (lambda a, b, c, d=1, e=2: a, {"query": _X, "key": _Y}, "query"),  # `c` would stay empty
+    ],
+)
+def test_an_argument_is_never_guessed(function: Any, given: dict[str, Any], missing: str) -> None:
+    """Where several parameters could hold it, or too few, the call is refused, and told which one has no place."""
+    with pytest.raises(ArgumentMismatch, match=f"must take an argument `{missing}`"):
+        _call(function, given)
 
 
 def test_one_designs_width_is_anothers() -> None:

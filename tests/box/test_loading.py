@@ -97,8 +97,12 @@ def test_a_demonstration_may_raise_once_all_is_defined() -> None:
         _F + "1 / 0\ndef g(): ...\n",
         _F + "1 / 0\nfrom no_such.thing import check\ncheck('f')\nclass G(check.Case): ...\n",
         "def g(x):\n    return x\ny = [1]\nprint(y[7])\nif True:\n    y[8]\nf = g\n",
-        "import sys\nsys.exit('no GPU')\n" + _F,
         _F + "1 / 0; print(get_ipython())\n",
+        "S = 1; [][1]\ndef f(x):\n    return x * S\n",  # the statement that raised is the second on its line
+        _F + "import math; [][1]\n",
+        _F + "y = 1 / 0\ndef show():\n    print(y)\n",  # only a demonstration reads it
+        _F + "for n in (1, 2):\n    assert all(n > 1 for _ in [0])\n",
+        "x = 1\n[x / 0 for x in [1]]\n" + _F + "def g():\n    return x\n",
     ],
 )
 def test_a_file_goes_on_below_a_demonstration_that_raised(source: str) -> None:
@@ -108,6 +112,24 @@ def test_a_file_goes_on_below_a_demonstration_that_raised(source: str) -> None:
     assert loaded.raised is not None
     assert loaded.raised.type in ("ZeroDivisionError", "IndexError", "AssertionError", "SystemExit")
     assert namespace["f"](3) == 3
+
+
+@pytest.mark.parametrize("end", ["1 / 0\n", "import sys\nsys.exit()\n", "raise RuntimeError('enough')\n"])
+def test_nothing_below_is_run_that_the_answer_does_not_need(end: str) -> None:
+    """A long training is not begun, nor does a version below a file's own end take the place of the one above it."""
+    below = "while True: ...\n" if end.startswith("1") else "def f(x):\n    return -x\n"
+
+    namespace, loaded = _load(_F + end + below)
+
+    assert loaded.raised is not None
+    assert namespace["f"](3) == 3
+
+
+def test_a_module_that_is_imported_once_more_is_nothing_new() -> None:
+    """Each cell of a notebook may begin with the same imports; what stands between them is not run for their sake."""
+    namespace, _ = _load("def f(x):\n    return torch.abs(x)\n1 / 0\nwhile True: ...\nimport torch\n")
+
+    assert namespace["f"](torch.tensor(-3)) == 3
 
 
 def test_a_file_goes_on_under_its_own_future() -> None:
@@ -129,7 +151,12 @@ def test_what_is_below_a_demonstration_that_raised_is_exact_too() -> None:
     ("source", "error"),
     [
         ("f = 1 / 0\n", ZeroDivisionError),  # the entry point never comes
-        ("1 / 0\n" + _F + "@f\n@int\ndef g(): ...\n", ZeroDivisionError),  # the first error is told, as Python would
+        ("1 / 0\n@int\ndef f(x): ...\n", ZeroDivisionError),  # the first error is told, as Python would
+        ("import sys\nsys.exit('no GPU')\n" + _F, SystemExit),  # the file ends above its entry point
+        ("raise RuntimeError('unfinished')\n" + _F, RuntimeError),  # as above
+        (_F + "C = {}\nC['a'] = 1 / 0\ndef f(x):\n    return C\n", ZeroDivisionError),  # a part of what it uses
+        (_F + "C = f\nC.scale = 1 / 0\nf = C\n", ZeroDivisionError),  # as above
+        ("D = 1\ndef f(x):\n    return 'D' in globals() and D\ndel D, E\n", NameError),
         (_F + "@f\n@int\ndef g(): ...\n", TypeError),  # a definition raises
         ("def f(x):\n    return x + T\nT = 1 / 0\n", ZeroDivisionError),  # what the answer uses is never there
         (_F + "import no_such.thing as f2\nfrom torch import no_such_name\n", ImportError),

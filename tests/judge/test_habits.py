@@ -63,8 +63,8 @@ class Habit:
 
 
 def reading(name: str) -> str:
-    """Return a helper that reads a name of the file, so that what gives it a value is no demonstration."""
-    return f"\n\ndef helper():\n    return {name}\n"
+    """Return an end of a file in which the answer reads a name, so that what gives it a value is no demonstration."""
+    return f"\n\nclass CausalAttention(CausalAttention):\n    kept = {name}\n"
 
 
 def notebook(*cells: str) -> str:

@@ -22,7 +22,7 @@ from grader.checks.explain import explain
 from grader.cli import as_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
-from grader.judge import inspection, outline
+from grader.judge import inspection, locating, outline
 from grader.judge.inspection import likeness
 from grader.judge.not_python import what_it_is
 from grader.judge.notebook import in_cells, without_magic
@@ -72,6 +72,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "typed numbers": _typed,
     "cleaned for a report": clean,
     "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
+    "line that goes wrong": locating.attributes,
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
     "message in a terminal": lambda text: as_text._wrap(clean(text)),
     "report on a page": lambda text: wording.pack({"text": wording.clean(text)}),
@@ -84,6 +85,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
 HANDLERS = {
     "authoring": "an author's",
     "grading_entry": "settings",
+    "checks/explain": "READERS",
     "box": "read in the box; what comes out of it is bounded by box/wire, see tests/box/test_wire.py",
     "cli/as_json": "reports",
     "cli/as_text": "READERS",
@@ -97,6 +99,7 @@ HANDLERS = {
     "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
+    "judge/locating": "READERS",
     "judge/source": "READERS",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
     "judge/not_python": "READERS",

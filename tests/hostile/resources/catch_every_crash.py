@@ -1,6 +1,6 @@
 """Catch the signal of a crash with a handler in Python, which returns to the faulting instruction again and again.
 
-Expected: crashed
+Expected: error PermissionError
 Stopped by: system call filter, limits
 Own: yes
 """

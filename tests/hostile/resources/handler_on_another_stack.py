@@ -1,6 +1,6 @@
 """Overflow the stack with a handler for it on a stack of its own, so that the process survives its death.
 
-Expected: crashed
+Expected: error PermissionError
 Stopped by: system call filter, own fork
 Own: yes
 """

@@ -1,6 +1,6 @@
 """Sleep with every signal blocked, so that none can wake it.
 
-Expected: timeout
+Expected: error PermissionError
 Stopped by: system call filter, clock
 """
 
