@@ -11,20 +11,23 @@ from inspect import Parameter
 
 from torch import Tensor
 
-from grader.box.plan import Argument
+from grader.box.plan import Argument, Scalar
 
 
-def by_defaults(left: Mapping[str, Argument], free: Mapping[str, Parameter]) -> dict[str, str]:
-    """Return the parameter for each argument for which there is one only.
+def by_defaults(
+    left: Mapping[str, Argument], free: Mapping[str, Parameter], defaults: Mapping[str, Scalar]
+) -> dict[str, str]:
+    """Return the parameter for each argument for which there is one only, whatever the values of this call.
 
     Args:
         left: arguments that no parameter is called by, with the default of the exercise, or else what is given.
         free: parameters that are called by no argument, more than these, in their order.
+        defaults: the arguments that have a default in the exercise.
     """
     needed = [name for name, one in free.items() if one.default is Parameter.empty]
     found = dict(zip(left, needed, strict=False))
-    for fits in (_is_equal, _is_alike, _is_none, _is_number):
-        open_ = {name: value for name, value in left.items() if name not in found}
+    for fits, these in ((_is_equal, defaults), (_is_alike, left), (_is_none, left), (_is_number, left)):
+        open_ = {name: value for name, value in left.items() if name in these and name not in found}
         spare = {name: one.default for name, one in free.items() if name not in found.values()}
         found |= _alone(open_, spare, fits)
     return found

@@ -202,7 +202,7 @@ def _places(
         places |= zip(left, free, strict=True)
     elif len(left) < len(free) and len(needed) <= len(left):
         places |= by_defaults(
-            {name: {**given, **defaults}.get(name) for name in left}, {name: named[name] for name in free}
+            {name: {**given, **defaults}.get(name) for name in left}, {name: named[name] for name in free}, defaults
         )
     elif len(needed) == len(asked := [name for name in left if name in given and given[name] is not None]):
         places |= zip(asked, needed, strict=True)

@@ -174,6 +174,7 @@ def test_an_argument_takes_the_one_parameter_that_can_hold_it(
     [
         (lambda q, k, scale=None, seen=None: q, {"query": _X, "key": _Y, "mask": _Z}, "mask"),  # either could be it
         (lambda q, k, chunk=64, reach=2: q, {"query": _X, "key": _Y, "window": 3}, "window"),
+        (lambda q, k, chunk=64, reach=2: q, {"query": _X, "key": _Y, "window": 2}, "window"),  # as it happens, equal
         (lambda a, b, c, d=1, e=2: a, {"query": _X, "key": _Y}, "query"),  # `c` would stay empty
     ],
 )
