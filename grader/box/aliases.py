@@ -183,16 +183,8 @@ TELLING = frozenset(
     for name in group
     if len(name) > 1
 ) | {
-    "mask",
-    "causal",
-    "cache",
-    "training",
-    "need_weights",
-    "return_weights",
-    "attn_bias",
-    "is_causal",
-    "dtype",
-    "device",
+    *("mask", "causal", "is_causal", "cache", "training", "attn_bias", "scale", "eps", "epsilon", "dtype", "device"),
+    *("need_weights", "return_weights", "return_attention", "return_attn", "verbose", "debug"),
 }
 
 _PROJECTIONS = {

@@ -155,6 +155,12 @@ _EXTRAS: dict[str, tuple[Any, dict[str, Any], dict[str, Scalar], Any]] = {
     "none for a number": (lambda x, reach=None, debug=False: (reach, debug), {"x": _X, "window": 3}, {}, (3, False)),
     "a fraction for a number": (lambda x, reach=2.0, log=False: (reach, log), {"x": _X, "window": 3}, {}, (3, False)),
     "two of a kind, and two": (lambda x, a=1, b=2, c="": (a, b), {"x": _X, "window": 3, "sinks": 4}, {}, (3, 4)),
+    "none beside a scale": (
+        lambda q, k, scale=None, seen=None: (scale, seen), {"query": _X, "key": _Y, "mask": _Z}, {}, (None, _Z),
+    ),
+    "not the scale": (
+        lambda q, k, hidden=False, scale=None: (hidden, scale), {"query": _X, "key": _Y, "mask": _Z}, {}, (_Z, None),
+    ),
     "a mask": (lambda q, k, eps=1e-9, seen=None: (eps, seen), {"query": _X, "key": _Y, "mask": _Z}, {}, (1e-9, _Z)),
 }  # fmt: skip
 
@@ -172,7 +178,7 @@ def test_an_argument_takes_the_one_parameter_that_can_hold_it(
 @pytest.mark.parametrize(
     ("function", "given", "missing"),
     [
-        (lambda q, k, scale=None, seen=None: q, {"query": _X, "key": _Y, "mask": _Z}, "mask"),  # either could be it
+        (lambda q, k, trace=None, seen=None: q, {"query": _X, "key": _Y, "mask": _Z}, "mask"),  # either could be it
         (lambda q, k, chunk=64, reach=2: q, {"query": _X, "key": _Y, "window": 3}, "window"),
         (lambda q, k, chunk=64, reach=2: q, {"query": _X, "key": _Y, "window": 2}, "window"),  # as it happens, equal
         (lambda a, b, c, d=1, e=2: a, {"query": _X, "key": _Y}, "query"),  # `c` would stay empty
