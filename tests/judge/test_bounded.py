@@ -90,14 +90,14 @@ def test_an_answer_is_not_run_again_once_its_runs_took_long() -> None:
     assert len(ran) == 2
 
 
-def test_who_sleeps_in_every_run_keeps_a_worker_for_two(catalog: Catalog) -> None:
+def test_who_sleeps_in_every_run_keeps_a_worker_for_three_at_most(catalog: Catalog) -> None:
     """Names that say nothing, float32 by name and a wrong result ask for many runs; sleep takes no processor time."""
     source = (ROOT / "exercises/multi_head_attention/examples/right_names_say_nothing.py").read_text(encoding="utf-8")
     source = source.replace("softmax(scores", "softmax(1.1 * scores") + "\nSINGLE = torch.float32\n"
     runs = {}
-    for seconds in (0.2, 7.5):
+    for seconds in (0.2, 7.5, 8.0):
         box = _Asleep(seconds)
         decide(catalog["multi_head_attention"], source, seed=3, box=box)
         runs[seconds] = len(box.ran)
 
-    assert runs == {0.2: 4, 7.5: 2}
+    assert runs == {0.2: 4, 7.5: 3, 8.0: 2}
