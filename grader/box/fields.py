@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from grader.box.observations import Blame, Raised, Stage
+from grader.box.places import without_places
 from grader.box.plan import MOST_CHOICES
 from grader.errors import BadAnswer
 
@@ -26,14 +27,14 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def raised(data: Any) -> Raised:
-    """Return an exception; texts are cut, a line that is none is dropped."""
+    """Return an exception; texts are cut, places on this machine are taken out, a line that is none is dropped."""
     if not isinstance(data, dict):
         raise BadAnswer("an exception is not an object")
     return Raised(
         stage=member(Stage, data.get("stage")),
         blame=member(Blame, data.get("blame")),
         type=text(data.get("type", ""), 100),
-        message=text(data.get("message", ""), 2000),
+        message=without_places(text(data.get("message", ""), 2000)),
         line=line(data.get("line")),
     )
 

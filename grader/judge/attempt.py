@@ -14,7 +14,7 @@ from grader.box.keys import case_of
 from grader.box.observations import Blame, BuildSeen, Observations
 from grader.box.observe import alone
 from grader.box.plan import Plan
-from grader.box.run import Ending, Run
+from grader.box.run import Ending, Limits, Run
 from grader.checks.evidence import Evidence, Known
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
@@ -91,13 +91,16 @@ def attempt(
     *,
     known: Known | None = None,
     meanwhile: Callable[[Plan], None] = lambda _: None,
+    wall_seconds: float = Limits().wall_seconds,
 ) -> Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that.
 
-    Up to seven runs may be wanted; none begins once those before it took as long as one may usually take.
+    Up to seven runs may be wanted; none begins once those before it took as long as one may usually take, nor once they
+    took twice `wall_seconds` by the clock, which one may at most: code that sleeps takes no processor time.
     `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
     """
     bounded = while_there_is_time(run, _MOST_SECONDS, of=attrgetter("cpu_seconds"))
+    bounded = while_there_is_time(bounded, 2 * wall_seconds)  # once would hang a verdict on how busy the machine is
 
     def in_cells(plan: Plan, source: str) -> Run:
         return _in_cells(bounded(plan, source), text)

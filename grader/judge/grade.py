@@ -80,7 +80,8 @@ def decide(
     limits = Limits(**exercise.spec.limits.model_dump())
     preview = Preview(partial(box.run, limits=limits, cancel=cancel), progress)
     seed, sheet, truth, sketches = _asked(exercise, seed, take())
-    outcome = attempt(sheet, text, preview.run, truth, known=exercise.attempts, meanwhile=partial(preview.read, text))
+    tried = partial(attempt, known=exercise.attempts, meanwhile=partial(preview.read, text))
+    outcome = tried(sheet, text, preview.run, truth, wall_seconds=limits.wall_seconds)
     report = _pictured(replace(blank, seed=seed), outcome, start)
     if not report.checks or (report.score == 100 and not places):
         return report, None

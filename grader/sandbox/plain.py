@@ -23,6 +23,7 @@ from grader.box.cancel import CancelToken
 from grader.box.codec import encode_job
 from grader.box.drivers import carried
 from grader.box.observations import CallSeen, Observations
+from grader.box.places import without_places
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire import FrameReader
@@ -180,7 +181,7 @@ class _Errand:
             self._pieces.put(_Piece(printed, data))
 
     def _text(self) -> str:
-        return self._output[: self._limits.output_bytes].decode(errors="replace")
+        return without_places(self._output[: self._limits.output_bytes].decode(errors="replace"))
 
 
 def _hand_over(pipe: IO[bytes], job: bytes) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Observations
+from grader.box.places import without_places
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire import FrameReader
@@ -191,4 +192,4 @@ class RunMonitor:
                     continue
 
     def _text(self) -> str:
-        return self._output[: self._limits.output_bytes].decode(errors="replace")
+        return without_places(self._output[: self._limits.output_bytes].decode(errors="replace"))

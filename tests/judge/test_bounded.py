@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import pytest
 
 from benchmarks.located import location, outcome_of
+from grader.box.cancel import CancelToken
+from grader.box.inline import InlineBox
 from grader.box.observations import Observations
 from grader.box.plan import Plan
-from grader.box.run import Ending, Run
-from grader.exercise.catalog import Catalog
+from grader.box.run import Ending, Limits, Progress, Run
+from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.bounded import spend, while_there_is_time, within
 from grader.judge.effort import DESK
+from grader.judge.grade import decide
 from tests.box.small import attention_plan
 from tests.judge.wrong_in_parts import ATTENTION, change
+
+
+@dataclass(frozen=True)
+class _Asleep:
+    """A box in which a file sleeps for nearly as long as a run may take, each time that it is loaded."""
+
+    wall_seconds: float
+    ran: list[Plan] = field(default_factory=list)
+    name: str = "asleep"
+
+    def run(
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Run:
+        """Run at once, and say that it took long."""
+        self.ran.append(plan)
+        return replace(InlineBox().run(plan, source, limits), cpu_seconds=0.1, wall_seconds=self.wall_seconds)
 
 
 def _spend(*costs: int) -> str:
@@ -62,3 +88,16 @@ def test_an_answer_is_not_run_again_once_its_runs_took_long() -> None:
 
     assert endings == [Ending.FINISHED, Ending.FINISHED, Ending.TIMEOUT, Ending.TIMEOUT]
     assert len(ran) == 2
+
+
+def test_who_sleeps_in_every_run_keeps_a_worker_for_three_at_most(catalog: Catalog) -> None:
+    """Names that say nothing, float32 by name and a wrong result ask for many runs; sleep takes no processor time."""
+    source = (ROOT / "exercises/multi_head_attention/examples/right_names_say_nothing.py").read_text(encoding="utf-8")
+    source = source.replace("softmax(scores", "softmax(1.1 * scores") + "\nSINGLE = torch.float32\n"
+    runs = {}
+    for seconds in (0.2, 7.5, 8.0):
+        box = _Asleep(seconds)
+        decide(catalog["multi_head_attention"], source, seed=3, box=box)
+        runs[seconds] = len(box.ran)
+
+    assert runs == {0.2: 4, 7.5: 3, 8.0: 2}

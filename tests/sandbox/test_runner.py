@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import pytest
 from grader.box.observations import CallSeen
 from grader.box.run import Ending, Limits, Run
 from grader.errors import AuthorError, GraderFault
+from grader.exercise.catalog import ROOT
 from grader.sandbox.runner import Sandbox
 from tests.machine import STATE, stat_of
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
@@ -46,6 +48,26 @@ def test_prints_before_a_crash_are_brought_back(sandbox: Sandbox) -> None:
     """Nothing printed is lost in a buffer when the process ends abruptly."""
     run = sandbox.run(plan(), "import os\nprint('last words')\nos._exit(3)", LIMITS)
     assert (run.output, run.ending, run.detail) == ("last words\n", Ending.CRASHED, "exit code 3")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "raise KeyboardInterrupt",
+        "import traceback; traceback.print_stack()",
+        "import warnings; warnings.warn('odd', stacklevel=3)",
+        "import sys; print(sys.path, sys.orig_argv, torch.__file__)",
+        "import torch; raise ValueError(torch.__file__)",
+    ],
+)
+def test_neither_prints_nor_errors_say_where_the_grader_lies(body: str, sandbox: Sandbox) -> None:
+    """A warning or a traceback from below the grader's own lines names their files, without their folder."""
+    run = sandbox.run(plan(), f"import torch\n\ndef attend(q, k, v):\n    {body}\n", LIMITS)
+
+    call = run.observations.calls.get("case/plain")
+    told = run.output + (call.raised.message if call is not None and call.raised is not None else "")
+    assert "…" in told
+    assert [place for place in (str(ROOT), sys.prefix, sys.base_prefix, "site-packages") if place in told] == []
 
 
 def test_prints_are_cut_at_the_cap(sandbox: Sandbox) -> None:

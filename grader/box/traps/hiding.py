@@ -1,10 +1,13 @@
-"""Objects that live for ever, and that no search through Python's own objects finds."""
+"""Objects that live for ever, and that no search through objects finds; one through memory, until they are spoilt."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
 from typing import Any
+
+_POINTER = ctypes.sizeof(ctypes.c_void_p)
+_HEAD = 2 * _POINTER  # of an object: references, type
 
 
 def hide(thing: object) -> int:
@@ -22,3 +25,13 @@ def hide(thing: object) -> int:
 def found(address: int) -> Any:
     """Return the object that was hidden at `address`."""
     return ctypes.cast(address, ctypes.py_object).value
+
+
+def spoil(address: int) -> None:
+    """Empty the object that was hidden at `address`: who reads through all memory finds nothing to be used there.
+
+    Only for an object that nobody else refers to.
+    """
+    size = type(found(address)).__basicsize__
+    ctypes.c_void_p.from_address(address + _POINTER).value = id(object)  # its type
+    ctypes.memset(address + _HEAD, 0, size - _HEAD)

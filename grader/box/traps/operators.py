@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.box.traps.alarm import Alarm
 from grader.box.traps.groups import Group, base
-from grader.box.traps.hiding import found, hide
+from grader.box.traps.hiding import found, hide, spoil
 
 # These end at another kernel of the same operation, or give no numbers.
 _HARMLESS = ("Meta", "Autocast", "ADInplaceOrView", "Functionalize", "NestedTensorHPU", "NestedTensorMeta")
@@ -44,10 +44,15 @@ class Operators:
         """Uncover them."""
         for address in self._libraries:
             found(address).reset()
-        self.settle()
+        self._libraries.clear()
 
     def settle(self) -> None:
-        """Forget the registrations; they are immortal, so there is no object whose end would undo them."""
+        """Give up the registrations: no object is left whose end, or whose `reset`, would undo them.
+
+        They are immortal, and to forget where they lie is not enough: NumPy reads and writes any address.
+        """
+        for address in self._libraries:
+            spoil(address)
         self._libraries.clear()
 
 

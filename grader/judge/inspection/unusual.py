@@ -16,6 +16,7 @@ _PATHS = (
     "sys.settrace", "sys.setprofile", "sys._current_frames", "inspect.currentframe", "inspect.stack",
     "inspect.getsource", "inspect.getmembers", "tracemalloc.stop", "tracemalloc.clear_traces", "tracemalloc.reset_peak",
     "types.FunctionType", "types.CodeType", "importlib.import_module", "importlib.util", "importlib.reload",
+    "stride_tricks.as_strided", "_stride_tricks_impl.as_strided",  # NumPy's, which reads and writes any address
     "typing.ForwardRef", "unittest.mock", "operator.attrgetter", "operator.methodcaller",
     "torch._C", "torch.ops", "torch.library", "torch._refs", "torch._decomp", "torch._higher_order_ops",
     "torch._inductor", "torch._dynamo", "torch._prims", "torch._VF", "torch._dispatch", "torch.fx.experimental",
