@@ -30,7 +30,6 @@ def exercises_view(catalog: Catalog, best: Mapping[str, float], again: Sequence[
     return {
         "title": "Exercises",
         "text": f"{solved} of {len(catalog)} solved.",
-        "count": len(catalog),
         "share": 100 * solved / len(catalog) if catalog else 0.0,
         "next": _link(catalog, following.id, best) if following else None,
         "begun": bool(best),

@@ -108,6 +108,9 @@
     return (typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true })) * (down ? -1 : 1);
   });
 
+  // A browser takes a control of which 32 pixels are in view for visible; whoever uses keys sees the whole of it.
+  const whole = ({ target }) => { if (target.matches(":focus-visible")) target.scrollIntoView({ block: "nearest", inline: "nearest" }); };
+
   /* A table with a fixed head and first column; a click on a head sorts, the search box keeps what matches. */
   gym.table = (view, choose) => {
     const body = h("tbody");
