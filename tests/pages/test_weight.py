@@ -115,12 +115,14 @@ def test_the_front_page_is_read_without_any_script(site: Site, browser: Browser)
 
 @pytest.mark.parametrize("listed", LISTS, ids=lambda page: page.event)
 def test_a_list_has_its_header_before_any_script(site: Site, visitor, listed: Page):
-    """Where this is and where else one can go; nothing in it depends on who is asking."""
+    """Where this is, in the tab too, and where else one can go; nothing in it depends on who is asking."""
     with visitor() as guest:
-        first = guest.get(listed.path).text.partition('<div id="gym-first"')[2].partition("</main>")[0]
+        text = guest.get(listed.path).text
+    first = text.partition('<div id="gym-first"')[2].partition("</main>")[0]
 
     assert [page.title for page in PAGES if f">{page.title}</a>" not in first] == []
     assert "<h1>" in first
+    assert f"<title>{listed.title} · Attention Gym</title>" in text.partition("</head>")[0]
 
 
 def test_what_is_read_before_the_scripts_gives_way_to_them(open_page, person):

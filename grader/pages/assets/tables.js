@@ -176,6 +176,7 @@
         h("button", { type: "submit", class: "gym-button" }, "Link for a new password"), " ",
         h("a", { class: "gym-button", href: "/teach/member?person=" + view.student }, "Role and membership")),
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
+      view.note && h("p", { class: "gym-sub" }, view.note),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
           h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, gym.words(row.text))),
