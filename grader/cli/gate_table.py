@@ -29,7 +29,7 @@ class GateTable:
 
     def row(self, outcome: GateResult) -> str:
         """Return the line of one exercise."""
-        said = "right" if outcome.passed else f"{len(outcome.complaints)} to mend"
+        said = "right" if outcome.passed else f"{len(outcome.complaints)} to fix"
         seconds = f"{outcome.seconds * 1000:.0f} ms"
         graded = (", ".join(outcome.dimensions),) if self.markdown else ()
         return self._line(outcome.exercise, (*graded, *_figures(outcome)), seconds, said)
@@ -41,7 +41,7 @@ class GateTable:
             first = tuple(one + other for one, other in zip(first, figures, strict=True))
         failed = sum(not outcome.passed for outcome in outcomes)
         graded = ("",) if self.markdown else ()
-        return self._line("all together", (*graded, *first), "", f"{failed} to mend" if failed else "right")
+        return self._line("all together", (*graded, *first), "", f"{failed} to fix" if failed else "right")
 
     def _line(self, name: str, figures: Sequence[object], seconds: str, said: str) -> str:
         if self.markdown:

@@ -48,7 +48,7 @@ def _fence(lines: list[str]) -> int | None:
 
 def _about_line(line: str, number: int, fence: int | None) -> Iterator[str]:
     if line.lstrip().startswith("```") or (fence is not None and _is_prose(line)):
-        yield f"line {fence} is Markdown (```), not Python; send only what stands between the two lines with ```"
+        yield f"line {fence} is Markdown (three backquotes), not Python; send only the code between two such lines"
     if found := _PYTHON_PROMPT.match(line.lstrip()):
         yield f"line {number} begins with `{found[1]}`, the prompt of Python; remove the prompts and what was printed"
     if _CELL_PROMPT.match(line.lstrip()):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from grader.box.observations import Observations, Raised
+from grader.box.observations import BuildSeen, CallSeen, Raised
 from grader.box.overtime import STILL_RUNNING
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace
@@ -20,17 +21,22 @@ def unfinished(again: Retrace) -> Location | None:
     call = next((one for one in plan.calls if one.name not in seen.calls), None)
     if call is None:
         return None
-    raised = _told(again.run(replace(plan.only(frozenset({call.name})), line_after=SECONDS)).observations)
+    watched = again.run(replace(plan.only(frozenset({call.name})), line_after=SECONDS)).observations
+    raised = _told((watched.loading, watched.loaded.raised))
+    begun = raised is None
+    if raised is None:
+        raised = _told((*_raised(watched.builds), *_raised(watched.calls)))
     if raised is None or raised.line is None:
         return None
-    begun = bool(seen.calls or seen.builds)
     place = again.where(raised.line)
     when = f"In the case “{again.title(call)}”" if begun else "While your file was being loaded,"
     message = f"{when} your code was still in {place} after {SECONDS:.0f} s. {_CALL if begun else _LOADING}"
     return Location("", f"The time was over in {place}", message, raised.line)
 
 
-def _told(seen: Observations) -> Raised | None:
-    places = [seen.loading, seen.loaded.raised, *(built.raised for built in seen.builds.values())]
-    places += [call.raised for call in seen.calls.values()]
+def _told(places: Iterable[Raised | None]) -> Raised | None:
     return next((one for one in places if one is not None and one.type == STILL_RUNNING), None)
+
+
+def _raised(parts: Mapping[str, BuildSeen] | Mapping[str, CallSeen]) -> Iterator[Raised | None]:
+    return (part.raised for part in parts.values())

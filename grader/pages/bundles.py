@@ -10,6 +10,8 @@ from pathlib import Path
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from grader.pages.site import LISTS
+
 ASSETS = Path(__file__).parent / "assets"
 FILES = {  # the last file of `exercise.js` and of `reader.js` says that all of its parts can be drawn
     "math.woff2": ("math.woff2",),
@@ -22,6 +24,7 @@ FILES = {  # the last file of `exercise.js` and of `reader.js` says that all of 
 }
 _LATER = ("charts.js", "microscope.js")  # loaded by `gym.load`
 _LAST = {"/exercise": "exercise.js", "/teach/": "reader.js"}  # what only one page needs
+_TITLES = {page.path: f"{page.title} · Attention Gym" for page in LISTS} | {"/exercise": "Attention Gym"}
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
 _FOREVER = "public, max-age=31536000, immutable"
 # Before the first paint, so that no page flashes in the wrong colours.
@@ -65,7 +68,8 @@ class Bundles:
         metas += "".join(f'<meta name="gym-{Path(n).stem}" content="{self._address(n)}">' for n in _LATER)
         style = f'<link rel="stylesheet" href="{self._address("gym.css")}">'
         last = self._script(_LAST[path]) if path in _LAST else ""
-        return f"{_COLOURS}{self._script('gym.js')}".encode(), f"{style}{metas}{last}".encode()
+        title = f"<title>{_TITLES[path]}</title>" if path in _TITLES else ""  # Gradio's page has none before its scripts
+        return f"{title}{_COLOURS}{self._script('gym.js')}".encode(), f"{style}{metas}{last}".encode()
 
     def _script(self, name: str) -> str:
         return f'<script defer src="{self._address(name)}"></script>'

@@ -30,7 +30,6 @@ def exercises_view(catalog: Catalog, best: Mapping[str, float], again: Sequence[
     return {
         "title": "Exercises",
         "text": f"{solved} of {len(catalog)} solved.",
-        "count": len(catalog),
         "share": 100 * solved / len(catalog) if catalog else 0.0,
         "next": _link(catalog, following.id, best) if following else None,
         "begun": bool(best),
@@ -81,7 +80,7 @@ def _card(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> Vi
         "href": address(exercise.id),
         "title": numbered(catalog, exercise.id),
         "summary": spec.summary,
-        "facts": f"{spec.difficulty.capitalize()} · about {spec.minutes} minutes",
+        "facts": length(exercise),
         "needs": _needs(exercise, catalog, best),
         "after": [_link(catalog, need, best) for need in exercise.spec.needs if _is_missing(need, catalog, best)],
         "best": reached or 0.0,
@@ -89,6 +88,11 @@ def _card(exercise: Exercise, catalog: Catalog, best: Mapping[str, float]) -> Vi
         "score": "" if reached is None else number(reached),
         "solved": _is_solved(exercise.id, best),
     }
+
+
+def length(exercise: Exercise) -> str:
+    """Return an exercise's difficulty, and how long it takes."""
+    return f"{exercise.spec.difficulty.capitalize()} · about {exercise.spec.minutes} minutes"
 
 
 def facts(exercise: Exercise) -> str:

@@ -1,7 +1,8 @@
-"""What the page of an exercise shows before any script has run: its heading, the statement, and the starter.
+"""What a page shows before any script has run: an exercise's statement and starter, or the list of all exercises.
 
 Gradio takes seconds to start on a slow phone. Until it has, this stands in its place, in the same positions, so that
-nothing moves when the scripts take over (`gym.ready`). Statement and hints are sent here only, and are taken over.
+nothing moves when the scripts take over (`gym.ready`). Statement, hints and the introduction on the front page are sent
+here only, and are taken over.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 from functools import cached_property
 from html import escape
 
+from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from grader.exercise.catalog import Catalog, Exercise
-from grader.pages import catalogue, prose
+from grader.pages import catalogue, front_page, prose
 from grader.pages.rebuild import asked_of
-from grader.pages.site import EXERCISE, PAGES
+from grader.pages.site import EXERCISE, EXERCISES, LISTS, PAGES, Page
 
 NO_HINTS = "<p>This exercise has no hints.</p>"
 
@@ -22,13 +24,15 @@ NO_HINTS = "<p>This exercise has no hints.</p>"
 class FirstPaint:
     """Writes the beginning of a page's body."""
 
-    def __init__(self, catalog: Catalog) -> None:
-        """Know the exercises."""
-        self._catalog = catalog
+    def __init__(self, catalog: Catalog, cookie: str) -> None:
+        """Know the exercises, and the cookie of whoever has begun."""
+        self._catalog, self._cookie = catalog, f"{cookie}="
         self._written: dict[tuple[str, str], bytes] = {}
 
     def of(self, scope: Scope) -> bytes:
-        """Return what the page at an address begins with; nothing where it is no exercise."""
+        """Return what the page at an address begins with; nothing where it is none of the students' pages."""
+        if scope["path"] in self._lists:
+            return self._lists[scope["path"]][self._cookie in Headers(scope=scope).get("cookie", "")]
         if scope["path"] != "/exercise":
             return b""
         asked = asked_of(scope.get("query_string", b""), EXERCISE).get("ex", "")
@@ -43,7 +47,7 @@ class FirstPaint:
         facts = escape(catalogue.facts(exercise))
         needs = '<p class="gym-needs">&nbsp;</p>' if exercise.spec.needs else ""
         said = f'<p class="gym-notice">{notice} <a href="/">All exercises</a></p>' if notice else ""
-        return f"""<div id="gym-first">{self._header}
+        return f"""<div id="gym-first">{header()}
 <div class="gym-title">{said}<div><h1>{name}</h1><p class="gym-sub">{facts}</p>{needs}</div></div>
 <div class="gym-first-desk"><main class="gym-first-left"><div class="gym-first-tabs">Statement</div>
 <div class="gym-text" id="gym-statement">{prose.to_html(exercise.statement)}</div></main>
@@ -51,10 +55,27 @@ class FirstPaint:
 <div class="gym-text" id="gym-hints" hidden>{hints(exercise.hints)}</div></div>"""
 
     @cached_property
-    def _header(self) -> str:
-        links = "".join(f'<a href="{page.path}">{page.title}</a>' for page in PAGES)
-        brand = '<a href="/" class="gym-brand">Attention Gym</a>'
-        return f'<header class="gym-header">{brand}<nav aria-label="Pages">{links}</nav></header>'
+    def _lists(self) -> dict[str, dict[bool, bytes]]:
+        return {page.path: self._written_both(page) for page in LISTS}
+
+    def _written_both(self, page: Page) -> dict[bool, bytes]:
+        return {known: self._written_list(page, known).encode() for known in (False, True)}
+
+    def _written_list(self, page: Page, known: bool) -> str:
+        title = f'<h1>{page.title}</h1><p class="gym-sub">This page is loading.</p>'
+        body = title if known or page is not EXERCISES else ""
+        if page is EXERCISES:
+            body += front_page.introduction(self._catalog, hidden=known) + front_page.shelves(self._catalog)
+        main = f'<main class="gym-page">{body}</main>'
+        return f'<div id="gym-first" data-until="{page.body}">{header(page.path)}{main}</div>'
+
+
+def header(here: str = "") -> str:
+    """Return the header with the link to the page at `here` marked, without what depends on who is asking."""
+    marked = {True: ' aria-current="page"', False: ""}
+    links = "".join(f'<a href="{page.path}"{marked[page.path == here]}>{page.title}</a>' for page in PAGES)
+    brand = '<a href="/" class="gym-brand">Attention Gym</a>'
+    return f'<header class="gym-header">{brand}<nav aria-label="Pages">{links}</nav></header>'
 
 
 def hints(texts: tuple[str, ...]) -> str:

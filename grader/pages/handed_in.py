@@ -13,12 +13,14 @@ from grader.pages.catalogue import numbered, tracks
 from grader.pages.identity import id_of, shown_name
 from grader.pages.marks import marks
 from grader.pages.wording import View, clean
+from grader.service.instructor import MOST_LISTED
 from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
 from grader.store.roster import CommonMistake
 
 Listed = dict[str, View]  # a list of submissions
 FLAGS = {"any": (Flag.LOOK, Flag.READY_MADE), Flag.LOOK.value: (Flag.LOOK,), Flag.READY_MADE.value: (Flag.READY_MADE,)}
 WORDS = {Flag.READY_MADE: "reaches for a ready-made step", Flag.LOOK: "holds something unusual"}
+CUT = f"These are the newest {MOST_LISTED}. Choose an exercise or a mistake to see older ones."
 BACK: View = {"href": "/teach/", "text": "Gradebook"}
 
 
@@ -100,6 +102,7 @@ def list_view(
             {**_line(one, catalog, named=owner is None), "compare": compared.get(one.attempt.id)} for one in found
         ],
         "text": "None." if narrowed else "No submissions yet.",
+        "note": CUT if len(found) >= MOST_LISTED else "",
         "back": BACK,
         "filters": _filters(asked, catalog, mistakes),
         "student": owner.id if owner else None,

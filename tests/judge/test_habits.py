@@ -92,8 +92,10 @@ HABITS = {
     "a notebook's prompts": Habit("In [1]: import torch\n", "Line 1 begins with the prompt of a notebook", 1),
     "Python's prompts": Habit(">>> import torch\n>>> x = 1\n", "Line 1 begins with `>>>`, the prompt of Python", 1),
     "magics": Habit("%matplotlib inline\n!pip install torch\n" + RIGHT, "", status=GRADED),
-    "a block of Markdown": Habit(f"```python\n{RIGHT}```\n", "Line 1 is Markdown (```), not Python", 1),
-    "a chat": Habit(f"Here is the code:\n\n```python\n{RIGHT}```\n", "Line 3 is Markdown (```), not Python", 3),
+    "a block of Markdown": Habit(f"```python\n{RIGHT}```\n", "Line 1 is Markdown (three backquotes), not Python", 1),
+    "a chat": Habit(
+        f"Here is the code:\n\n```python\n{RIGHT}```\n", "Line 3 is Markdown (three backquotes), not Python", 3
+    ),
     "a forgotten return": Habit(ending("self.dropout(weights) @ v"), "Nothing is returned: see line 13", 13, GRADED),
     "an endless loop": Habit(before("while True: pass"), "The time was over in line 18", 18, Status.TIMEOUT),
     "an endless loop below": Habit(RIGHT + "while True: pass\n", "The time was over in line 19", 19, Status.TIMEOUT),
@@ -223,6 +225,22 @@ def test_the_first_sentence_says_what_to_do(habit: Habit, box: Box) -> None:
     assert [mark["line"] for mark in view["marks"][:1]] == ([habit.line] if habit.line else view["marks"][:1] and [1])
     assert "same as in" not in first.lower()
     assert not any(f"{case.name}/" in json.dumps(view) for case in EXERCISE.spec.cases)
+
+
+@pytest.mark.parametrize(
+    ("source", "when"),
+    [
+        ("def softmax(x, dim=-1):\n    while True: pass\n", "In the case"),
+        ("def softmax(x, dim=-1):\n    return x\nwhile True: pass\n", "While your file was being loaded"),
+    ],
+    ids=["in the first call", "below"],
+)
+def test_a_loop_is_placed_where_it_runs(source: str, when: str, box: Box) -> None:
+    """A function whose first call does not end was loaded all the same; a demonstration was blamed for it."""
+    brief = with_limits(Catalog.load()["softmax"], cpu_seconds=3.0)
+    causes = report_view(grade(brief, source, seed=3, box=box))["causes"]
+
+    assert [when in cause["message"] for cause in causes] == [True]
 
 
 @pytest.mark.parametrize("exercise", sorted(Catalog.load()))

@@ -166,6 +166,8 @@ def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on("dialog", lambda dialog: (errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("console", lambda line: errors.append(f"{line.text} {line.location}") if line.type == "error" else None)
         page.goto(path)
+        if page.locator("#gym-first[data-until]").count():  # what stands there until the scripts have drawn the list
+            page.wait_for_selector("#gym-first", state="detached")
         return page
 
     yield visit

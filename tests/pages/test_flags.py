@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
@@ -10,6 +11,7 @@ from grader.pages.handed_in import Asked, list_view
 from grader.pages.lists import attempts_view, work_view
 from grader.pages.render import clues, report_view
 from grader.pages.wording import pack
+from grader.service.instructor import MOST_LISTED
 from grader.store.records import Attempt, ListedAttempt, Role, State, Status, SubmissionId, User, UserId
 from tests.pages.conftest import SECONDS, wait_for
 from tests.pages.samples import HOSTILE, failed_report
@@ -108,3 +110,21 @@ def test_an_instructor_finds_what_a_student_handed_in(site, open_page, person):
     expect(desk.get_by_role("heading", name="A step that this exercise asks you to write")).to_be_visible()
     expect(desk.locator(".gym-clues")).to_contain_text("Line 5, in softmax: torch.softmax was called and blocked")
     assert "cheat" not in desk.locator("body").inner_text().lower()
+
+
+@pytest.mark.parametrize(("found", "told"), [(MOST_LISTED - 1, False), (MOST_LISTED, True)])
+def test_a_list_that_is_cut_says_so(found: int, told: bool) -> None:
+    """With a large class, older submissions were missing without a word."""
+    entry = ListedAttempt(_attempt("s9", Flag.NONE), UserId(3), "Ada")
+    view = list_view(Asked(), [entry] * found, Catalog([]), [], owner=None)
+
+    assert (f"the newest {MOST_LISTED}" in str(view["note"])) is told
+
+
+def test_the_end_of_a_list_is_told_on_the_page(open_page) -> None:
+    """The sentence stands above the submissions."""
+    page = open_page("/")
+    view = {"wide": True, "title": "All", "note": "The newest.", "rows": [], "text": "None."}
+    page.evaluate("(view) => document.body.append(gym.parts.attempts(view))", view)
+
+    expect(page.get_by_text("The newest.")).to_be_visible()

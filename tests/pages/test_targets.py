@@ -112,3 +112,18 @@ def test_main_actions_are_large(open_page):
             expect(target).to_be_visible()
             box = target.bounding_box()
             assert min(box["width"], box["height"]) >= MAIN, (path, box)
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 844, 1024, 1280])
+def test_tabs_and_a_long_name_fit(open_page, person, width: int):
+    """A phone on its side showed half of the last tab, and a name was cut without a sign of it."""
+    who = person(f"Christopher-Alexander Montgomery {width}")
+    page = ready(open_page("/exercise?ex=softmax", who, viewport={"width": width, "height": 390}))
+    tabs = page.get_by_role("tablist")
+    name = page.locator(".gym-name")
+
+    assert tabs.evaluate("(node) => node.lastChild.getBoundingClientRect().right <= node.getBoundingClientRect().right")
+    assert name.evaluate("(node) => [getComputedStyle(node).display, getComputedStyle(node).textOverflow]") == [
+        "block",
+        "ellipsis",
+    ]

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 from grader.exercise.catalog import Catalog
 from grader.pages import prose
 from grader.pages.bundles import ASSETS, FILES
+from grader.pages.site import LISTS, PAGES, Page
 from tests.pages.conftest import Site
 from tests.pages.test_journeys import EXERCISE, ready
 
@@ -95,6 +96,46 @@ def test_an_exercise_is_read_without_any_script(site: Site, browser: Browser, as
     expect(page.locator(".gym-first-code")).to_contain_text(known.starter.splitlines()[0])
     expect(page.get_by_text("There is no such exercise")).to_have_count(0 if asked in catalog else 1)
     context.close()
+
+
+def test_the_front_page_is_read_without_any_script(site: Site, browser: Browser):
+    """What this is, and a link to every exercise: on a slow phone the scripts take seconds, and the page was empty."""
+    catalog = Catalog.load()
+    context = browser.new_context(base_url=site.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Understand attention by writing it")
+    expect(page.get_by_text("No account is needed.")).to_be_visible()
+    for exercise in catalog.values():
+        link = page.locator(f'.gym-card-link[href="/exercise?ex={exercise.id}"]')
+        expect(link).to_contain_text(exercise.title)
+    context.close()
+
+
+@pytest.mark.parametrize("listed", LISTS, ids=lambda page: page.event)
+def test_a_list_has_its_header_before_any_script(site: Site, visitor, listed: Page):
+    """Where this is, in the tab too, and where else one can go; nothing in it depends on who is asking."""
+    with visitor() as guest:
+        text = guest.get(listed.path).text
+    first = text.partition('<div id="gym-first"')[2].partition("</main>")[0]
+
+    assert [page.title for page in PAGES if f">{page.title}</a>" not in first] == []
+    assert "<h1>" in first
+    assert f"<title>{listed.title} · Attention Gym</title>" in text.partition("</head>")[0]
+
+
+def test_what_is_read_before_the_scripts_gives_way_to_them(open_page, person):
+    """One heading and one header are left, for a guest and for a student."""
+    phone = {"viewport": {"width": 390, "height": 844}}
+    guest = open_page("/", **phone)
+    expect(guest.locator("#gym-first")).to_have_count(0)
+    expect(guest.locator("h1")).to_have_text(["Understand attention by writing it"])
+    expect(guest.locator(".gym-header")).to_have_count(1)
+
+    student = open_page("/work", person(), **phone)
+    expect(student.locator("#gym-first")).to_have_count(0)
+    expect(student.locator("h1")).to_have_text(["My work"])
 
 
 def test_a_page_is_light_and_nothing_in_it_jumps(site: Site, browser: Browser):

@@ -38,15 +38,16 @@
       if (!gym.parts[name]) { addEventListener("gym:more", draw, { once: true }); return; } // the editor's script comes later
       const drawn = gym.parts[name](JSON.parse(props.value), trigger, element);
       if (drawn) element.replaceChildren(drawn);
+      if (document.getElementById("gym-first")?.dataset.until === name) gym.ready();
     };
     gym.place(name, element);
     watch("value", draw);
     draw();
   };
 
-  /* ---- what the server wrote into the page of an exercise, which stands there until Gradio is up ---- */
+  /* ---- what the server wrote into the page, which stands there until Gradio is up ---- */
   const texts = {};
-  const text = (name) => {
+  const text = (gym.text = (name) => {
     const written = document.getElementById("gym-" + name);
     if (!texts[name] && written) {
       texts[name] = written.cloneNode(true);
@@ -55,11 +56,11 @@
       gym.soften(texts[name]);
     }
     return texts[name];
-  };
+  });
   gym.parts.statement = () => text("statement");
   gym.parts.hints = () => text("hints");
   gym.ready = () => {
-    for (const name of ["statement", "hints"]) text(name);
+    for (const name of ["statement", "hints", "hero"]) text(name);
     document.getElementById("gym-first")?.remove();
   };
 

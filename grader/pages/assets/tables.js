@@ -34,45 +34,15 @@
       one.score && !one.solved ? h("span", { class: "gym-card-score" }, one.score) : null);
 
   /* On a small screen only the track of the next exercise is open: forty cards are a wall. */
+  const opened = (name) => [...document.querySelectorAll("#gym-first .gym-track[open] h2")].some((head) => head.textContent === name);
   const track = (one, all) =>
-    h("details", { class: "gym-track", open: one.open || innerWidth >= 768 },
+    h("details", { class: "gym-track", open: one.open || innerWidth >= 768 || opened(one.name) },
       h("summary", {}, h("h2", {}, one.name), all && bar(one.share), one.done && h("span", { class: "gym-tick", role: "img", "aria-label": "all solved" }, "✓"), h("span", { class: "gym-count" }, one.count)),
       h("ul", { class: "gym-cards" }, one.exercises.map(card)));
 
-  /* What this is, for somebody who has done nothing yet: a wrong answer as its report shows it. */
-  // A browser takes a control of which 32 pixels are in view for visible; whoever uses keys sees the whole of it.
-  const whole = ({ target }) => { if (target.matches(":focus-visible")) target.scrollIntoView({ block: "nearest", inline: "nearest" }); };
-
-  const SIZE = 7;
-  const map = () => {
-    const grid = h("div", { class: "gym-hero-map", role: "img", "aria-label": "A map of attention weights; one cell to the right of the diagonal is marked as wrong in each row." });
-    for (let row = 0; row < SIZE; row++) {
-      for (let column = 0; column < SIZE; column++) {
-        const cell = h("i", { class: column === row + 1 ? "gym-wrong" : column > row ? "gym-empty-cell" : "" });
-        const weight = column > row + 1 ? 0 : (1 + ((row * 5 + column * 3) % 4)) / (row + 3);
-        cell.style.setProperty("--weight", String(Math.min(weight, 1)));
-        grid.append(cell);
-      }
-    }
-    return grid;
-  };
-
-  const hero = (view) =>
-    h("section", { class: "gym-hero" },
-      h("div", {},
-        h("h1", {}, "Understand attention by writing it"),
-        h("p", {}, `${view.count} short exercises in PyTorch, from softmax to multi-head attention, positions and FlashAttention. Write a few lines, press a button, and see within a second what your code does.`),
-        h("p", {}, "If something is wrong, you are told which mistake it is, which line it is in, and which weights show it."),
-        h("div", { class: "gym-hero-begin" },
-          view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, "Start with " + view.next.text),
-          h("span", { class: "gym-sub" }, "No account is needed."))),
-      h("figure", { class: "gym-card-box" },
-        h("figcaption", {}, h("p", { class: "gym-cause-kind" }, "What went wrong"), h("h2", {}, "Your mask starts one position too late."), h("p", { class: "gym-sub" }, "Your results become wrong at line 17.")),
-        map()));
-
   gym.parts.exercises = (view) =>
     h("div", { class: "gym-page" },
-      view.begun ? h("h1", {}, view.title) : hero(view),
+      view.begun ? h("h1", {}, view.title) : gym.text("hero"),
       view.begun && h("div", { class: "gym-lead" },
         h("p", { class: "gym-sub" }, view.text), bar(view.share),
         view.next && h("a", { href: view.next.href, class: "gym-button gym-strong" }, "Continue with " + view.next.text)),
@@ -137,6 +107,9 @@
     if (y === null) return -1;
     return (typeof x === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true })) * (down ? -1 : 1);
   });
+
+  // A browser takes a control of which 32 pixels are in view for visible; whoever uses keys sees the whole of it.
+  const whole = ({ target }) => { if (target.matches(":focus-visible")) target.scrollIntoView({ block: "nearest", inline: "nearest" }); };
 
   /* A table with a fixed head and first column; a click on a head sorts, the search box keeps what matches. */
   gym.table = (view, choose) => {
@@ -203,6 +176,7 @@
         h("button", { type: "submit", class: "gym-button" }, "Link for a new password"), " ",
         h("a", { class: "gym-button", href: "/teach/member?person=" + view.student }, "Role and membership")),
       view.join && h("p", { class: "gym-sub" }, h("a", { class: "gym-button", href: view.join.href }, view.join.text)),
+      view.note && h("p", { class: "gym-sub" }, view.note),
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
           h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, gym.words(row.text))),
