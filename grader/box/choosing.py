@@ -126,7 +126,7 @@ class Part:
         """Return the places that are tried for a weight, the doubts about each added to its rarity."""
         weight, named = self._members[name], self._named.get(name)
         listed = self._lister.of(weight, {piece.path for piece in named} if named and not wanted else ())
-        asked = [option for option in listed if option.key == wanted]
+        asked = [o for o in listed if o.key == wanted] or [o for o in listed if wanted in o.keys_by_heads]
         if asked:
             return asked[:1]
         if named is not None:

@@ -147,6 +147,26 @@ def axes(shape: tuple[int, ...], index: tuple[int | None, ...]) -> View:
     return view
 
 
+def span(start: int, count: int) -> View:
+    """Show `count` outputs of (all parts, in) as (in, count), or `count` entries of a bias."""
+
+    def view(parameter: Tensor) -> Tensor:
+        part = parameter[start : start + count]
+        return part.T if part.dim() > 1 else part
+
+    return view
+
+
+def flat(view: View) -> View:
+    """Show a bias, however many axes it has, through a view that is made for one axis."""
+    return lambda parameter: view(parameter.reshape(-1))
+
+
+def within(index: int, view: View) -> View:
+    """Show one matrix of a stack through a view that is made for a matrix."""
+    return lambda parameter: view(parameter[index])
+
+
 def flipped(view: View) -> View:
     """Show (in, all parts) through a view that is made for (all parts, in)."""
     return lambda parameter: view(parameter.T)

@@ -6,12 +6,13 @@ that a shape does not tell: a fused projection may have its axes (parts, heads, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from torch import nn
 
 from grader.box import layouts
+from grader.box.blocks import Blocks, grouped
 from grader.box.inventory import Inventory
 from grader.box.layouts import Piece, View
 from grader.box.plan import Holding, Weight
@@ -31,7 +32,9 @@ class Lister:
             if not path.endswith(".bias")
         ]
         projections = [weight for weight in weights if weight.holding is Holding.PROJECTION]
-        self._shared = Sharer([p for p in self._parameters if p.owner != "table"], projections, self._heads)
+        matrices = [p for p in self._parameters if p.owner != "table"]
+        self._shared = Sharer(matrices, projections, self._heads)
+        self._blocks = Blocks(matrices, projections, self._shared)
 
     def of(self, weight: Weight, within: Collection[str] = ()) -> list[Option]:
         """Return every place where `weight` may lie, in the order of construction.
@@ -45,7 +48,8 @@ class Lister:
         if weight.holding is Holding.EXACT:
             return []
         own = [option for p in allowed if p.owner != "table" for option in self._own(weight, p)]
-        return [*own, *self._by_heads(weight, allowed), *self._shared.of(weight, within)]
+        by_heads = self._by_heads(weight, allowed)
+        return [*own, *by_heads, *self._shared.of(weight, within), *self._blocks.of(weight, within)]
 
     def _own(self, weight: Weight, p: Parameter) -> Iterator[Option]:
         """Yield the layouts of a parameter that holds `weight` alone."""
@@ -74,20 +78,12 @@ class Lister:
             return
         width = (size_in if joins else size_out) // self._heads
         block = replace(weight, matrix=weight.matrix[:width] if joins else weight.matrix[:, :width], heads=1)
-        for members in _groups(allowed):
+        for members in grouped(allowed):
             choices = [{o.layout: o for o in self._own(block, p)} for p in members]
             if len(members) == self._heads:
                 common = (layout for layout in choices[0] if all(layout in choice for choice in choices))
                 lay = _in_rows if joins else _in_blocks
                 yield from (lay([choice[layout] for choice in choices], width) for layout in common)
-
-
-def _groups(parameters: Iterable[Parameter]) -> Iterable[list[Parameter]]:
-    """Return the parameters whose paths differ in the number of a head alone."""
-    groups: dict[str, list[Parameter]] = {}
-    for p in parameters:
-        groups.setdefault(layouts.pattern(p.path), []).append(p)
-    return groups.values()
 
 
 _NOTES = {"T": "", "N": "", "flip": "the other way round", "ohd": "transposed", "ihd": "heads on a separate axis"}

@@ -27,6 +27,7 @@ _NO_PYTHON = frozenset(
 )
 _TEXT = r"""('(?:[^'\\\n]++|\\.)*+'|"(?:[^"\\\n]++|\\.)*+")"""  # as nbconvert writes one: no prefix, on one line
 _PACKED = re.compile(rf"^get_ipython\(\)\.run_cell_magic\({_TEXT}, {_TEXT}, {_TEXT}\)[ \t]*$", re.MULTILINE)
+_FUTURE = re.compile(r"^from __future__ import \w+(?:, ?\w+)*+", re.MULTILINE)
 _SKIPPED = "pass  # "
 _RUNS = re.compile(r"%time[ \t]++(?=\S)")
 
@@ -171,7 +172,11 @@ def _is_str(line: object) -> bool:
 
 
 def _joined(cells: list[tuple[int, str]]) -> str:
-    return "".join(f"{_HEAD.format(number)}\n{source.rstrip()}\n" for number, source in cells)
+    text = "".join(f"{_HEAD.format(number)}\n{source.rstrip()}\n" for number, source in cells)
+    if not (future := list(_FUTURE.finditer(text))):
+        return text
+    first = "; ".join(dict.fromkeys(found[0] for found in future))  # Python wants them there, IPython in any cell
+    return f"{first}\n{_FUTURE.sub('pass', text)}"
 
 
 def _end_of_line(text: str, start: int) -> int:

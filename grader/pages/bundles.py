@@ -68,7 +68,7 @@ class Bundles:
         metas += "".join(f'<meta name="gym-{Path(n).stem}" content="{self._address(n)}">' for n in _LATER)
         style = f'<link rel="stylesheet" href="{self._address("gym.css")}">'
         last = self._script(_LAST[path]) if path in _LAST else ""
-        title = f"<title>{_TITLES[path]}</title>" if path in _TITLES else ""  # Gradio's page has none before its scripts
+        title = f"<title>{_TITLES[path]}</title>" if path in _TITLES else ""  # Gradio's scripts come later with theirs
         return f"{title}{_COLOURS}{self._script('gym.js')}".encode(), f"{style}{metas}{last}".encode()
 
     def _script(self, name: str) -> str:

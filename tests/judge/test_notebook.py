@@ -44,6 +44,17 @@ def test_a_notebook_earns_what_its_code_earns() -> None:
     assert report.advice[0].startswith("2 IPython lines")
 
 
+def test_a_later_cell_may_import_from_the_future() -> None:
+    """IPython takes that in any cell; the lines of the cells stay as they are told."""
+    future = "from __future__ import annotations  # for types\n"
+
+    right = _grade(_notebook("import torch", future + _SOFTMAX))
+    wrong = _grade(_notebook("import torch", future + "z = y\n" + _SOFTMAX.replace("return", "z; return")))
+
+    assert right.score == 100
+    assert "line 2 of cell 2" in wrong.reason
+
+
 def test_an_error_is_told_by_its_cell() -> None:
     """Line 2 of the third cell is called so, though text cells are counted and joined away."""
     book = json.loads(_notebook("import torch", "words", "x = 1\ny = z\n" + _SOFTMAX.replace("return", "y; return")))
