@@ -17,6 +17,7 @@ from grader.exercise.inputs import Case
 TRAINED = Path(__file__).parent / "model.safetensors"
 SIZES = {"vocab_size": 12, "width": 24, "num_heads": 3, "num_layers": 2, "time": 12}  # of the trained model
 PATTERNS = ("previous", "next", "self", "first", "uniform")
+THIRD = 0.345  # with 0.96 or more in another query, the mean is above 0.65
 BOLD = 8.0  # factor on an untrained model's queries, so that its heads are not all uniform
 
 
@@ -76,6 +77,22 @@ def edges(case: Case, generator: torch.Generator) -> Case:
         stray = anywhere[:, query]
         stray[:, [0, max(query - 1, 0), query, min(query + 1, words - 1)]] = 0.0
         weights[:, query] = stray / stray.sum(dim=-1, keepdim=True)
+    return replace(made, arguments={**made.arguments, "weights": weights})
+
+
+def edges_of_a_few(case: Case, generator: torch.Generator) -> Case:
+    """Make such heads of five words, in which each of the two queries that count gives half of the heads their name.
+
+    One of them gives nearly all to the pattern, the other a third. With one query more, or with one less, the mean is
+    below one half.
+    """
+    made = edges(case, generator)
+    weights = _tensor(made, "weights")
+    for head, table in enumerate(weights):
+        weak = table[2 + head % 2]
+        key = int(weak.argmax())
+        weak *= (1 - THIRD) / (1 - weak[key])
+        weak[key] = THIRD
     return replace(made, arguments={**made.arguments, "weights": weights})
 
 

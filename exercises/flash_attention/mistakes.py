@@ -98,10 +98,10 @@ def no_peak_at_all(peak: Tensor, scores: Tensor) -> Tensor:
 
 @mistake(replaces="start", dimension="numerics")
 def peak_begins_at_zero(queries: Tensor, values: Tensor) -> State:
-    """Your maximum starts at zero.
+    """Your maximum does not start low enough.
 
-    This works as long as a row has a positive score. If all scores are far below zero, every exponential is zero, and
-    zero divided by zero is NaN. Which number is below every score?
+    It starts at zero, or at a number such as -10000. This works as long as a row has a score above that. If all scores
+    are far below it, every exponential is zero, and zero divided by zero is NaN. Which number is below every score?
     """
     peak = queries.new_zeros(queries.shape[:-1])
     return peak, torch.zeros_like(peak), queries.new_zeros(*queries.shape[:-1], values.shape[-1])

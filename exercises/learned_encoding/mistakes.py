@@ -76,6 +76,15 @@ def begins_with_one_number(table: nn.Embedding) -> None:
 
 
 @mistake(replaces="begin", dimension="numerics")
+def deviation_from_the_width(table: nn.Embedding) -> None:
+    """Your standard deviation is one over the root of `d_model`.
+
+    That is usual for the weights of a layer. Here it is 0.02 for every width.
+    """
+    nn.init.normal_(table.weight, std=table.embedding_dim**-0.5)
+
+
+@mistake(replaces="begin", dimension="numerics")
 def begins_like_a_layer(table: nn.Embedding) -> None:
     """The scale of your initial table depends on its size.
 

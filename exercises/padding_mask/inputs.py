@@ -9,6 +9,8 @@ from torch import Tensor
 
 from grader.exercise.inputs import Case
 
+HUGE = 2**32  # 0 in any smaller type of integers
+
 
 def padded_tails(case: Case, generator: torch.Generator) -> Case:
     """Pad sentences at the end; the first one is as long as the batch, each next one shorter."""
@@ -20,11 +22,18 @@ def padded_tails(case: Case, generator: torch.Generator) -> Case:
 
 
 def padded_front(case: Case, generator: torch.Generator) -> Case:
-    """Pad sentences at the beginning, and give the last word of each a negative id."""
+    """Pad sentences at the beginning, and give the last two words of each a huge id and a negative one."""
     seq = _words(case)
-    seq[:, -1] = -3
+    seq[:, -2], seq[:, -1] = HUGE, -3
     for row in range(len(seq)):
         seq[row, : row + 1] = _padding(case)
+    return replace(case, arguments={**case.arguments, "seq": seq})
+
+
+def padded_anywhere(case: Case, generator: torch.Generator) -> Case:
+    """Put padding at both ends of sentences and between their words, one of which has its id with the other sign."""
+    seq = _words(case)
+    seq[:, [0, 3, -1]], seq[:, 1] = _padding(case), -_padding(case)
     return replace(case, arguments={**case.arguments, "seq": seq})
 
 

@@ -158,12 +158,10 @@ def _draw(entry: InputSpec, sizes: Sizes, draw: torch.Generator) -> Argument:
     if entry.kind == "tokens":
         (below,) = shape_of((entry.high,), sizes)
         return torch.randint(entry.low, below, shape, generator=draw)
-    mask = torch.ones(shape, dtype=torch.bool)
-    if entry.kind in ("causal", "causal_padding"):
-        mask = mask.tril()
-    if entry.kind in ("padding", "causal_padding"):
-        mask = mask & _padding(shape)
-    return mask
+    if entry.kind == "padding":
+        return _padding(shape, first=0)
+    causal = torch.ones(shape, dtype=torch.bool).tril()
+    return causal & _padding(shape, first=1) if entry.kind == "causal_padding" else causal
 
 
 def _function(name: str) -> Function:
@@ -172,10 +170,16 @@ def _function(name: str) -> Function:
     return Function(name)
 
 
-def _padding(shape: tuple[int, ...]) -> Tensor:
-    """Return a mask that hides a tail of the keys, of another length for each index of the first axis."""
+def _padding(shape: tuple[int, ...], *, first: int) -> Tensor:
+    """Return a mask that hides some keys, another number of them for each index of the first axis.
+
+    At odd indices they are the keys from `first` on, at even ones the last keys: what is visible is then not always the
+    beginning, and how much of it there is does not tell where. With a causal mask key 0 has to stay.
+    """
     keys = shape[-1]
     rows = shape[0] if len(shape) > 1 else 1
-    kept = torch.tensor([max(1, keys - 1 - row % max(keys - 2, 1)) for row in range(rows)])
-    allowed = torch.arange(keys) < kept[:, None]  # (rows, keys)
+    hidden = torch.tensor([keys - max(1, keys - 1 - row % max(keys - 2, 1)) for row in range(rows)])[:, None]
+    places = torch.arange(keys)
+    behind, between = places < keys - hidden, (places < first) | (places >= first + hidden)
+    allowed = torch.where(torch.arange(rows)[:, None] % 2 == 1, between, behind)  # (rows, keys)
     return allowed.view(rows, *(1 for _ in shape[1:-1]), keys) if len(shape) > 1 else allowed[0]

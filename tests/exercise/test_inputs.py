@@ -114,6 +114,16 @@ def test_padding_hides_something_different_in_each_row() -> None:
     assert max(lengths) < 6
 
 
+@pytest.mark.parametrize(("kind", "first"), [("padding", 0), ("causal_padding", 1)])
+def test_padding_is_not_always_at_the_end(kind: str, first: int) -> None:
+    """Else code that only counts how many keys a row sees, or always opens key 0, would pass for right."""
+    mask = _mask(kind, 2, 6)
+
+    assert isinstance(mask, Tensor)
+    assert not bool(mask[1, ..., first].any())
+    assert bool(mask[1, 0, -1, -1])
+
+
 def test_no_mask_is_none() -> None:
     """The argument is there, and it is None."""
     assert _mask("none", 2, 3) is None

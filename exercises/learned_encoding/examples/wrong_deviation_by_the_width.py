@@ -1,0 +1,16 @@
+# verdict: loses numerics
+# diagnosis: deviation_from_the_width
+import torch
+from torch import nn
+
+
+class LearnedPositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=512, dropout=0.1):
+        super().__init__()
+        self.position_embeddings = nn.Embedding(max_len, d_model)
+        nn.init.normal_(self.position_embeddings.weight, std=d_model**-0.5)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        places = torch.arange(x.shape[1], device=x.device)
+        return self.dropout(x + self.position_embeddings(places))
