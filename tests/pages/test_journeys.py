@@ -200,6 +200,7 @@ def test_heads_and_differences_can_be_looked_at(open_page, person, site):
     who = person()
     wrong = (EXERCISES / "multi_head_attention" / "examples" / "wrong_added_mask.py").read_text(encoding="utf-8")
     page = ready(open_page("/exercise?ex=multi_head_attention", who))
+    page.evaluate("() => { const make = gym.parts.report; gym.parts.report = (...all) => make(...(last = all)); }")
     write(page, wrong)
     page.keyboard.press("Control+Enter")
     figure = page.locator("figure.gym-map").first
@@ -210,6 +211,12 @@ def test_heads_and_differences_can_be_looked_at(open_page, person, site):
     expect(figure.get_by_role("button", name="head 1")).to_have_attribute("aria-pressed", "true")
     expect(figure.get_by_role("button", name="Yours")).to_have_attribute("aria-pressed", "false")
     expect(figure.locator("output")).to_contain_text(re.compile(r"row 0, column 0: yours \d\.\d+, expected 1\.000"))
+
+    # As when the cause comes later than the verdict.
+    page.evaluate("gym.redraw(last[2], () => gym.parts.report(...last))")
+    page.keyboard.press("ArrowRight")
+    expect(figure.get_by_role("button", name="head 1")).to_have_attribute("aria-pressed", "true")
+    expect(figure.locator("output")).to_contain_text("row 0, column 1")
 
 
 def test_a_curve_is_read_by_keys(open_page, person):

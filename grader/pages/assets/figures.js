@@ -209,7 +209,7 @@
     });
     const leave = () => { state.at = null; draw(); };
     canvas.addEventListener("pointerleave", leave);
-    canvas.addEventListener("blur", leave);
+    canvas.addEventListener("blur", () => setTimeout(() => { if (document.activeElement !== canvas) leave(); })); // not while it is moved
     new ResizeObserver(draw).observe(canvas);
     document.addEventListener("gym:theme", draw);
     const kinds = Object.keys(VIEWS);

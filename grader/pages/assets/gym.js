@@ -31,13 +31,19 @@
 
   gym.paragraphs = (text) => String(text).split(/\n\s*\n/).map((part) => h("p", {}, gym.rich(part)));
 
+  /* What stays in a part that is drawn again, and had the focus, has it again. */
+  gym.redraw = (element, make) => {
+    const held = document.activeElement, drawn = make();
+    if (drawn) element.replaceChildren(drawn);
+    if (held !== document.activeElement && element.contains(held)) held.focus({ preventScroll: true });
+  };
+
   /* Draws a part of the page again whenever the server sends it a new value, a line of JSON. */
   gym.mount = (name, element, props, trigger, watch) => {
     const draw = () => {
       if (!props.value) return;
       if (!gym.parts[name]) { addEventListener("gym:more", draw, { once: true }); return; } // the editor's script comes later
-      const drawn = gym.parts[name](JSON.parse(props.value), trigger, element);
-      if (drawn) element.replaceChildren(drawn);
+      gym.redraw(element, () => gym.parts[name](JSON.parse(props.value), trigger, element));
       if (document.getElementById("gym-first")?.dataset.until === name) gym.ready();
     };
     gym.place(name, element);
