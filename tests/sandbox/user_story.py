@@ -119,10 +119,16 @@ def runs_of(process: int | str) -> Iterator[int]:
 
 
 def end_the_stock(forking: int) -> None:
-    """End the children that wait for a job, of a zygote that can fork no others."""
-    while waiting := children_of(forking):
-        for child in waiting:
-            os.kill(child, signal.SIGKILL)
+    """End the children that wait for a job, of a zygote that can fork no others.
+
+    One that was being forked when this became so appears later.
+    """
+    seen = time.monotonic()
+    while (now := time.monotonic()) < seen + 0.2:
+        for child in children_of(forking):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            seen = now
         time.sleep(0.001)
 
 
