@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import dis
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator
 from types import CodeType, TracebackType
 
@@ -45,7 +46,8 @@ def goes_on(
         stand_in: provides what an error was raised for the want of, and says whether it could.
     """
     wanted = _wanted(tree.body, code, needed)
-    place = _at(_position(error.__traceback__), tree.body)
+    position = _position(error.__traceback__)
+    place = bisect_right(_ends(tree.body), position) if position is not None else len(tree.body)
     matters = [i for i, node in enumerate(tree.body) if i > place and _may_define(node, wanted, known)]
     raised: BaseException | None = error
     for node in tree.body[place : max(matters, default=place) + 1]:
@@ -85,9 +87,10 @@ def _read(code: CodeType) -> Iterator[str]:
 def _wanted(body: list[ast.stmt], code: CodeType, needed: Collection[str]) -> set[str]:
     """Return the entry points, and every name that is read where one of these is given its value."""
     reads: list[set[str]] = [set() for _ in body]
+    ends = _ends(body)
     for step in dis.get_instructions(code):
         found = step.positions
-        place = _at((found.lineno or 0, found.col_offset or 0), body) if found is not None else len(body)
+        place = bisect_right(ends, (found.lineno or 0, found.col_offset or 0)) if found is not None else len(body)
         if place < len(body) and step.opname in _READS:
             reads[place].add(step.argval)
         elif place < len(body) and isinstance(step.argval, CodeType):
@@ -134,12 +137,9 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _at(position: _Position | None, body: list[ast.stmt]) -> int:
-    """Return the place of the statement at a position; the number of all statements where there is none."""
-    if position is None:
-        return len(body)
-    ends = ((node.end_lineno or node.lineno, node.end_col_offset or 0) for node in body)
-    return next((i for i, end in enumerate(ends) if position < end), len(body))
+def _ends(body: list[ast.stmt]) -> list[_Position]:
+    """Return where each statement ends, in order; `bisect_right` then gives the statement at a position."""
+    return [(node.end_lineno or node.lineno, node.end_col_offset or 0) for node in body]
 
 
 def _position(trace: TracebackType | None) -> _Position | None:

@@ -100,7 +100,7 @@ def attempt(
     `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
     """
     bounded = while_there_is_time(run, _MOST_SECONDS, of=attrgetter("cpu_seconds"))
-    bounded = while_there_is_time(bounded, 2 * wall_seconds)  # once would hang a verdict on how busy the machine is
+    bounded = while_there_is_time(bounded, 2 * wall_seconds)  # with once, a busy machine could change a verdict
 
     def in_cells(plan: Plan, source: str) -> Run:
         return _in_cells(bounded(plan, source), text)

@@ -1,4 +1,4 @@
-"""Objects that live for ever, and that no search through objects finds; one through memory, until they are spoilt."""
+"""Objects that are never freed. A search through objects finds none of them; one through memory does until `erase`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def found(address: int) -> Any:
     return ctypes.cast(address, ctypes.py_object).value
 
 
-def spoil(address: int) -> None:
+def erase(address: int) -> None:
     """Empty the object that was hidden at `address`: who reads through all memory finds nothing to be used there.
 
     Only for an object that nobody else refers to.

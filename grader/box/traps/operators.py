@@ -8,7 +8,7 @@ from typing import Any
 
 from grader.box.traps.alarm import Alarm
 from grader.box.traps.groups import Group, base
-from grader.box.traps.hiding import found, hide, spoil
+from grader.box.traps.hiding import erase, found, hide
 
 # These end at another kernel of the same operation, or give no numbers.
 _HARMLESS = ("Meta", "Autocast", "ADInplaceOrView", "Functionalize", "NestedTensorHPU", "NestedTensorMeta")
@@ -52,7 +52,7 @@ class Operators:
         They are immortal, and to forget where they lie is not enough: NumPy reads and writes any address.
         """
         for address in self._libraries:
-            spoil(address)
+            erase(address)
         self._libraries.clear()
 
 
