@@ -110,6 +110,20 @@ def test_lists_in_tabs_that_were_never_opened_are_up_to_date(open_page, person):
         expect(page.get_by_role("button", name=re.compile(r"Attempt \d"))).to_have_count(number)
 
 
+def test_a_page_does_not_move_under_a_pointer_that_presses(open_page, person):
+    """A verdict is brought into view, but not while a click is being made elsewhere: it would be lost."""
+    page = ready(open_page(EXERCISE, person(), viewport={"width": 1280, "height": 560}))
+    write(page, LATE_MASK)
+    page.get_by_role("button", name="Run checks").click()
+    page.get_by_role("tab", name="My attempts").hover()
+    page.mouse.down()
+    expect(page.get_by_role("heading", name="Not accepted yet", exact=True)).to_be_visible()
+    page.wait_for_timeout(300)  # longer than a page waits before it moves
+    page.mouse.up()
+
+    expect(page.get_by_role("button", name="Attempt 1")).to_be_visible()
+
+
 def test_a_stream_that_breaks_is_taken_up_again(site, browser, person):
     """The browser connects anew by itself, and the page goes on where things stand."""
     context = browser.new_context(base_url=site.url, reduced_motion="reduce")

@@ -68,10 +68,10 @@
   /* What somebody who has pressed a button must not miss stands in view; the bar at the bottom of a phone covers the rest. */
   let told = "";
   const bring = (view, element) => {
-    if (view.look && view.text !== told) setTimeout(() => {
+    if (view.look && view.text !== told) gym.bring(() => {
       const box = element.getBoundingClientRect(), narrow = innerWidth < 768;
       if (box.top < 0 || box.bottom > innerHeight - (narrow ? 64 : 0)) element.scrollIntoView({ behavior: "smooth", block: narrow ? "center" : "nearest" });
-    }, 50);
+    });
     told = view.text;
   };
 
@@ -156,8 +156,6 @@
 
   /* A result that has just come stands in view; on a wide screen as much of the editor as has room stays too. */
   const reveal = () => {
-    if (!gym.revealing) return;
-    gym.revealing = false;
     const result = document.getElementById("result"), card = result.querySelector(".gym-lead-card") || result.querySelector(".gym-verdict");
     if (innerWidth < 768) result.scrollIntoView({ behavior: "smooth" });
     else if (card && card.getBoundingClientRect().bottom > innerHeight) {
@@ -211,7 +209,8 @@
     if (gym.mark) gym.mark(view.marks); // where there is an editor
     const proof = view.maps.find((map) => map.panes.some((pane) => pane.wrong.length));
     [before, drawn] = [drawn, new Map()];
-    setTimeout(reveal, 50); // once the pictures have their height
+    if (gym.revealing) gym.bring(reveal);
+    gym.revealing = false;
     const parts = [
       h("section", { class: "gym-card-box gym-verdict", "aria-label": "Result" },
         view.free ? h("div", { class: "gym-stop", "aria-hidden": "true" }, "!") : dial(view),

@@ -142,8 +142,10 @@
     const held = place.contains(document.activeElement) ? document.activeElement.dataset.held : undefined;
     place.replaceChildren(node);
     if (held) [...place.querySelectorAll("[data-held]")].find((one) => one.dataset.held === held)?.focus({ preventScroll: true });
-    const box = node.getBoundingClientRect();
-    if (box.top < 0 || box.top > innerHeight - 160) node.scrollIntoView({ behavior: "smooth", block: innerWidth < 768 ? "start" : "nearest" });
+    gym.bring(() => {
+      const { top } = node.getBoundingClientRect();
+      if (top < 0 || top > innerHeight - 160) node.scrollIntoView({ behavior: "smooth", block: innerWidth < 768 ? "start" : "nearest" });
+    });
   };
 
   const answer = async (source) => {
