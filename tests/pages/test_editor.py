@@ -108,6 +108,42 @@ def test_two_tabs_replace_each_others_code_only_when_asked(open_page) -> None:
     assert source(second) == "x = 1\n"
 
 
+def test_a_tab_that_keeps_its_code_has_it_after_a_reload(open_page) -> None:
+    """*Keep this one* stores what the tab shows; the other tab's code would come back otherwise."""
+    first = ready(open_page(EXERCISE))
+    second = first.context.new_page()
+    second.goto(EXERCISE)
+    ready(second)
+    for page, text in ((first, "first = 1\n"), (second, "second = 2\n")):
+        write(page, text)
+        page.wait_for_function("text => Object.values(localStorage).some(kept => kept.includes(text))", arg=text.strip())
+    first.locator("#editor").get_by_role("button", name="Keep this one").click()
+    first.reload()
+
+    assert source(ready(first)) == "first = 1\n"
+
+
+def test_code_typed_before_signing_in_does_not_replace_the_accounts(open_page, person, site: Site) -> None:
+    """It comes along, and the account's own is offered beside it until somebody chooses, also after a reload."""
+    who = person()
+    site.service.drafts.keep(who.user, "causal_attention", "account = 1\n", 0.0)
+    page = ready(open_page(EXERCISE))
+    write(page, "guest = 2\n")
+    page.wait_for_function("Object.values(localStorage).some(kept => kept.includes('guest'))")
+    page.context.add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
+    for _ in range(2):
+        page.goto(EXERCISE)
+        assert source(ready(page)) == "guest = 2\n"
+        note = page.locator("#editor").get_by_role("status")
+        expect(note).to_contain_text("Your account has other code for this exercise.")
+    note.get_by_role("button", name="Use that version").click()
+    assert source(page) == "account = 1\n"
+    page.reload()
+
+    assert source(ready(page)) == "account = 1\n"
+    expect(note).to_be_empty()
+
+
 def test_code_typed_on_one_device_is_there_on_the_next(travels, person, site: Site) -> None:
     """A draft is stored on the server; two devices that change it at once are told so."""
     who = person()

@@ -84,3 +84,32 @@ def test_files_of_windows_are_read(open_page, coding: str):
     page.wait_for_function("gym.source().includes('# mine')")
 
     assert source(page) == KEPT
+
+
+def drop(page: Page, place: str, *files: tuple[str, str]) -> None:
+    """Drop files on a part of the page, as a pointer does."""
+    holder = page.evaluate_handle(
+        """files => {
+            const holder = new DataTransfer();
+            for (const [name, text] of files) holder.items.add(new File([text], name));
+            return holder;
+        }""",
+        [list(file) for file in files],
+    )
+    for kind in ("dragenter", "dragover", "drop"):
+        page.locator(place).dispatch_event(kind, {"dataTransfer": holder})
+
+
+@pytest.mark.parametrize("place", ["#editor .cm-content", "#statement"])
+def test_a_file_that_is_dropped_is_loaded(open_page, place: str):
+    """Wherever it falls, with the questions and refusals of *Load a file*; several at once are refused."""
+    page = ready(open_page("/exercise?ex=softmax"))
+    drop(page, place, ("answer.ipynb", json.dumps(BOOK)))
+    page.wait_for_function("gym.source().startsWith('# Cell 2')")
+    drop(page, place, ("one.py", KEPT), ("two.py", KEPT))
+    expect(page.locator("#editor").get_by_role("status")).to_contain_text("Choose one file.")
+    drop(page, place, ("one.py", KEPT))
+    page.get_by_role("button", name="Load the file").click()
+    page.wait_for_function("gym.source().includes('# mine')")
+
+    assert source(page) == KEPT

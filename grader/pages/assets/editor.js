@@ -90,6 +90,7 @@
   };
 
   const keep = (text) => {
+    if (paper.member) gym.store.drop(paper.guest);
     if (text.trim() === paper.starter.trim()) gym.store.drop(paper.draft);
     else gym.store.set(paper.draft, JSON.stringify({ text, base: paper.base, sent: text === paper.sent }));
   };
@@ -113,7 +114,7 @@
       if (answer.status !== 200 && answer.status !== 409) return;
       const { saved, source } = await answer.json();
       paper.base = saved;
-      if (source === undefined) { paper.sent = text; keep(gym.source()); } else other(source, "on another device");
+      if (source === undefined) { paper.sent = text; keep(gym.source()); } else other(source, ELSEWHERE);
     } catch { paper.sending = setTimeout(() => send(false), SEND_AGAIN); }
   };
   const leave = () => { if (paper) { gym.save(); send(true); } };
@@ -127,17 +128,19 @@
   };
 
   /* The same exercise is open elsewhere with other code: nothing is replaced unless somebody says so. */
-  const other = (text, where) => {
+  const ELSEWHERE = "This code was changed on another device.";
+  const retain = () => { paper.saved = paper.sent = null; gym.save(); }; // though nobody has typed
+  const other = (text, words) => {
     const note = document.querySelector("#editor .gym-code-note");
     const close = () => note.replaceChildren();
-    const button = (words, act) => h("button", { type: "button", class: "gym-button", click: () => { act(); close(); } }, words);
-    note.replaceChildren(h("span", {}, `This code was changed ${where}.`), button("Use that version", () => { gym.write(text); gym.save(); }), button("Keep this one", () => {}));
+    const button = (label, act) => h("button", { type: "button", class: "gym-button", click: () => { act(); close(); } }, label);
+    note.replaceChildren(h("span", {}, words), button("Use that version", () => { gym.write(text); retain(); }), button("Keep this one", retain));
   };
   addEventListener("storage", (event) => {
     if (!paper || event.key !== paper.draft || event.newValue === null) return;
     const { text, base, sent: known } = read(paper.draft);
     if (base > paper.base) paper.base = base;
-    if (text === gym.source()) { if (known) paper.sent = text; } else other(text, "in another tab");
+    if (text === gym.source()) { if (known) paper.sent = text; } else other(text, "This code was changed in another tab.");
   });
 
   /* Whether the editor holds other code than the attempt that is shown. */
@@ -146,14 +149,25 @@
 
   gym.edited = () => paper !== null && gym.source().trim() !== paper.starter.trim();
 
-  /* What was typed before signing in comes along, once. */
+  /* What this account has typed before, here or on another device; null if it has not. */
+  const typed = (own, kept) => {
+    if (!kept || (own && !own.sent)) {
+      if (kept && own.base !== kept.saved && own.text !== kept.source) setTimeout(() => other(kept.source, ELSEWHERE));
+      return own ? own.text : null;
+    }
+    return kept.source;
+  };
+
+  /* What was typed before signing in comes along, once; the account's own code, if it is other, is offered beside it. */
   const draft = () => {
-    const guest = paper.member ? read(paper.guest) : null, own = read(paper.draft), kept = paper.kept;
-    if (guest) { gym.store.drop(paper.guest); return guest.text; }
-    if (!kept) return own ? own.text : paper.latest || paper.starter;
-    if (!own || own.sent) return kept.source;
-    if (own.base !== kept.saved && own.text !== kept.source) setTimeout(() => other(kept.source, "on another device"));
-    return own.text;
+    const guest = paper.member ? read(paper.guest) : null, mine = typed(read(paper.draft), paper.kept);
+    if (!guest) return mine ?? (paper.latest || paper.starter);
+    if (mine === null || mine.trim() === guest.text.trim()) setTimeout(retain);
+    else {
+      paper.sent = guest.text; // nothing of the account's is replaced before somebody says so, or types
+      setTimeout(() => other(mine, "Your account has other code for this exercise."));
+    }
+    return guest.text;
   };
 
   /* The attempt that the address asks for; what was typed since is not replaced in silence. */
@@ -192,24 +206,37 @@
     gym.save();
   };
 
+  /* Puts a file into the editor, or says what is wrong with it. */
+  const load = async (...files) => {
+    const note = document.querySelector("#editor .gym-code-note"), [file] = files;
+    try {
+      if (files.length !== 1) throw new Error("Choose one file.");
+      const text = await gym.textOf(file);
+      if (gym.edited() && !(await gym.ask("Replace the code in the editor with " + file.name + "?", "Load the file"))) return;
+      gym.write(text);
+      gym.save();
+      note.replaceChildren();
+    } catch (error) {
+      note.replaceChildren(h("span", {}, error.message + " The code in the editor is as it was."));
+      note.scrollIntoView({ block: "nearest" });
+    }
+  };
+
   gym.pick = () => {
     const input = gym.h("input", { type: "file", accept: ".py,.ipynb,text/x-python" });
-    input.addEventListener("change", async () => {
-      const file = input.files[0], note = document.querySelector("#editor .gym-code-note");
-      if (!file) return;
-      try {
-        const text = await gym.textOf(file);
-        if (gym.edited() && !(await gym.ask("Replace the code in the editor with " + file.name + "?", "Load the file"))) return;
-        gym.write(text);
-        gym.save();
-        note.replaceChildren();
-      } catch (error) {
-        note.replaceChildren(h("span", {}, error.message + " The code in the editor is as it was."));
-        note.scrollIntoView({ block: "nearest" });
-      }
-    });
+    input.addEventListener("change", () => { if (input.files.length) load(...input.files); });
     input.click();
   };
+
+  /* A browser would open a file that is dropped in the place of the page, and the editor would take a notebook as text. */
+  const drop = (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    if (event.type !== "drop") return;
+    event.stopImmediatePropagation();
+    if (paper) load(...event.dataTransfer.files);
+  };
+  for (const name of ["dragover", "drop"]) addEventListener(name, drop, true);
 
   gym.parts.buttons = (view, trigger) => {
     const button = (id, words, act, look = "") => h("button", { type: "button", id, class: "gym-button " + look, click: () => { if (paper) act(); } }, words);
