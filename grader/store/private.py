@@ -14,6 +14,7 @@ import logging
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -43,8 +44,13 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file for its owner alone; one that is there stays as it is."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT, FILE_MODE))
+    """Make an empty file for its owner alone; one that is there stays as it is, and is not even opened.
+
+    Whoever closes a file gives up all locks that this process holds on it, those of SQLite's other connections too. The
+    next process to close the database would take itself for the last one and remove the write-ahead log from under us.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
 
 
 def file_of(url: str) -> Path | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -71,3 +74,21 @@ def test_a_thread_cannot_wait_for_itself(database: Database) -> None:
     """A write transaction inside another one is refused at once instead of hanging for ever."""
     with database.write(), pytest.raises(GraderFault, match="inside another one"), database.write():
         pass
+
+
+def test_another_process_that_closes_the_file_takes_nothing_from_under_this_one(tmp_path: Path) -> None:
+    """A second connection leaves the locks of the first alone; what is written after the visit is in the file."""
+    file = tmp_path / "gym.sqlite3"
+    database = Database(f"sqlite:///{file}")
+    with database.engine.begin() as first, database.engine.connect():
+        first.execute(text("CREATE TABLE notes (line TEXT)"))
+    visit = f"import sqlite3; one = sqlite3.connect({str(file)!r}); one.execute('SELECT * FROM notes'); one.close()"
+    subprocess.run([sys.executable, "-I", "-c", visit], check=True)
+    with database.engine.begin() as later:
+        later.execute(text("INSERT INTO notes VALUES ('after the visit')"))
+    ask = "SELECT line FROM notes UNION ALL SELECT 'nothing' LIMIT 1"
+    look = f"import sqlite3; print(*sqlite3.connect({str(file)!r}).execute({ask!r}).fetchone())"
+    seen = subprocess.run([sys.executable, "-I", "-c", look], check=True, capture_output=True, text=True)
+    database.close()
+
+    assert seen.stdout.strip() == "after the visit"
