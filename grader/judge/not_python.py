@@ -20,6 +20,9 @@ _PYTHON_PROMPT = re.compile(r"(>>>|\.\.\.)(\s|$)")
 _CELL_PROMPT = re.compile(r"(In|Out) ?\[[ \d]{0,9}\]:")
 _QUOTES = "“”„‟‘’‚‛«»"  # noqa: RUF001 - these are what is looked for
 _SIGNS = {"−": "-", "–": "-", "—": "-", "×": "*", "÷": "/", "…": "...", "，": ",", "（": "(", "）": ")", "：": ":"}  # noqa: RUF001 - as above
+_CAPITAL = re.compile(  # as the keyboards of phones begin a line
+    r"(Import|From|Def|Class|Return|For|While|If|Elif|Else|With|Try|Raise)\b(?=.*[:(.=\[]|.* import | \w+$)"
+)
 _CODE = re.compile(r"[=()\[\]{}:#@\"'\\_]")
 
 
@@ -55,13 +58,23 @@ def _about_line(line: str, number: int, fence: int | None) -> Iterator[str]:
         yield f"line {number} begins with the prompt of a notebook; send the .ipynb file itself, or its code only"
     if any(character in _QUOTES for character in line):
         yield f"line {number} has typographic quotation marks; type straight ones: \" or '"
-    for character in line:
-        if character in _SIGNS:
-            yield f"line {number} has the character {_named(character)}; type {_SIGNS[character]} in its place"
-        if character != " " and unicodedata.category(character) == "Zs":
-            yield f"line {number} has a special space ({_named(character)}), as web pages do; type a plain one"
+    yield from _about_characters(line, number)
+    found = _CAPITAL.match(line.lstrip())
+    if found and (found[1] in ("From", "Import") or not _is_prose(line)):
+        yield f"line {number} begins with `{found[1]}`; Python's word is `{found[1].lower()}`, all in small letters"
     if _is_prose(line):
         yield f"line {number} is text and not Python; remove it, or begin it with #"
+
+
+def _about_characters(line: str, number: int) -> Iterator[str]:
+    for character in line:
+        kind = unicodedata.category(character)
+        if character in _SIGNS:
+            yield f"line {number} has the character {_named(character)}; type {_SIGNS[character]} in its place"
+        if character != " " and kind == "Zs":
+            yield f"line {number} has a special space ({_named(character)}), as web pages do; type a plain one"
+        if kind == "Cf":
+            yield f"line {number} has an invisible character ({_named(character)}), as in chats; delete it"
 
 
 def _named(character: str) -> str:

@@ -143,6 +143,14 @@ HABITS = {
         "Line 15 has a special space (No-break space, U+00A0)",
         15,
     ),
+    "an invisible character": Habit(
+        RIGHT.replace("dim=-1", "dim=\u200b-1"), "Line 17 has an invisible character (Zero width space, U+200B)", 17
+    ),
+    "a phone's capital": Habit(
+        RIGHT.replace("from torch import nn", "From torch import nn"),
+        "Line 1 begins with From; Python's word is from, all in small letters",
+        1,
+    ),
     "a long minus": Habit(
         RIGHT.replace("dim=-1", "dim=\u22121"), "Line 17 has the character Minus sign, U+2212; type - in its place", 17
     ),
