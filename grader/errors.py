@@ -54,6 +54,10 @@ class NotAllowed(SubmissionFault):
     """A person asked for something that their role or the rules of the class do not permit."""
 
 
+class WrongPassword(NotAllowed):
+    """A name and a password do not belong together; whoever knows the name says what that means there."""
+
+
 class GraderFault(GraderError):
     """Something of ours broke; retried, and never held against the student."""
 

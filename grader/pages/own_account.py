@@ -15,6 +15,7 @@ from grader.pages import lists, plain
 from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, header_of, network_of
 from grader.pages.identity import Identity, id_of, shown_name
 from grader.pages.passwords import EACH_PERSON, Busy, Gone, Guest, Passwords
+from grader.pages.wording import clean
 from grader.store.records import Role, User
 
 TO_SIGN_IN = "/sign-in?next=/account"
@@ -87,14 +88,14 @@ class OwnAccountForms:
 
     async def reset(self, request: Request, token: Field, password: Field) -> Response:
         """Set a new password by a link, and begin a session."""
-
-        def show(status: int, error: str) -> Response:
-            return self._reset_page(request, status, error=error, name="your account", token=token)
-
         try:
             owner = self.identity.service.own_account.owner_of(token)
         except NotAllowed as refusal:
             return self._reset_page(request, 403, error=str(refusal))
+
+        def show(status: int, error: str) -> Response:
+            return self._reset_page(request, status, error=error, name=shown_name(owner), token=token)
+
         return await self._slowly(request, f"person {owner.id}", partial(self._reset, token, password), show)
 
     def link(self, request: Request, student: Field = "") -> Response:
@@ -104,10 +105,13 @@ class OwnAccountForms:
             if user is None:
                 raise NotAllowed(NOBODY)
             token = self.identity.service.own_account.link_for_student(user, id_of(student))
+            name = clean(self.identity.service.members.one(user, id_of(student)).name, 64)
         except NotAllowed as refusal:
             return plain.page("link.html", header_of(self.identity, request, NO_LINK), 403, error=str(refusal))
         address = f"{str(request.base_url).rstrip('/')}/reset?token={quote(token, safe='')}"
-        return plain.page("link.html", lists.header_view(user, LINK, here="/teach/"), link=address)
+        return plain.page(
+            "link.html", lists.header_view(user, LINK, here="/teach/"), link=address, name=name, student=id_of(student)
+        )
 
     def _reset_page(self, request: Request, status: int = 200, **shown: str) -> Response:
         return plain.page("reset.html", header_of(self.identity, request, "New password"), status, **shown)
@@ -143,7 +147,9 @@ class OwnAccountForms:
 
     def _delete(self, request: Request, user: User, password: str) -> Response:
         self.identity.service.own_account.delete(user, password, address_of(request))
-        return self._gone()
+        response = self._gone()
+        response.headers["Clear-Site-Data"] = '"storage"'  # the drafts that the browser keeps
+        return response
 
     def _reset(self, token: str, password: str) -> Response:
         session = self.identity.service.own_account.reset(token, password)

@@ -11,7 +11,7 @@ from functools import partial
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from grader.errors import GraderError, NotAllowed
+from grader.errors import GraderError, NotAllowed, WrongPassword
 from grader.service.names import fold, tidy
 from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
 from grader.service.shared_limits import limiters
@@ -280,7 +280,7 @@ class Accounts:
         # An unknown name costs as much time as a known one, so that nobody can ask which names exist.
         right = self._fits(found.password if found else self._decoy, password)
         if found is None or not right:
-            raise NotAllowed("The name or the password is wrong.")
+            raise WrongPassword("The name or the password is wrong.")
         if self._hasher.check_needs_rehash(found.password):
             hashed = self._hash(password)
             with self._database.write() as session:

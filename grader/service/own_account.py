@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from itsdangerous import BadSignature
 
-from grader.errors import NotAllowed
+from grader.errors import NotAllowed, WrongPassword
 from grader.jobs.queue import Queue
 from grader.service.accounts import Accounts
 from grader.service.authorize import Action, OwnName, Roster, authorize
@@ -54,7 +54,7 @@ class OwnAccount:
         Raises:
             NotAllowed: the old password is wrong, the new one too short, or there were too many tries.
         """
-        self._people.prove(user.name, old, address)
+        self._prove(user, old, address)
         self._set(user, new)
         return self._people.begin_session(user)
 
@@ -66,7 +66,7 @@ class OwnAccount:
         """
         authorize(user, Action.RENAME, OwnName(user.id))
         refuse(self._renames.wait(str(user.id)), "changes of your name")
-        self._people.prove(user.name, password, address)
+        self._prove(user, password, address)
         renamed = replace(user, name=self._people.rename(user.id, name))
         self._renames.take(str(user.id))
         return renamed
@@ -98,7 +98,7 @@ class OwnAccount:
         Raises:
             NotAllowed: the password is wrong, or there were too many tries, or a class would have no instructor left.
         """
-        self._people.prove(user.name, password, address)
+        self._prove(user, password, address)
         with self._database.read() as session:
             memberships.check_leaving(session, user.id)
             under_way = submissions.open_ones(session, user.id)
@@ -152,6 +152,12 @@ class OwnAccount:
             NotAllowed: it is worth nothing any more.
         """
         return self._found(token).user
+
+    def _prove(self, user: User, password: str, address: str) -> None:
+        try:
+            self._people.prove(user.name, password, address)
+        except WrongPassword:
+            raise WrongPassword("This password is wrong.") from None  # nobody has typed a name
 
     def _found(self, token: str) -> Credentials:
         number = token.partition(".")[0]

@@ -36,7 +36,7 @@ def test_a_password_is_changed_in_the_form(open_page, visitor, person, site):
     page.goto("/work")
 
     expect(page.locator("#header")).to_contain_text(who.user.name)
-    assert (refused.status_code, "The name or the password is wrong." in refused.text) == (403, True)
+    assert (refused.status_code, "This password is wrong." in refused.text) == (403, True)
     assert site.service.user_of(who.token) is None
     assert site.service.sign_in(who.user.name, NEW, "127.0.0.1")
 
@@ -165,3 +165,50 @@ def test_a_name_is_changed_in_the_form(open_page, visitor, person, site):
     assert "Grace Brewster" in exported
     assert "Grace Murray" not in exported
     assert site.service.user_of(who.token).id == who.user.id
+
+
+def test_a_password_manager_knows_whose_password_it_is(open_page, person, site):
+    """Each form with a password has the name that it belongs to; nothing fills in the new name by itself."""
+    who = person()
+    page = open_page("/account", who)
+    for act in ("password", "name", "delete"):
+        form = page.locator("form", has=page.locator(f"input[name=act][value={act}]"))
+        known = form.locator("input[autocomplete=username]")
+        expect(known).to_have_value(who.user.name)
+        expect(known).to_be_hidden()
+    expect(page.get_by_label("New name")).to_have_attribute("autocomplete", "off")
+    page.goto(f"/reset?token={site.service.own_account.link_for(who.user.name)}")
+
+    expect(page.locator("input[autocomplete=username]")).to_have_value(who.user.name)
+
+
+def test_a_deleted_account_leaves_no_drafts_in_the_browser(open_page, person):
+    """What was typed is gone from this browser too, as the page says."""
+    page = open_page("/account", person())
+    page.evaluate("localStorage.setItem('gym/draft/7/softmax', 'mine')")
+    form = page.locator("form", has=page.get_by_role("button", name="Delete my account"))
+    form.get_by_label("Password").fill(PASSWORD)
+    form.get_by_role("button").click()
+    expect(page.locator("#header")).to_contain_text("Sign in")
+
+    assert page.evaluate("localStorage.getItem('gym/draft/7/softmax')") is None
+
+
+def test_a_link_says_whose_password_it_sets(person, visitor):
+    """Nobody gives one student's link to another."""
+    student, teacher = person(), person(role=Role.INSTRUCTOR)
+    with visitor(teacher) as client:
+        shown = client.post("/teach/reset", data={"student": str(student.user.id)}).text
+
+    assert f"For <b>{student.user.name}</b>." in shown
+
+
+def test_a_visitor_who_signs_in_comes_back_to_the_page(open_page):
+    """The header's links for visitors hold the address, as the guests' does."""
+    page = open_page("/exercise?ex=softmax")
+    page.evaluate("fetch('/visit', { method: 'POST' })")
+    page.goto("/exercise?ex=causal_mask")
+    back = "?next=%2Fexercise%3Fex%3Dcausal_mask"
+
+    expect(page.get_by_role("link", name="Sign in")).to_have_attribute("href", "/sign-in" + back)
+    expect(page.get_by_role("link", name="Keep my work")).to_have_attribute("href", "/register" + back)
