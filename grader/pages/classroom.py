@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from grader.store.memberships import Member
 from grader.store.records import Role, User
 
 UNSURE = "Nothing was changed: tick the box first."
+MANY = 10  # people, from which on a name is searched for; as in the tables
 NEW_CODE = "This is the new class code. The one before is worth nothing any more."
 DONE = {
     "instructor": "{} is an instructor now.",
@@ -45,9 +47,9 @@ class ClassForms:
 
     identity: Identity
 
-    def show(self, request: Request) -> Response:
-        """Show the class code and the members."""
-        return self._class(self._asking(request))
+    def show(self, request: Request, find: str = "") -> Response:
+        """Show the class code and the members, all or those with `find` in their name."""
+        return self._class(self._asking(request), find=clean(find, 64))
 
     def replace_code(self, request: Request, sure: Field = "") -> Response:
         """Draw another class code."""
@@ -92,8 +94,9 @@ class ClassForms:
             raise HTTPException(401, "This page is for instructors.")
         return user
 
-    def _class(self, user: User, status: int = 200, *, done: str = "", error: str = "") -> Response:
-        people = self._members.everybody(user)
+    def _class(self, user: User, status: int = 200, *, done: str = "", error: str = "", find: str = "") -> Response:
+        everybody = self._members.everybody(user)
+        people = [one for one in everybody if _bare(find) in _bare(one.name)]
         present = [_line(one) for one in people if one.ended is None]
         former = [_line(one) for one in people if one.ended is not None]
         return plain.page(
@@ -103,6 +106,8 @@ class ClassForms:
             code=self._members.code(user),
             present=present,
             former=former,
+            find=find,
+            many=len(everybody) > MANY,
             done=done,
             error=error,
         )
@@ -127,6 +132,12 @@ def _line(member: Member) -> dict[str, object]:
         "joined": _day(member.joined),
         "ended": _day(member.ended) if member.ended is not None else "",
     }
+
+
+def _bare(text: str) -> str:
+    """Return a text as it is searched, as `bare` of the tables: capitals and accents make no difference."""
+    parts = unicodedata.normalize("NFD", text.strip())
+    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
 
 
 def _day(moment: float) -> str:

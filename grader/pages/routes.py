@@ -77,7 +77,7 @@ OWN = {
         ("GET", "HEAD", "POST"), {"token": 200}, Body.FORM, dict.fromkeys(("token", "password"), LONGEST_FIELD)
     ),
     "/teach/reset": Route(("POST",), body=Body.FORM, form={"student": 20}),
-    "/teach/class": Route(("GET", "HEAD", "POST"), {}, Body.FORM, {"sure": 10}),
+    "/teach/class": Route(("GET", "HEAD", "POST"), {"find": 64}, Body.FORM, {"sure": 10}),
     "/teach/member": Route(
         ("GET", "HEAD", "POST"), {"person": 20}, Body.FORM, {"person": 20, "act": 20, "sure": 10, "name": LONGEST_FIELD}
     ),

@@ -310,3 +310,20 @@ def test_an_instructor_renames_a_member(open_page, person, site):
     expect(desk.get_by_role("link", name="Valentina Tereshkova")).to_be_visible()
 
     assert site.service.user_of(who.token).name == "Valentina Tereshkova"
+
+
+def test_a_member_is_found_by_name(person, visitor):
+    """Capitals and accents make no difference, before any script has run; nobody found is said."""
+    teacher = person(role=Role.INSTRUCTOR)
+    for number in range(11):
+        person(f"D\u00f6rte Sought {number}" if number else "Somebody Else")
+    with visitor(teacher) as client:
+        everybody = client.get("/teach/class").text
+        found = client.get("/teach/class", params={"find": " DORTE sought 1"}).text
+        nobody = client.get("/teach/class", params={"find": "<b>nobody"}).text
+
+    assert "Find a name" in everybody
+    assert "Somebody Else" in everybody
+    assert re.findall(r"D\u00f6rte Sought \d+", found) == ["D\u00f6rte Sought 1", "D\u00f6rte Sought 10"]
+    assert "Somebody Else" not in found
+    assert "No member has a name with \u201c&lt;b&gt;nobody\u201d." in nobody
