@@ -1,8 +1,11 @@
 """The gradebook and its export."""
 
 import csv
+import re
+import time
 from urllib.parse import parse_qsl, urlsplit
 
+import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
@@ -104,6 +107,51 @@ def test_a_name_is_found_without_its_accents(open_page):
 
     expect(cells).to_have_count(12)
     expect(page.get_by_text("Nobody found.")).to_have_count(0)
+
+
+def test_only_names_are_found_and_each_line_is_drawn_once(open_page):
+    """A missing score is no text *null*, and a number no name; what was drawn is shown again, not made anew."""
+    page = open_page("/")
+    columns = [
+        {"name": "Name", "kind": "link"},
+        {"name": "Attempts", "kind": "number"},
+        {"name": "Softmax", "kind": "grade"},
+    ]
+    names = ["Nuria", "Ulla 12", *(f"Student {letter}" for letter in "abcdefghij")]
+    rows = [{"cells": [{"text": name, "href": "/"}, 12, None]} for name in names]
+    page.evaluate(
+        "(table) => document.querySelector('main, body').append(gym.table(table))",
+        {"label": "Class", "columns": columns, "rows": rows},
+    )
+    search, found = page.get_by_label("Find in this table"), page.locator(".gym-table tbody th")
+    page.evaluate("drawn = document.querySelector('.gym-table tbody tr')")
+    for wanted, name in (("nu", "Nuria"), ("ull", "Ulla 12"), ("12", "Ulla 12")):
+        search.fill(wanted)
+        expect(found).to_have_text([name])
+    search.fill("nuria")
+
+    assert page.evaluate("drawn === document.querySelector('.gym-table tbody tr')")
+
+
+@pytest.mark.parametrize(("days", "words"), [(400, r"^\d+ \w+ \d{4}$"), (0.5, r"^12 h ago$")])
+def test_a_date_says_its_year_and_moment(open_page, days, words):
+    """A list of last year's attempts is not taken for this year's, and a moment can be compared with a deadline."""
+    page = open_page("/")
+    row = {
+        "id": "a",
+        "tone": "good",
+        "score": "100",
+        "title": "Softmax",
+        "text": "",
+        "created": time.time() - days * 86400,
+    }
+    page.evaluate(
+        "(row) => document.querySelector('main, body').append(gym.parts.attempts({ rows: [row] }, () => null))", row
+    )
+    shown = page.locator(".gym-attempts time")
+    expect(shown).to_have_text(re.compile(words))
+
+    assert re.search(r"\d{4}, \d\d:\d\d$", shown.get_attribute("title"))
 
 
 def test_addresses_of_lists_say_what_they_are_narrowed_to():

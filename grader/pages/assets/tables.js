@@ -80,7 +80,7 @@
     if (kind === "grade") return grade(value);
     if (kind === "tally") return h("td", { class: "gym-number" }, h("a", { href: value[1] }, String(value[0])));
     if (kind === "link") return h("th", { scope: "row" }, h("a", { href: value.href }, value.text));
-    if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : gym.ago(value));
+    if (kind === "time") return h("td", { class: "gym-number" }, value === null ? "never" : time(value));
     return h("td", { class: "gym-number" }, value === null ? "–" : String(value));
   };
 
@@ -121,19 +121,30 @@
     let rows = view.rows;
     let wanted = "";
     const none = h("p", { class: "gym-empty", role: "status" });
+    // Numbers, and what is missing, are not what somebody looks for by a name.
+    const words = new Map();
+    const wordsOf = (row) => {
+      if (!words.has(row)) words.set(row, row.cells.filter((value, index) => value !== null && TEXTS.has(view.columns[index].kind || "text")).map((value) => bare(key(value))));
+      return words.get(row);
+    };
+    // Each line is made once: those of a class of 300 take a phone seconds, for every letter that is typed.
+    const lines = new Map();
+    const lineOf = (row) => {
+      if (lines.has(row)) return lines.get(row);
+      const line = h("tr", { class: row.you ? "gym-you" : null, tabindex: choose ? "0" : null },
+        view.columns.map((column, index) => cell(column, row.cells[index])));
+      if (row.you) line.querySelector("[data-name], td:nth-child(2)").append(h("em", {}, "you"));
+      if (choose) {
+        line.addEventListener("click", () => choose(row));
+        line.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(row); });
+      }
+      lines.set(row, line);
+      return line;
+    };
     const show = () => {
-      const found = rows.filter((row) => row.cells.some((value) => bare(key(value)).includes(wanted)));
+      const found = rows.filter((row) => wordsOf(row).some((text) => text.includes(wanted)));
       none.textContent = found.length ? "" : view.find ? "Nothing found." : "Nobody found.";
-      body.replaceChildren(...found.map((row) => {
-        const line = h("tr", { class: row.you ? "gym-you" : null, tabindex: choose ? "0" : null },
-          view.columns.map((column, index) => cell(column, row.cells[index])));
-        if (row.you) line.querySelector("[data-name], td:nth-child(2)").append(h("em", {}, "you"));
-        if (choose) {
-          line.addEventListener("click", () => choose(row));
-          line.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(row); });
-        }
-        return line;
-      }));
+      body.replaceChildren(...found.map(lineOf));
     };
     const sort = (index) => {
       const down = heads[index].getAttribute("aria-sort") === "ascending";
@@ -180,7 +191,7 @@
       view.rows.length ? h("ul", { class: "gym-attempts" }, view.rows.map((row) => {
         const inside = [h("span", { class: "gym-pill gym-" + row.tone }, row.score),
           h("span", { class: "gym-attempt-text" }, h("strong", {}, row.title), h("small", {}, gym.words(row.text))),
-          h("time", { datetime: new Date(row.created * 1000).toISOString() }, gym.ago(row.created))];
+          time(row.created)];
         const open = async () => {
           if (gym.edited() && !(await gym.ask(row.question, "Open this attempt"))) return;
           trigger("select", { id: row.id });
@@ -194,8 +205,13 @@
     if (past < 60) return "just now";
     if (past < 3600) return Math.floor(past / 60) + " min ago";
     if (past < 86400) return Math.floor(past / 3600) + " h ago";
-    return new Date(seconds * 1000).toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+    const date = new Date(seconds * 1000), year = date.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+    return date.toLocaleDateString("en-GB", { day: "numeric", month: "short", year });
   };
+
+  /* How long ago something was, with the moment itself, in the reader's time zone. */
+  const moment = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
+  const time = (seconds) => h("time", { datetime: new Date(seconds * 1000).toISOString(), title: moment(seconds) }, gym.ago(seconds));
 
   gym.parts.gradebook = (view) =>
     h("div", { class: "gym-page" },
@@ -222,7 +238,7 @@
       back(view),
       h("div", { class: "gym-title" },
         h("div", {}, h("h1", {}, view.title),
-          h("p", { class: "gym-sub" }, view.text, ", ", h("time", { datetime: new Date(view.created * 1000).toISOString() }, gym.ago(view.created)))),
+          h("p", { class: "gym-sub" }, view.text, ", ", time(view.created), `, ${moment(view.created)}`)),
         h("nav", { class: "gym-way", "aria-label": "Attempts" },
           view.previous && h("a", { href: view.previous, rel: "prev" }, "‹ Previous attempt"),
           view.next && h("a", { href: view.next, rel: "next" }, "Next attempt ›"))));
