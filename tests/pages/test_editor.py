@@ -116,7 +116,9 @@ def test_a_tab_that_keeps_its_code_has_it_after_a_reload(open_page) -> None:
     ready(second)
     for page, text in ((first, "first = 1\n"), (second, "second = 2\n")):
         write(page, text)
-        page.wait_for_function("text => Object.values(localStorage).some(kept => kept.includes(text))", arg=text.strip())
+        page.wait_for_function(
+            "text => Object.values(localStorage).some(kept => kept.includes(text))", arg=text.strip()
+        )
     first.locator("#editor").get_by_role("button", name="Keep this one").click()
     first.reload()
 

@@ -491,4 +491,6 @@ def test_a_rejected_file_costs_nothing_and_says_why(open_page, person):
 @pytest.mark.parametrize("path", ["/", "/sign-in"])
 def test_every_page_says_what_submissions_run_in(path, open_page, site):
     """The footer names the box and its tier, and so also where somebody has accepted one wall."""
-    expect(open_page(path).get_by_role("contentinfo")).to_have_text(f"Submissions run in a {site.service.box_name}.")
+    foot = open_page(path).get_by_role("contentinfo")
+    expect(foot).to_contain_text(f"Submissions run in a {site.service.box_name}.")
+    expect(foot).to_contain_text("Tier A has every layer of protection, B two kinds, C one.")

@@ -172,11 +172,11 @@
     document.title = view.title;
     const links = view.links.map((link) =>
       h("a", { href: link.href, "aria-current": link.here ? "page" : null }, link.text));
+    const next = "?next=" + encodeURIComponent(location.pathname + location.search);
     const person = view.user
       ? [h("a", { class: "gym-name", href: "/account", title: "Your account: " + view.user }, view.user),
          h("form", { method: "post", action: "/sign-out" }, h("button", { type: "submit", class: "gym-plain" }, "Sign out"))]
-      : view.visitor ? [h("a", { href: "/register?next=" + encodeURIComponent(location.pathname + location.search) }, "Keep my work"), h("a", { href: "/sign-in" }, "Sign in")]
-      : [h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search) }, "Sign in")];
+      : [view.visitor && h("a", { href: "/register" + next }, "Keep my work"), h("a", { href: "/sign-in" + next }, "Sign in")].filter(Boolean);
     return h("header", { class: "gym-header" },
       view.skip && h("a", { href: "#" + view.skip.to, class: "gym-skip", click: (event) => gym.skip(event, view.skip.to) }, view.skip.text),
       h("a", { href: "/", class: "gym-brand" }, "Attention Gym"),
@@ -188,7 +188,7 @@
   /* ---- the footer of every page: what submissions run in, said where a wall is missing too ---- */
   document.addEventListener("DOMContentLoaded", () => {
     const box = document.querySelector('meta[name="gym-box"]');
-    if (box) document.body.append(h("footer", { class: "gym-footer" }, `Submissions run in a ${box.content}.`));
+    if (box) document.body.append(h("footer", { class: "gym-footer" }, `Submissions run in a ${box.content}.${box.content.includes("(tier ") ? " Tier A has every layer of protection, B two kinds, C one." : ""}`));
   });
 
   gym.skip = (event, target) => {
