@@ -148,8 +148,8 @@ HABITS = {
     ),
     "a phone's capital": Habit(
         RIGHT.replace("from torch import nn", "From torch import nn"),
-        "Line 1 begins with From; Python's word is from, all in small letters",
-        1,
+        "Line 2 begins with `From`; Python's word is `from`, all in small letters",
+        2,
     ),
     "a long minus": Habit(
         RIGHT.replace("dim=-1", "dim=\u22121"), "Line 17 has the character Minus sign, U+2212; type - in its place", 17
