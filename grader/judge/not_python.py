@@ -20,6 +20,7 @@ _PYTHON_PROMPT = re.compile(r"(>>>|\.\.\.)(\s|$)")
 _CELL_PROMPT = re.compile(r"(In|Out) ?\[[ \d]{0,9}\]:")
 _QUOTES = "“”„‟‘’‚‛«»"  # noqa: RUF001 - these are what is looked for
 _SIGNS = {"−": "-", "–": "-", "—": "-", "×": "*", "÷": "/", "…": "...", "，": ",", "（": "(", "）": ")", "：": ":"}  # noqa: RUF001 - as above
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")  # noqa: RUF001 - as above
 _CODE = re.compile(r"[=()\[\]{}:#@\"'\\_]")
 
 
@@ -53,7 +54,7 @@ def _about_line(line: str, number: int, fence: int | None) -> Iterator[str]:
         yield f"line {number} begins with `{found[1]}`, the prompt of Python; remove the prompts and what was printed"
     if _CELL_PROMPT.match(line.lstrip()):
         yield f"line {number} begins with the prompt of a notebook; send the .ipynb file itself, or its code only"
-    if any(character in _QUOTES for character in line):
+    if any(character in _QUOTES for character in line) and not _is_prose(line):
         yield f"line {number} has typographic quotation marks; type straight ones: \" or '"
     for character in line:
         if character in _SIGNS:
@@ -70,5 +71,5 @@ def _named(character: str) -> str:
 
 def _is_prose(line: str) -> bool:
     """Return whether a line has words only, as a sentence has."""
-    words = line.rstrip(" :").split()
+    words = _APOSTROPHE.sub("", line).rstrip(" :").split()
     return len(words) >= 3 and not _CODE.search(" ".join(words)) and words[0] not in kwlist
