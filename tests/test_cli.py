@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 import torch
 
+from grader.checks.finding import Verdict
 from grader.cli.as_text import body
 from grader.cli.grading import warn_without_walls
 from grader.cli.main import main
 from grader.exercise.catalog import ROOT
-from grader.judge.report import Diagnosis, Property, Report, Status
+from grader.exercise.spec import Dimension
+from grader.judge.report import CheckResult, Diagnosis, Property, Report, Status
 from grader.sandbox.plain import PlainBox
 
 EXAMPLES = ROOT / "exercises" / "causal_attention" / "examples"
@@ -164,6 +166,23 @@ def test_text_says_what_the_answer_does_and_names_two_mistakes() -> None:
     ]
     assert "Two mistakes together: the first: One." in lines
     assert "Two mistakes together: the second: Other." in lines
+
+
+def test_text_says_once_what_several_checks_in_a_row_have_failed_for() -> None:
+    """A starter fails all checks by one exception; it stood below each of them."""
+    failing = (("one", "NotImplementedError"), ("two", "NotImplementedError"), ("three", "another"))
+    checks = tuple(CheckResult(name, Dimension.SHAPES, Verdict.FAILED, 0.0, 2.0, why) for name, why in failing)
+    report = Report("toy", Status.GRADED, 0.0, 0, "cpu", 0.1, checks=checks)
+
+    lines = [line.plain for line in body(report)]
+
+    assert lines[lines.index("✗ one  0 of 2") :][:5] == [
+        "✗ one  0 of 2",
+        "✗ two  0 of 2",
+        "    each of these 2: NotImplementedError",
+        "✗ three  0 of 2",
+        "    another",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from grader.box.faults import SUBMISSION, describe
 from grader.box.observations import Loaded, Stage
 from grader.box.observe import default_dtype
 from grader.box.source import NAME, as_submission, compiled
-from grader.box.standins import StandIn, StandIns, is_missing
+from grader.box.standins import DISPLAY, StandIn, StandIns, is_missing
 
 _MOST_RUNS = 20  # of one file, each because another module is missing
 _EXACT = (bool, int, str, bytes, type, ModuleType, FunctionType, BuiltinFunctionType, StandIn, torch.dtype)
@@ -89,6 +89,8 @@ def _without(file: _File) -> _Execution:
         if done.error is None or not _stand_in(done.error, file):
             break
         done = _execute(file, "float32")
+    if DISPLAY in used(file.code) - done.namespace.keys() and file.standins.add_name(DISPLAY):
+        done.namespace.update(file.standins.names)  # a function reads it that has not run yet
     return done
 
 

@@ -145,19 +145,24 @@ def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> 
 
     A call that trains only looks at its losses: there are no gradients here, and no weights of the contract yet.
     """
+    before = [(part, dict(vars(part))) for part in module.modules()]
     with torch.no_grad(), default_dtype(call.dtype):
         leaves = {name: _leaf(value, plan, call, wanted=False) for name, value in call.arguments.items()}
         handed = {name: _hand(value, non_contiguous=False) for name, value in leaves.items()}
         driver(contract.kind).run(module.to(plan.device), handed, replace(call, training=False), contract)
+    for part, kept in before:
+        for name in _plain_tensors(part):
+            vars(part).pop(name)
+            vars(part).update({name: kept[name]} if name in kept else {})
+
+
+def _plain_tensors(part: nn.Module) -> dict[str, Tensor]:
+    """Return the attributes of a module that are tensors, and neither parameters nor buffers."""
+    return {name: value for name, value in vars(part).items() if isinstance(value, Tensor)}
 
 
 def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> BuildSeen:
-    loose = [
-        f"{path}.{name}".lstrip(".")
-        for path, part in inventory.distinct.items()
-        for name, value in vars(part).items()
-        if isinstance(value, Tensor)
-    ]
+    loose = [f"{path}.{name}".lstrip(".") for path, part in inventory.distinct.items() for name in _plain_tensors(part)]
     return BuildSeen(
         name=build.name,
         mapping=binding.describe(),

@@ -22,7 +22,6 @@ _PROGRESS = frozenset({"tqdm", "fastprogress"})  # called with what is to be ite
 _OURS = frozenset({"grader", "__main__"})
 _HERE = frozenset({"torch", "functorch", "numpy", "safetensors", "einops", "jaxtyping", "typing_extensions"})
 _MODULES = frozenset({"Module", "LightningModule"})  # as a base class these are torch's own with something added
-_SHELL = "get_ipython"  # nbconvert writes a notebook's commands as calls of what it returns
 _ONE_OR_MORE = ("nrows", "ncols")
 
 
@@ -131,6 +130,11 @@ def _nothing(*_arguments: object, **_options: object) -> None:
     """Do nothing, whatever the command."""
 
 
+DISPLAY = "display"
+# nbconvert writes a notebook's commands as calls of what `get_ipython` returns
+_FROM_A_NOTEBOOK = {"get_ipython": _Shell, DISPLAY: _nothing}
+
+
 class _Module(ModuleType):
     """A module that is not here; it has every name, and `from … import *` brings none."""
 
@@ -172,10 +176,10 @@ class StandIns:
         return bool(fresh)
 
     def add_name(self, name: str | None) -> bool:
-        """Stand in for the one name that a notebook has without an import; return whether it is that one, and new."""
-        if name != _SHELL or name in self.names:
+        """Stand in for a name that a notebook has without an import; return whether it is one, and new."""
+        if name not in _FROM_A_NOTEBOOK or name in self.names:
             return False
-        self.names[name] = _Shell
+        self.names[name] = _FROM_A_NOTEBOOK[name]
         return True
 
     def close(self) -> None:

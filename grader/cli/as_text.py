@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -39,8 +40,9 @@ def body(report: Report) -> Iterator[Text]:
     if report.diagnosis or report.location:  # first: it is what a student needs, and the checks fill a screen
         yield from _causes(report)
         yield Text()
-    for check in sorted(report.checks, key=lambda check: ORDER.index(check.status)):
-        yield from _check(check)
+    ordered = sorted(report.checks, key=lambda check: ORDER.index(check.status))
+    for message, alike in groupby(ordered, key=lambda check: check.message):
+        yield from _checks(message, list(alike))
     yield from _properties(report.properties)
     yield from _notes(report)
 
@@ -88,10 +90,13 @@ def _bar(points: Points) -> Text:
     return Text("█" * full, "green") + Text("░" * (BAR - full), "dim")
 
 
-def _check(check: CheckResult) -> Iterator[Text]:
-    points = f"  {check.earned:g} of {check.possible:g}"
-    yield Text(f"{MARKS[check.status]} ", STYLES[check.status]) + Text(check.name, "default") + Text(points, "dim")
-    yield from (Text(f"    {line}") for line in _wrap(check.message))
+def _checks(message: str, checks: Sequence[CheckResult]) -> Iterator[Text]:
+    """Yield checks with their points, and below them the message that all of them have."""
+    for check in checks:
+        points = f"  {check.earned:g} of {check.possible:g}"
+        yield Text(f"{MARKS[check.status]} ", STYLES[check.status]) + Text(check.name, "default") + Text(points, "dim")
+    each = f"each of these {len(checks)}: " if message and len(checks) > 1 else ""
+    yield from (Text(f"    {line}") for line in _wrap(f"{each}{message}"))
 
 
 def _properties(properties: Sequence[Property]) -> Iterator[Text]:

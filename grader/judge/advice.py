@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.box.keys import call_name, case_of
-from grader.box.observations import Loaded, Observations
+from grader.box.observations import Loaded, Observations, Raised
 from grader.checks.evidence import Evidence
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
@@ -27,15 +27,21 @@ def remarks(evidence: Evidence) -> tuple[str, ...]:
 
 def _loaded(loaded: Loaded) -> list[str]:
     found = []
-    if loaded.raised is not None:
+    if loaded.raised is not None and not _left_on_purpose(loaded.raised):
         told = explain(loaded.raised)
         found.append(f"a part of your file that your answer does not need raised an error, which costs nothing: {told}")
     if loaded.missing:
         names = ", ".join(f"`{name}`" for name in loaded.missing[:8])
-        found.append(
-            f"{names}: not available, so it was replaced by a placeholder, which draws nothing and has no values"
-        )
+        replaced = "it was replaced by a placeholder, which draws nothing and has no values"
+        if len(loaded.missing) > 1:
+            replaced = "they were replaced by placeholders, which draw nothing and have no values"
+        found.append(f"{names}: not available, so {replaced}")
     return found
+
+
+def _left_on_purpose(raised: Raised) -> bool:
+    """Return whether a script ended itself and reported success, as `sys.exit(main())` does."""
+    return raised.type == "SystemExit" and raised.message in ("", "0", "None")
 
 
 def _modified(observed: Observations) -> list[str]:
@@ -45,7 +51,9 @@ def _modified(observed: Observations) -> list[str]:
 
 def _zeroed(observed: Observations) -> list[str]:
     names = sorted({name for build in observed.builds.values() for name in build.zeroed})
-    return [f"`{', '.join(names)}`: the exercise has no bias here, so it was set to zero"] if names else []
+    was = "it was" if len(names) == 1 else "they were"
+    listed = ", ".join(f"`{name}`" for name in names)
+    return [f"{listed}: the exercise has no bias here, so {was} set to zero"] if names else []
 
 
 def _unused(observed: Observations) -> list[str]:

@@ -23,6 +23,7 @@ _SIGNS = {"−": "-", "–": "-", "—": "-", "×": "*", "÷": "/", "…": "..."
 _CAPITAL = re.compile(  # as the keyboards of phones begin a line
     r"(Import|From|Def|Class|Return|For|While|If|Elif|Else|With|Try|Raise)\b(?=.*[:(.=\[]|.* import | \w+$)"
 )
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")  # noqa: RUF001 - as above
 _CODE = re.compile(r"[=()\[\]{}:#@\"'\\_]")
 
 
@@ -56,7 +57,7 @@ def _about_line(line: str, number: int, fence: int | None) -> Iterator[str]:
         yield f"line {number} begins with `{found[1]}`, the prompt of Python; remove the prompts and what was printed"
     if _CELL_PROMPT.match(line.lstrip()):
         yield f"line {number} begins with the prompt of a notebook; send the .ipynb file itself, or its code only"
-    if any(character in _QUOTES for character in line):
+    if any(character in _QUOTES for character in line) and not _is_prose(line):
         yield f"line {number} has typographic quotation marks; type straight ones: \" or '"
     yield from _about_characters(line, number)
     found = _CAPITAL.match(line.lstrip())
@@ -83,5 +84,5 @@ def _named(character: str) -> str:
 
 def _is_prose(line: str) -> bool:
     """Return whether a line has words only, as a sentence has."""
-    words = line.rstrip(" :").split()
+    words = _APOSTROPHE.sub("", line).rstrip(" :").split()
     return len(words) >= 3 and not _CODE.search(" ".join(words)) and words[0] not in kwlist

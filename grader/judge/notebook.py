@@ -1,8 +1,8 @@
 """Reads a notebook as the Python file that it is: its code cells in order, each below a line that says which it is.
 
-What IPython takes and Python does not, `%` and `!` at the beginning of a statement, is put out of action, in plain
-files too. nbconvert writes a cell that begins with `%%` as a string; its code is unpacked. All of it takes time in
-proportion to the text.
+What IPython takes and Python does not, `%` and `!` at the beginning of a statement and `name?`, is put out of action,
+in plain files too. nbconvert writes a cell that begins with `%%` as a string; its code is unpacked. All of it takes
+time in proportion to the text.
 """
 
 from __future__ import annotations

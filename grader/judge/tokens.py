@@ -27,7 +27,8 @@ _TOKEN = re.compile(
 )
 
 
-_MAGIC = re.compile(r"^[^\S\n]*+[%!]", re.MULTILINE)  # where there is none of these there is no command
+_HELP = re.compile(r"(?:\?{1,2}+[\w.*]++|[\w.*]++\?{1,2}+)[^\S\n]*+(?=\n|\Z)")  # IPython describes the name
+_MAGIC = re.compile(rf"^[^\S\n]*+(?:[%!]|{_HELP.pattern})", re.MULTILINE)  # where there is none there is no command
 
 
 def tokens(text: str) -> Iterator[str]:
@@ -58,7 +59,7 @@ def _with_newlines(text: str) -> str:
 
 
 def magic(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each command for IPython begins and ends: `%` or `!` where Python has the beginning of a statement.
+    """Yield where each command for IPython begins and ends: `%`, `!` or `name?` where Python begins a statement.
 
     It ends with its line, or a later one where lines end in a backslash.
     """
@@ -67,7 +68,8 @@ def magic(text: str) -> Iterator[tuple[int, int]]:
     depth, end, joined = 0, 0, False
     while (found := _TOKEN.search(text, end)) is not None:
         token, start = found[0], found.start()
-        if token in "%!" and depth == 0 and not joined and (end == 0 or "\n" in text[end:start]):
+        begins = depth == 0 and not joined and (end == 0 or "\n" in text[end:start])
+        if begins and (token in "%!" or _HELP.match(text, start)):
             end = start
             while (stop := text.find("\n", end)) > 0 and text[stop - 1] == "\\":
                 end = stop + 1

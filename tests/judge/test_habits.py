@@ -275,3 +275,11 @@ def test_a_condition_without_its_colon_is_no_letter() -> None:
         "raise ValueError here now",
     ):
         assert what_it_is(line, Raised(Stage.LOAD, Blame.ERROR, "SyntaxError", "invalid syntax", 1)) == ""
+
+
+@pytest.mark.parametrize("line", ["This isn't code, but it explains attention", "Here\u2019s a softmax that works:"])
+def test_an_apostrophe_does_not_make_a_sentence_code(line: str) -> None:
+    """Python's own message speaks of a string without an end."""
+    told = what_it_is(line, Raised(Stage.LOAD, Blame.ERROR, "SyntaxError", "unterminated string literal", 1))
+
+    assert told == "line 1 is text and not Python; remove it, or begin it with #"

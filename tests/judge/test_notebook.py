@@ -131,6 +131,16 @@ def test_what_nbconvert_makes_of_a_notebook_is_graded() -> None:
     assert any(remark.startswith("3 IPython lines") for remark in report.advice)
 
 
+def test_questions_to_ipython_do_nothing() -> None:
+    """`name?` describes a name in a notebook; inside of a string it is text. `display` is there without an import."""
+    shown = _SOFTMAX.replace("    e =", "    'softmax?\\n'\n    '''\nsoftmax?\n'''\n    display(x.shape)\n    e =")
+
+    report = _grade(f"import torch\n{shown}\nsoftmax?\nsoftmax??\n?torch.exp\ntorch.*load*?\ndisplay(softmax)")
+
+    assert report.score == 100
+    assert [remark.partition(":")[0] for remark in report.advice] == ["`display`"]
+
+
 def test_a_file_that_finds_no_notebook_by_itself_goes_its_own_way() -> None:
     """Where the error is caught there is no stand-in."""
     report = _grade(f"try:\n    get_ipython()\nexcept NameError:\n    seen = 1\nassert seen\n{_SOFTMAX}")
