@@ -101,6 +101,22 @@ def faint(case: Case, generator: torch.Generator) -> Case:
     return _heads(case, generator, strength=(0.24, 0.27), patterns=PATTERNS[:-1])
 
 
+def half(case: Case, generator: torch.Generator) -> Case:
+    """Make heads that give exactly one half to one pattern in each query, and an eighth to each of four other words.
+
+    These numbers have no rounding errors in any precision, nor have their means.
+    """
+    words = _tensor(case, "weights").shape[-1]
+    tables = torch.zeros(len(PATTERNS) - 1, words, words, dtype=torch.float64)
+    for query in range(words):
+        keys = (query - 1, query + 1, query, 0)
+        others = [key for key in torch.randperm(words, generator=generator).tolist() if key not in keys]
+        tables[:, query, others[:4]] = 0.125
+        for table, key in zip(tables, keys, strict=True):
+            table[query, key % words] += 0.5
+    return replace(case, arguments={**case.arguments, "weights": tables}, wants=())
+
+
 def elsewhere(case: Case, generator: torch.Generator) -> Case:
     """Make clear heads with other patterns: the second word, the last one, two words back, two words ahead."""
     heads, words = _tensor(case, "weights").shape[:2]

@@ -10,7 +10,7 @@ from torch import Tensor
 from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
-sunken_scores = cases.sunken_scores
+sunken_scores = cases.sunken_rows
 outscored = cases.outscored
 zero_scores = cases.zero_scores
 

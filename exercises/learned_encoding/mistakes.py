@@ -17,6 +17,7 @@ never_drops = dropouts.never_drops
 drops_without_scaling = dropouts.drops_without_rescaling
 keeps_what_it_should_drop = dropouts.keeps_what_it_should_drop
 scales_in_eval = dropouts.scales_in_eval
+dropped_ones_learn = dropouts.dropped_ones_learn
 
 
 @mistake(replaces="begin", dimension="numerics")

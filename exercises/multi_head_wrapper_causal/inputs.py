@@ -9,7 +9,7 @@ import torch
 from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
-sunken_scores = cases.sunken_scores
+sunken_scores = cases.sunken_rows
 outscored = cases.outscored
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor
 
 _TELLING = 20.0  # in powers of e: by luck alone, honest dropout looks shared once in 500 million gradings
@@ -36,3 +37,31 @@ def even_axis(dropped: Tensor, usable: Tensor, p: float) -> int | None:
         if counts.numel() >= _LINES and float((counts - length * p).square().mean()) < _EVEN * spread:
             return axis
     return None
+
+
+def paired_elements(dropped: Tensor, usable: Tensor, p: float) -> tuple[int, ...] | None:
+    """Return how far apart, along each axis, elements lie that are drawn together or against each other.
+
+    For every distance the products of what two elements so far apart deviate from p are added up. Independent draws
+    make that sum deviate from zero by more than Bernstein's inequality allows as seldom as `_TELLING` says, whatever
+    the number of distances.
+    """
+    deviation = torch.where(usable, dropped.double() - p, 0.0)
+    sums, pairs = _correlated(deviation), _correlated(usable.double())
+    varies, largest = (p * (1 - p)) ** 2, max(p, 1 - p) ** 2
+    surprise = sums.square() / 2 / (pairs * varies + sums.abs() * largest / 3).clamp(min=varies)
+    surprise.view(-1)[0] = 0.0  # each element with itself
+    found = int(surprise.argmax())
+    if float(surprise.view(-1)[found]) <= _TELLING + math.log(surprise.numel()):
+        return None
+    place = [int(at) for at in torch.unravel_index(torch.tensor(found), surprise.shape)]
+    apart = tuple(at if 2 * at < size else at - size for at, size in zip(place, surprise.shape, strict=True))
+    return max(apart, tuple(-far for far in apart))  # from the earlier one to the later one
+
+
+def _correlated(x: Tensor) -> Tensor:
+    """Return for every distance the sum of the products of two elements of `x` so far apart; the last are negative."""
+    sizes = [2 * size for size in x.shape]  # room for every distance, so that none wraps around
+    spectrum = torch.fft.rfftn(x, s=sizes)
+    sums: Tensor = torch.fft.irfftn(spectrum.abs().square(), s=sizes)
+    return sums

@@ -7,23 +7,18 @@ from dataclasses import replace
 from typing import ClassVar
 
 import torch
-from torch import Tensor
 
-from grader.box.keys import call_name, input_key
+from grader.box.keys import call_name
 from grader.box.observations import Presence, Seen
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference, same
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
-from grader.checks.numerics import training_call
-from grader.checks.options import Inputs
 from grader.checks.traits import Trait
 from grader.exercise.spec import Dimension
 
 TRAINED = "trained"  # the variant of a call whose numbers are chance: only whether gradients arrive is asked of it
-# Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
-_READ_OFF = 1e-8
 _LISTED = (  # whether it requires a gradient or not
     "your module must have no parameters here; `parameters()` lists {listed}, even where it is frozen. Store fixed "
     "tensors in a buffer (`register_buffer`)"
@@ -59,7 +54,7 @@ class GradientFlow(Check):
         if seen.raised is not None:
             return failed(explain(seen.raised))
         for slot in gradient_slots(call, evidence):
-            if (text := _blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
+            if (text := blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
                 return failed(f"{text}{_spoilt(call, evidence, slot)}")
         text = _lost_in_training(evidence.call(item, TRAINED), evidence) if _is_trained(item) else ""
         return failed(f"in evaluation mode all gradients are there, but in training mode {text}") if text else PASSED
@@ -87,42 +82,6 @@ class GradientValues(Check):
             return failed(explain(seen.raised))
         for slot in gradient_slots(call, evidence):
             if text := _wrong(slot, seen.slots[slot.key], call, evidence):
-                return failed(text)
-        return PASSED
-
-
-class DropoutGradient(Check):
-    """In training mode each element passes back what dropout made of it: nothing, or its gradient scaled up.
-
-    It asks for the gradient of the inputs `of`, each of which the output is, element by element, times what dropout
-    drew.
-    """
-
-    dimension: ClassVar = Dimension.GRADIENTS
-    title: ClassVar[str] = "gradients through dropout"
-    needs: ClassVar[tuple[str, ...]] = ("shape", "dropout")
-    options: ClassVar = Inputs
-    traits: ClassVar = frozenset({Trait.CHANGES_IN_TRAINING})
-
-    def work(self, item: Item) -> Work:
-        """Call in training mode with a backward pass, and once in evaluation mode for what would come without."""
-        return Work((base_call(item.case), training_call(item.case, 1, backward=True)))
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Compare with the upstream gradient times the factor that is read off the output."""
-        call = evidence.call(item, "train1")
-        if (problem := evidence.problem(call)) is not None:
-            return problem
-        seen, slot = evidence.seen(call), call.outputs[0]
-        if seen.raised is not None:
-            return failed(explain(seen.raised))
-        plain, grad_outputs = evidence.truth(evidence.call(item, "base"), slot.key), call.grad_outputs[0]
-        assert plain is not None
-        assert grad_outputs is not None, "a gradient is sent back through the output"
-        told = plain.abs() > 1e-6 * scale_of(plain)  # what was drawn for the others cannot be read off
-        expected = grad_outputs * torch.where(told, evidence.output(call, slot) / plain, 0.0)
-        for name in item.given(Inputs).of:
-            if text := _misled(name, seen.slots[input_key(name)], expected, told=told, slot=slot):
                 return failed(text)
         return PASSED
 
@@ -166,26 +125,15 @@ def _lost_in_training(call: Call, evidence: Evidence) -> str:
     seen = evidence.seen(call)
     if seen.raised is not None:
         return "" if _KEPT_GRAPH in seen.raised.message else explain(seen.raised)
-    blocked = (
-        _blocked(slot, seen.slots[slot.key])
+    missing = (
+        blocked(slot, seen.slots[slot.key])
         for slot in gradient_slots(call, evidence)
         if seen.slots[slot.key].presence is Presence.NONE and evidence.has_gradient(call, slot.key)
     )
-    return next(blocked, "")
+    return next(missing, "")
 
 
-def _misled(name: str, seen: Seen, expected: Tensor, *, told: Tensor, slot: TensorSpec) -> str:
-    """Return how a gradient is not what dropout should have made of it; empty if it is."""
-    if seen.tensor is None or not bool(torch.isfinite(seen.tensor).all()):
-        return _blocked(TensorSpec(input_key(name), (), ()), seen)
-    found = torch.where(told, seen.tensor.double(), 0.0)
-    bound = _READ_OFF * scale_of(expected)
-    text = difference(f"gradient of {name}", found, expected, bound=bound, slot=slot)
-    rule = "Dropped elements pass on no gradient; the gradient of the others is multiplied by 1/(1 - p)"
-    return text and f"in training mode, {text}. {rule}"
-
-
-def _blocked(slot: TensorSpec, seen: Seen) -> str:
+def blocked(slot: TensorSpec, seen: Seen) -> str:
     """Return why a gradient does not do its work; empty if it does."""
     if seen.tensor is not None and 0.0 < magnitude(seen.tensor) < math.inf:
         return ""
@@ -220,7 +168,7 @@ def _wrong(slot: TensorSpec, seen: Seen, call: Call, evidence: Evidence) -> str:
     if truth is None:
         return ""
     if seen.tensor is None:
-        return _blocked(slot, seen) if evidence.has_gradient(call, slot.key) else ""
+        return blocked(slot, seen) if evidence.has_gradient(call, slot.key) else ""
     if same(seen.tensor, truth):
         return ""
     bound = evidence.bound(call, slot.key)

@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Call
 from grader.checks.compare import axis_name, difference, same
-from grader.checks.draws import even_axis, shared_axis
+from grader.checks.draws import even_axis, paired_elements, shared_axis
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
 from grader.checks.traits import Trait
@@ -125,7 +125,7 @@ class Dropout(Check):
         kept, right = _without_dropout(base, evidence, item.case.decode)
         if not right and item.case.arguments.get("training"):
             return failed("with `training = False` your output is wrong")  # no other check asks there
-        seen = [_decoded(evidence.output(call, call.outputs[0]), item.case.decode) for call in calls]
+        seen = [decoded(evidence.output(call, call.outputs[0]), item.case.decode) for call in calls]
         text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype])
         if text.startswith(_UNTOLD) and not right:
             return skipped(_UNREADABLE)
@@ -146,6 +146,9 @@ def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: fl
     if (axis := even_axis(dropped, usable, p)) is not None:
         name = axis_name(names, axis, seen.dim())
         return f"along {name} the same number of elements is always dropped; drop each one independently"
+    if (apart := paired_elements(dropped, usable, p)) is not None:
+        far = " and ".join(f"{n} along {axis_name(names, axis, seen.dim())}" for axis, n in enumerate(apart) if n)
+        return f"elements that lie {far} apart are not drawn independently; draw one random number for each element"
     return ""
 
 
@@ -167,8 +170,8 @@ def _without_dropout(base: Call, evidence: Evidence, decode: Tensor | None) -> t
     assert expected is not None
     own, exact = evidence.output(base, slot), _EXACT[base.dtype]
     if not difference(slot.name, own, expected, bound=evidence.bound(base, slot.key), slot=slot):
-        return _decoded(expected, decode), True
-    told, wanted = (_decoded(output, decode) for output in (own, expected))
+        return decoded(expected, decode), True
+    told, wanted = (decoded(output, decode) for output in (own, expected))
     enough = _usable(told, exact).sum() * 2 >= _usable(wanted, exact).sum()
     return (told, False) if bool(enough & torch.isfinite(told).all()) else (wanted, False)
 
@@ -185,7 +188,8 @@ def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
     return replace(base_call(case, backward=backward), name=name, arguments=arguments, training=True, seed=seed)
 
 
-def _decoded(output: Tensor, decode: Tensor | None) -> Tensor:
+def decoded(output: Tensor, decode: Tensor | None) -> Tensor:
+    """Return what the case's decoder reads off an output, the output itself where there is none."""
     return output if decode is None else torch.tensordot(output, decode, dims=1)
 
 

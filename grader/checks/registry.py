@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from grader.checks.dropout_gradients import DropoutGradient
 from grader.checks.evidence import Check, Item
-from grader.checks.gradients import DropoutGradient, GradientFlow, GradientValues, NoParameters
+from grader.checks.gradients import GradientFlow, GradientValues, NoParameters
 from grader.checks.influence import Influence
 from grader.checks.initial import Initial
 from grader.checks.learning import Accuracy, Bleu, Loss

@@ -1,8 +1,12 @@
-"""One dropout mask for a whole batch or for all heads, and a constructor that refuses everything."""
+"""Dropout that is not drawn for each element, or not passed back; and a constructor that refuses everything."""
 
 from __future__ import annotations
 
+import pytest
+import torch
+
 from grader.box.inline import InlineBox
+from grader.checks.draws import paired_elements
 from grader.checks.finding import Verdict
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.grade import grade
@@ -60,7 +64,7 @@ def test_one_mask_for_the_whole_batch_fails_dropout_and_nothing_else() -> None:
     """Each sequence must draw its own mask."""
     report = _graded("causal_attention", SHARED)
 
-    failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
+    failed = [check.name for check in report.checks if check.status is Verdict.FAILED]
     assert [_line(report, "dropout in training").name] == failed
     assert "differ only along batch" in _line(report, "dropout in training").message
 
@@ -75,7 +79,7 @@ def test_one_mask_for_all_heads_fails_dropout_and_nothing_else() -> None:
 
     report = _graded("multi_head_attention_causal", shared)
 
-    failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
+    failed = [check.name for check in report.checks if check.status is Verdict.FAILED]
     assert [_line(report, "dropout in training").name] == failed
     assert "differ only along head" in _line(report, "dropout in training").message
 
@@ -87,6 +91,41 @@ def test_the_same_number_in_each_row_fails_dropout_and_nothing_else() -> None:
     line = _line(report, "p = 0.05: dropout in training")
     assert line.status is Verdict.FAILED
     assert line.message.startswith("along key the same number of elements is always dropped")
+
+
+def test_draws_that_elements_share_are_found_wherever_they_lie() -> None:
+    """Neighbours share a draw, or the second half of a row has the opposite ones of the first."""
+    generator = torch.Generator().manual_seed(5)
+    half = torch.rand(2, 3, 12, 13, generator=generator)
+    everywhere = torch.ones(2, 3, 12, 26, dtype=torch.bool)
+
+    assert paired_elements(half.repeat_interleave(2, dim=-1) < 0.5, everywhere, 0.5) == (0, 0, 0, 1)
+    assert paired_elements(torch.cat([half, 1 - half], dim=-1) < 0.5, everywhere, 0.5) == (0, 0, 0, 13)
+
+
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.5, 0.8])
+def test_independent_draws_pass(p: float) -> None:
+    """Whatever the probability; only the elements of a triangle are looked at."""
+    generator = torch.Generator().manual_seed(6)
+    seen = torch.ones(3, 17, 17, dtype=torch.bool).tril()
+
+    for _ in range(50):
+        assert paired_elements(torch.rand(3, 17, 17, generator=generator) < p, seen, p) is None
+
+
+@pytest.mark.parametrize("backward", ["weights + (dropped - weights).detach()", "kept + (dropped - kept).detach()"])
+def test_a_backward_pass_that_ignores_what_was_dropped_fails_that_check_and_nothing_else(backward: str) -> None:
+    """The one passes on everything; the other nothing where an element was dropped, but does not scale up the rest."""
+    line = "return (weights * self.dropout(torch.ones_like(weights[:1]))) @ v"
+    code = f"""dropped = self.dropout(weights)
+        kept = weights * (dropped != 0)
+        return ({backward}) @ v"""
+    assert line in SHARED
+
+    report = _graded("causal_attention", SHARED.replace(line, code))
+
+    failed = [check.name for check in report.checks if check.status is not Verdict.PASSED]
+    assert failed == [_line(report, "gradients through dropout").name]
 
 
 def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:

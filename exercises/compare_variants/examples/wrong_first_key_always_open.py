@@ -1,4 +1,5 @@
 # verdict: loses masking
+# diagnosis: first_key_always_visible
 import math
 
 import torch

@@ -1,4 +1,5 @@
 # verdict: loses masking
+# diagnosis: mask_taken_for_lengths
 import math
 
 import torch

@@ -86,6 +86,17 @@ def drops_whole_rows(weights: Tensor, dropout: nn.Dropout) -> Tensor:
     return weights * torch.dropout(torch.ones_like(weights[..., :1]), dropout.p, dropout.training)
 
 
+@mistake(replaces="drop", dimension="gradients")
+def dropped_ones_learn(weights: Tensor, dropout: nn.Dropout) -> Tensor:
+    """In training mode, your gradient ignores which elements were dropped.
+
+    Your output is right, but the backward pass works as if there were no dropout. A dropped element does not affect the
+    output, so its gradient must be 0; a kept one has the factor 1/(1 - p) in the backward pass too. Autograd does not
+    see changes in `.data` or under `no_grad`.
+    """
+    return weights + (torch.dropout(weights, dropout.p, dropout.training) - weights).detach()
+
+
 @mistake(replaces="gather", dimension="numerics")
 def drops_the_output(self: Any, weights: Tensor, values: Tensor) -> Tensor:
     """You apply dropout to the output instead of the attention weights.

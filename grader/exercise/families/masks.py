@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from grader.exercise.mistakes import mistake
@@ -190,6 +191,31 @@ def first_mask_for_all(scores: Tensor, mask: Tensor | None) -> Tensor:
     Each sequence of the batch has its own length. Look for an index 0 that removes the batch axis of the mask.
     """
     return _fill(scores, mask if mask is None or mask.dim() < 3 else mask[:1], float("-inf"))
+
+
+@mistake(replaces="apply_mask", dimension="masking", common=True)
+def mask_taken_for_lengths(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You count the visible keys and show as many from the start.
+
+    That is right only while all padding is at the end of a sequence. It can also be at its beginning or between the
+    words. Use the mask itself: it says for each key whether it is visible.
+    """
+    if mask is None:
+        return scores
+    count = (mask != 0).sum(dim=-1, keepdim=True)
+    return scores.masked_fill(torch.arange(mask.shape[-1], device=mask.device) >= count, float("-inf"))
+
+
+@mistake(replaces="apply_mask", dimension="masking", common=True)
+def first_key_always_visible(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """The first key is visible in your code, whatever the mask says.
+
+    The first token of a sequence can be padding as well. Look for an index or a range that begins at 1, and for a
+    default that shows key 0 so that no row is masked completely.
+    """
+    if mask is None:
+        return scores
+    return _fill(scores, torch.cat((torch.ones_like(mask[..., :1]), mask[..., 1:]), dim=-1), float("-inf"))
 
 
 @mistake(replaces="apply_mask", dimension="masking", common=True)
