@@ -1,6 +1,7 @@
 """The editor: what it is built from, the lines it marks, what it completes, and the drafts it keeps."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -123,6 +124,24 @@ def test_a_tab_that_keeps_its_code_has_it_after_a_reload(open_page) -> None:
     first.reload()
 
     assert source(ready(first)) == "first = 1\n"
+
+
+def test_a_tab_whose_code_the_server_has_taken_replaces_no_newer_one(open_page, person) -> None:
+    """A draft is sent seconds after it was typed; meanwhile somebody may have chosen the code of another tab."""
+    first = ready(open_page(EXERCISE, person()))
+    second = first.context.new_page()
+    ready(second.goto(EXERCISE) and second)
+    note = second.locator("#editor").get_by_role("status")
+    with first.expect_request(re.compile("/draft")) as sent:
+        write(first, "first = 1\n")
+        expect(note).to_contain_text(OTHER)
+        write(second, "second = 2\n")
+        note.get_by_role("button", name="Keep this one").click()
+    sent.value.response().finished()
+    first.wait_for_timeout(500)  # what a tab stores, the others hear of a moment later
+
+    expect(note).to_be_empty()
+    assert source(ready(second.reload() and second)) == "second = 2\n"
 
 
 def test_code_typed_before_signing_in_does_not_replace_the_accounts(open_page, person, site: Site) -> None:

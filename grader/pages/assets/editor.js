@@ -73,8 +73,8 @@
   gym.markIn = (text, marks) => { sent = text; gym.mark(marks); };
 
   /* ---- drafts: in this browser at once, on the server a little later; both say which draft of the server they were made from ---- */
-  const read = (key) => {
-    const line = gym.store.get(key);
+  const read = (key) => parsed(gym.store.get(key));
+  const parsed = (line) => {
     if (line === null) return null;
     try { const found = JSON.parse(line); if (typeof found.text === "string") return found; } catch { /* written before drafts had a base */ }
     return { text: line, base: 0, sent: false };
@@ -92,7 +92,15 @@
   const keep = (text) => {
     if (paper.member) gym.store.drop(paper.guest);
     if (text.trim() === paper.starter.trim()) gym.store.drop(paper.draft);
-    else gym.store.set(paper.draft, JSON.stringify({ text, base: paper.base, sent: text === paper.sent }));
+    else store(text, text === paper.sent);
+  };
+  const store = (text, sent) => gym.store.set(paper.draft, JSON.stringify({ text, base: paper.base, sent }));
+
+  /* The server has the code of this tab; other code that another tab has stored since stays. */
+  const settle = () => {
+    const held = read(paper.draft), text = gym.source();
+    if (held && held.text !== text) store(held.text, false);
+    else keep(text);
   };
 
   gym.save = () => {
@@ -114,7 +122,7 @@
       if (answer.status !== 200 && answer.status !== 409) return;
       const { saved, source } = await answer.json();
       paper.base = saved;
-      if (source === undefined) { paper.sent = text; keep(gym.source()); } else other(source, ELSEWHERE);
+      if (source === undefined) { paper.sent = text; settle(); } else other(source, ELSEWHERE);
     } catch { paper.sending = setTimeout(() => send(false), SEND_AGAIN); }
   };
   const leave = () => { if (paper) { gym.save(); send(true); } };
@@ -140,7 +148,8 @@
     if (!paper || event.key !== paper.draft || event.newValue === null) return;
     const { text, base, sent: known } = read(paper.draft);
     if (base > paper.base) paper.base = base;
-    if (text === gym.source()) { if (known) paper.sent = text; } else other(text, "This code was changed in another tab.");
+    if (text === gym.source()) { if (known) paper.sent = text; }
+    else if (text !== parsed(event.oldValue)?.text) other(text, "This code was changed in another tab.");
   });
 
   /* Whether the editor holds other code than the attempt that is shown. */
