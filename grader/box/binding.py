@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from grader.box.choosing import Chosen, Part, Placement, choose
 from grader.box.inventory import Inventory
 from grader.box.layouts import Piece
+from grader.box.listed import Listed
 from grader.box.parts import by_part, placements
 from grader.box.plan import BY_NAME, Pick, Weight
 
@@ -61,17 +62,18 @@ def bind(
     trains: bool = False,
     pick: Pick = BY_NAME,
     inventory: Inventory | None = None,
+    listed: Listed | None = None,
 ) -> Binding:
     """Find every weight in `module` and copy the contract's values in; note how those in `initial_of` were before.
 
     Biases that the contract does not have are set to zero; where `trains`, they stay so: training leaves them out.
-    Whoever has the `inventory` of the module already hands it over.
+    Whoever has the `inventory` of the module already hands it over, and what was `listed` for others like it.
 
     Raises:
         Ungradable: a weight cannot be found, and no parameter is left that has a shape for it.
     """
     inventory = inventory or Inventory(module)
-    chosen = _find(inventory, weights, pick)
+    chosen = _find(inventory, weights, pick, {} if listed is None else listed)
     pieces, superfluous = chosen.pieces, chosen.superfluous
     initial = {name: _moments(found) for name, found in pieces.items() if name in initial_of}
     write(pieces, weights)
@@ -89,16 +91,18 @@ def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
     Raises:
         Ungradable: as for `bind`.
     """
-    return Binding(_find(Inventory(module), weights, BY_NAME).pieces, (), ())
+    return Binding(_find(Inventory(module), weights, BY_NAME, {}).pieces, (), ())
 
 
-def _find(inventory: Inventory, weights: tuple[Weight, ...], pick: Pick) -> Chosen:
+def _find(inventory: Inventory, weights: tuple[Weight, ...], pick: Pick, listed: Listed) -> Chosen:
     members = by_part(inventory, weights)
     found = placements(inventory, members)
     return choose(
         [
             Placement(
-                tuple(Part(places[scope], inventory.below(places[scope]), held) for scope, held in members.items()),
+                tuple(
+                    Part(places[scope], inventory.below(places[scope]), held, listed) for scope, held in members.items()
+                ),
                 {scope: path for scope, path in places.items() if path != scope} if len(found) > 1 else {},
             )
             for places in found

@@ -19,6 +19,7 @@ from grader.box.assigning import Assignment, assignments, cost
 from grader.box.described import fitting
 from grader.box.inventory import Inventory
 from grader.box.layouts import Piece
+from grader.box.listed import Listed, in_module, likeness
 from grader.box.options import Lister
 from grader.box.plan import MOST_CHOICES, Holding, Pick, Weight
 from grader.box.spots import Option
@@ -43,10 +44,10 @@ class Chosen:
 
 
 class Part:
-    """One part of a module with the weights that it holds, by their full names."""
+    """One part of a module with the weights that it holds, by their full names; `listed` is that of all like it."""
 
-    def __init__(self, place: str, inventory: Inventory, members: Mapping[str, Weight]) -> None:
-        self._place, self._inventory, self._members = place, inventory, members
+    def __init__(self, place: str, inventory: Inventory, members: Mapping[str, Weight], listed: Listed) -> None:
+        self._place, self._inventory, self._members, self._listed = place, inventory, members, listed
         self._finder = Finder(inventory, tuple(members.values()))
         self._named: dict[str, tuple[Piece, ...]] = {}
         self._refusal: Ungradable | None = None
@@ -74,6 +75,12 @@ class Part:
         """
         if not wanted and self._refusal is None and all(map(self._is_clear, self._named)):
             return [None]
+        key = likeness(self._inventory, self._members), *wanted.items()
+        if key not in self._listed:
+            self._listed[key] = self._all(wanted)
+        return self._listed[key]
+
+    def _all(self, wanted: Mapping[str, str]) -> list[Assignment | None]:
         options = {name: self._options(name, wanted.get(name, "")) for name in self._members}
         found = list(islice(assignments(options), _FOUND))
         if not found and self._refusal is not None:
@@ -90,7 +97,10 @@ class Part:
         """
         found: dict[str, tuple[Piece, ...]] = {}
         superfluous: list[Piece] = []
-        matrices = {n: self._named[n] if assignment is None else assignment[n].pieces for n in self._members}
+        own = self._finder.parameters
+        matrices = {
+            n: self._named[n] if assignment is None else in_module(assignment[n].pieces, own) for n in self._members
+        }
         taken = {id(piece.parameter) for pieces in matrices.values() for piece in pieces}
         for name, weight in self._members.items():
             option = None if assignment is None else assignment[name]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.binding import Binding, bind
+from grader.box.listed import Listed
 from grader.box.plan import Pick, Weight
 from grader.errors import Ungradable
 from tests.box.small import numbers
@@ -46,6 +47,23 @@ def test_without_telling_names_every_order_can_be_asked_for() -> None:
 
     assert found[0] == ("one", "two", "three")
     assert sorted(found) == sorted(permutations(("one", "two", "three")))
+
+
+@pytest.mark.parametrize("size_in", [_IN, _OUT])
+def test_modules_that_are_alike_are_looked_through_once(size_in: int) -> None:
+    """Each of them has every assignment in its own parameters, as if it had been looked through by itself."""
+    weights = _weights(size_in)
+    listed: Listed = {}
+    for number in range(bind(_layers("one", "two", "three", size_in=size_in), weights).choices):
+        alone, after = (_layers("one", "two", "three", size_in=size_in) for _ in range(2))
+        expected = bind(alone, weights, pick=Pick(nth=number))
+        found = bind(after, weights, pick=Pick(nth=number), listed=listed)
+
+        assert (found.describe(), found.places) == (expected.describe(), expected.places)
+        assert all(torch.equal(mine, its) for mine, its in zip(after.parameters(), alone.parameters(), strict=True))
+    assert len(listed) == 1
+    bind(_layers("one", "two", "three", size_in=size_in + 1), _weights(size_in + 1), listed=listed)
+    assert len(listed) == 2
 
 
 @pytest.mark.parametrize(
