@@ -10,6 +10,7 @@ from functools import cache, partial
 import torch
 from torch import Tensor
 
+from grader.box.keys import is_input
 from grader.box.observations import CallSeen, Presence, Raised, Seen
 from grader.box.plan import Call
 from grader.checks.evidence import scales
@@ -25,6 +26,10 @@ def agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float]
     if _kind(one.raised) != _kind(other.raised) or one.slots.keys() != other.slots.keys():
         return False
     outputs = [slot.key for slot in call.outputs if slot.key in one.slots]
+    rest = [key for key in one.slots if key not in outputs]
+    if call.training:  # only what checks ask of it: whether attention weights are returned before or after dropout is
+        outputs = outputs[:1]  # free, and dropout before or after a layer differs in the gradients of its weights alone
+        rest = [key for key in rest if is_input(key)] or rest
 
     def same(key: str, scale: Callable[[], Mapping[str, float]]) -> bool:
         # What a difference is relative to is worked out only where there is one.
@@ -36,7 +41,6 @@ def agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float]
         return False
     # How NaN spreads on the way back depends on how a right thing is written: a product keeps it, a fill does not.
     tensors = [one.slots[key].tensor for key in outputs]
-    rest = [key for key in one.slots if key not in outputs]
     if not rest or any(bool(tensor.isnan().any()) for tensor in tensors if tensor is not None):
         return True
     together = cache(lambda: scales(other))
