@@ -11,6 +11,7 @@ from grader.exercise.inputs import Case, normal
 
 common_values = cases.common_values
 outscored = cases.outscored
+far_apart = cases.far_apart
 faint_key = cases.faint_key
 symmetric_weights = cases.symmetric_weights
 sunken_scores = cases.sunken_rows

@@ -12,6 +12,7 @@ from grader.exercise.inputs import Case, normal
 
 sunken_scores = cases.sunken_rows
 outscored = cases.outscored
+far_apart = cases.far_apart
 zero_scores = cases.zero_scores
 
 

@@ -27,6 +27,19 @@ def rows_far_from_zero(case: Case, generator: torch.Generator) -> Case:
     return replace(case, arguments={**case.arguments, "scores": far})
 
 
+def far_apart(case: Case, generator: torch.Generator) -> Case:
+    """Let the second key score far above the others, the third half of that, and the first as much below.
+
+    The first query scores all keys alike, so that no hidden key outscores the visible ones.
+    """
+    scores, d_k = case.arguments["scores"], case.arguments["d_k"]
+    assert isinstance(scores, Tensor)
+    assert isinstance(d_k, int)
+    apart = scores.clone()
+    apart[..., 1:, :3] += cases.APART * math.sqrt(d_k) * torch.tensor([-1.0, 1.0, 0.5], dtype=torch.float64)
+    return replace(case, arguments={**case.arguments, "scores": apart})
+
+
 def outscored(case: Case, generator: torch.Generator) -> Case:
     """Let all scores of the future lie far above those that count."""
     scores, d_k = case.arguments["scores"], case.arguments["d_k"]

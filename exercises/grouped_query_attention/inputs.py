@@ -36,3 +36,4 @@ def sunken_scores(case: Case, generator: torch.Generator) -> Case:
 
 
 outscored = cases.outscored
+far_apart = cases.far_apart

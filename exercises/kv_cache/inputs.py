@@ -6,3 +6,4 @@ from grader.exercise.families import cases
 
 far_rows = cases.far_rows
 outscored = cases.outscored
+far_apart = cases.far_apart

@@ -11,6 +11,7 @@ from grader.exercise.inputs import Case, normal
 
 sunken_scores = cases.sunken_rows
 outscored = cases.outscored
+far_apart = cases.far_apart
 
 
 def readable_weights(case: Case, generator: torch.Generator) -> Case:

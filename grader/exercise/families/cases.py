@@ -22,6 +22,7 @@ DEPTH = 120_000.0  # scores are this far below zero: exponentials underflow; fil
 LOUD = 1e6  # above the visible scores: a fill value of -100000 is too weak against it, one of -1e9 is not
 LOW = -20_000.0  # below a hidden score that was filled with -10,000; a fill of -1e9 still gets no weight
 STRENGTH = 100.0  # of the coordinate of all queries that makes low scores
+APART = 5_000.0  # of scores of one row; the exponential of half of it overflows
 FAINT = 60.0  # below the other scores of its row; e^-60 and its inverse both exist in float32
 
 
@@ -85,6 +86,45 @@ def faint_key(case: Case, generator: torch.Generator) -> Case:
     for name, matrix in (("W_query", queries), ("W_key", keys), ("W_value", values)):
         case = replace(case, weights=case.with_matrix(name, matrix))
     return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
+
+
+def far_apart(case: Case, generator: torch.Generator) -> Case:
+    """Let the second key score `APART` above most others, the third half of that, and the first as much below.
+
+    Softmax that subtracts anything but the largest score of a row overflows, and limited scores come out equal. The
+    first query scores all keys alike, and these three are visible for all from the third on: no hidden key outscores
+    the visible ones, so a mask after the softmax is as good as one before. In a function, the scores come from the
+    first feature of queries and keys; in a module, from the first input feature of the query side and the second of the
+    key side, in each head.
+    """
+    (asks, asking), (answers, answering) = _sequences(case)
+    width = _width(case) if case.weights else asking.shape[-1]
+    size = math.sqrt(APART * math.sqrt(width))
+    if asks == answers:
+        answering = asking
+    if case.weights:
+        case, strength, feature = _first_feature_each(case, size), 1.0, 1
+    else:
+        strength, feature = size, 0
+    asking[..., 0] = strength
+    asking[..., 0, 0] = 0.0
+    answering[..., feature] = 0.0
+    answering[..., :3, feature] = strength * torch.tensor([-1.0, 1.0, 0.5], dtype=torch.float64)
+    return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
+
+
+def _first_feature_each(case: Case, size: float) -> Case:
+    """Make the first feature of each head that of the input alone: the first one for queries, the second for keys."""
+    width, weights = _width(case), {weight.name: weight for weight in case.weights}
+    for name, feature in (("W_query", 0), ("W_key", 1)):
+        matrix, bias = weights[name].matrix.clone(), weights[name].bias
+        matrix[:, ::width] = 0.0
+        matrix[feature, ::width] = size
+        if bias is not None:
+            bias = bias.clone()
+            bias[::width] = 0.0
+        case = replace(case, weights=case.with_matrix(name, matrix, bias))
+    return case
 
 
 def sunken_scores(case: Case, generator: torch.Generator) -> Case:
