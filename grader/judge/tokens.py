@@ -27,7 +27,7 @@ _TOKEN = re.compile(
 )
 
 
-_HELP = re.compile(r"(?:\?{1,2}+[\w.*]++|[\w.*]++\?{1,2}+)[^\S\n]*+(?=\n|\Z)")  # IPython describes the name
+_HELP = re.compile(r"(?:\?{1,2}+[\w.*]++|(?<![\w.*])[\w.*]++\?{1,2}+)[^\S\n]*+(?=\n|\Z)")  # IPython describes the name
 _MAGIC = re.compile(rf"^[^\S\n]*+(?:[%!]|{_HELP.pattern})", re.MULTILINE)  # where there is none there is no command
 
 

@@ -111,6 +111,7 @@ HANDLERS = {
     "judge/tryout": "what came of a run, of bounded length",
     "judge/typed_values": "READERS",
     "pack": "our own modules and files",
+    "pages/classroom": "names of bounded length",
     "pages/security_headers": "our own pages",
     "pages/envelope": "bodies of bounded length and depth, see tests/pages/test_guard.py",
     "pages/exercise": "our own",
