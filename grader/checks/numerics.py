@@ -181,6 +181,11 @@ def _usable(kept: Tensor, exact: float) -> Tensor:
     return kept.abs() > 10 * exact * scale_of(kept)
 
 
+def is_drawn(call: Call) -> bool:
+    """Return whether a call is one of those in training mode from which dropout is read off."""
+    return variant_of(call.name) in ("train1", "train2")
+
+
 def training_call(case: Case, seed: int, *, backward: bool = False) -> Call:
     """Return the case's call in training mode: a module is switched to it, a function is told by its `training`."""
     arguments = {**case.arguments, **({"training": True} if "training" in case.arguments else {})}

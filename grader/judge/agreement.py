@@ -14,6 +14,7 @@ from grader.box.keys import is_input
 from grader.box.observations import CallSeen, Presence, Raised, Seen
 from grader.box.plan import Call
 from grader.checks.evidence import scales
+from grader.checks.numerics import is_drawn
 
 # Relative to a tensor's scale, by the precision that the verdict was reached in.
 _AGREEMENT = {"float64": 1e-9, "float32": 1e-5}
@@ -27,7 +28,7 @@ def agree(call: Call, one: CallSeen, other: CallSeen, slack: Mapping[str, float]
         return False
     outputs = [slot.key for slot in call.outputs if slot.key in one.slots]
     rest = [key for key in one.slots if key not in outputs]
-    if call.training:  # only what checks ask of it: whether attention weights are returned before or after dropout is
+    if is_drawn(call):  # only what checks ask of it: whether attention weights are returned before or after dropout is
         outputs = outputs[:1]  # free, and dropout before or after a layer differs in the gradients of its weights alone
         rest = [key for key in rest if is_input(key)] or rest
 
