@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
+from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
@@ -38,6 +40,14 @@ _OBJECTS = st.dictionaries(_KEYS, _VALUES, max_size=10)
 def subjects() -> list[Subject]:
     """Give recorded answers of all kinds of exercises but those that train, which takes long."""
     return record(Catalog.load(), trained=False)
+
+
+@pytest.fixture(autouse=True)
+def _without_the_objects_of_other_tests() -> Iterator[None]:
+    """Have the collector of garbage look at new objects only: with those of thousands of tests it takes a second."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def test_no_wrong_answer_raises_breaks_or_depends_on_how_it_is_cut(subjects: list[Subject]) -> None:
