@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import torch
-from pydantic import Field
 from torch import Tensor
 
 from grader.box.keys import call_name, case_of, input_key, weight_key
@@ -18,7 +17,7 @@ from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.gradients import blocked
 from grader.checks.numerics import decoded, training_call
-from grader.checks.options import Options, misspelt
+from grader.checks.options import Inputs, misspelt
 from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension, PartSpec
@@ -29,10 +28,8 @@ _ADDED_UP = {"float64": 1e-6, "float32": 1e-2}  # of the sum of magnitudes; some
 _RULE = "Dropped elements pass on no gradient; the gradient of the others is multiplied by 1/(1 - p)"
 
 
-class Through(Options):
+class Through(Inputs):
     """`of`, names of inputs or of weights."""
-
-    of: tuple[str, ...] = Field(min_length=1)
 
     def unknown(self, part: PartSpec) -> Iterator[str]:
         """Compare `of` with what goes in and with the weights."""

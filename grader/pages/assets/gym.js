@@ -40,12 +40,12 @@
 
   /* Brings what was just drawn into view, once it has its height; not while somebody presses something, for under
      the pointer of a page that moves a click is lost. */
-  let held = false, presses = 0;
-  addEventListener("pointerdown", () => { held = true; presses += 1; }, true);
-  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => { held = false; }, true);
+  let pressing = false, presses = 0;
+  addEventListener("pointerdown", () => { pressing = true; presses += 1; }, true);
+  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => { pressing = false; }, true);
   gym.bring = (move) => {
     const before = presses;
-    setTimeout(() => { if (!held && presses === before) move(); }, 50);
+    setTimeout(() => { if (!pressing && presses === before) move(); }, 50);
   };
 
   /* Draws a part of the page again whenever the server sends it a new value, a line of JSON. */
