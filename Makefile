@@ -8,12 +8,17 @@
 #   make screenshots               take the pictures of the docs from the running application
 #   make editor                    build the page's editor from grader/pages/editor (npm is needed)
 #   make lock                      write requirements.txt and constraints.txt anew (LOCK=--upgrade: newest versions)
+#   make run TORCH=cpu             set up with the build of PyTorch for processors, without 5 GB of CUDA libraries
 #   make setup PYTHON=python3.12   choose the interpreter (3.11 or newer)
 
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 WORKERS ?= 2
+TORCH ?=
+# It has the pinned version with "+cpu" behind it, which pip prefers.
+$(if $(filter-out cpu,$(TORCH)),$(error TORCH is "$(TORCH)"; expected: cpu, or nothing))
+INDEX := $(if $(TORCH),--extra-index-url https://download.pytorch.org/whl/cpu)
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 # uv resolves for all platforms and versions of Python at once, which pip cannot. Its version is part of the lock.
@@ -34,7 +39,7 @@ setup: $(VENV)/.ready
 $(VENV)/.ready: requirements.txt constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; name it: make PYTHON=python3.12 …")'
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(PIP) -c constraints.txt -r requirements.txt
+	$(PIP) -c constraints.txt -r requirements.txt $(INDEX)
 	$(PIP) --no-deps --editable .
 	@touch $@
 
@@ -43,7 +48,7 @@ $(VENV)/.ready-dev: requirements-dev.txt $(VENV)/.ready
 	@touch $@
 
 run: setup
-	$(PY) -m grader serve
+	$(VENV)/bin/attention-gym serve
 
 # What needs no service, no browser and no machine of its own. The gate of an exercise grades its examples as well.
 GATE := tests/test_gate.py::test_an_exercise_passes_the_gate
@@ -66,7 +71,7 @@ lint: $(VENV)/.ready-dev
 	$(VENV)/bin/lint-imports --no-cache --no-logo
 
 check: setup
-	$(PY) -m grader exercise check --all
+	$(VENV)/bin/attention-gym exercise check --all
 
 bench: $(VENV)/.ready-dev
 	$(PY) -m benchmarks latency
@@ -75,7 +80,7 @@ editor:
 	cd grader/pages/editor && npm ci --silent && npm run --silent build
 
 tables: setup
-	$(PY) -m grader exercise table --write docs/exercises.md
+	$(VENV)/bin/attention-gym exercise table --write docs/exercises.md
 
 screenshots: $(VENV)/.ready-dev
 	$(PY) -m docs.screenshots

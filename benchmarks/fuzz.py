@@ -39,7 +39,7 @@ from grader.judge import figures
 from grader.judge.attempt import Outcome, tell
 from grader.judge.bounded import within
 from grader.judge.diagnosis import diagnose
-from grader.judge.effort import DESK
+from grader.judge.effort import USUAL
 from grader.judge.report import Report, Status
 from grader.judge.verdicts import judge
 
@@ -59,6 +59,7 @@ class Tally:
     read: int = 0
     finished: int = 0
     judged: int = 0
+    trained: int = 0
     located: int = 0
     refusals: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
@@ -68,7 +69,7 @@ class Tally:
 
     def add(self, other: Tally) -> None:
         """Take over what another worker counted."""
-        for name in ("answers", "read", "finished", "judged", "located"):
+        for name in ("answers", "read", "finished", "judged", "trained", "located"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.refusals += other.refusals
         self.slowest = max(self.slowest, other.slowest)
@@ -91,7 +92,7 @@ def fuzz(
             whole.add(tally)
     typer.echo(f"{whole.answers} answers in {time.perf_counter() - begun:.0f} s, {workers} processes, seed {seed}")
     typer.echo(f"refused {sum(whole.refusals.values())}, read {whole.read}, of these whole {whole.finished}")
-    typer.echo(f"judged and written as a report: {whole.judged}")
+    typer.echo(f"judged and written as a report: {whole.judged}, of trainings {whole.trained}")
     typer.echo(f"told where they begin to differ: {whole.located}, the slowest search {whole.slowest_search:.1f} s")
     typer.echo(f"slowest answer {1000 * whole.slowest:.1f} ms, a process grew by {whole.grown_bytes >> 20} MiB")
     for reason, number in whole.refusals.most_common():
@@ -209,6 +210,7 @@ class _Incidents(logging.Handler):
 def _judge(subject: Subject, reader: FrameReader, draw: random.Random, tally: Tally) -> None:
     """Make a report of what was read, write it, read it, and see that no part of ours broke."""
     tally.judged += 1
+    tally.trained += subject.outcome is not None
     incidents, log = _Incidents(), logging.getLogger("grader")
     log.addHandler(incidents)
     log.propagate = False
@@ -233,7 +235,7 @@ def _located(subject: Subject, observed: Observations, draw: random.Random, tall
     assert subject.find is not None
     begun = time.thread_time()
     ending = Ending.FINISHED if draw.random() < 0.9 else draw.choice(list(Ending))
-    found = within(DESK.comparisons, partial(subject.find, observed, ending))
+    found = within(USUAL.comparisons, partial(subject.find, observed, ending))
     spent = time.thread_time() - begun
     tally.located += found is not None
     tally.slowest_search = max(tally.slowest_search, spent)
@@ -244,12 +246,15 @@ def _located(subject: Subject, observed: Observations, draw: random.Random, tall
 
 def _report(subject: Subject, observed: Observations, draw: random.Random) -> Report:
     sheet, exercise = subject.sheet, subject.exercise
-    evidence = Evidence(sheet.plan, observed, subject.expected, subject.rounded, sheet.free)
     run = Run(observed, draw.choice(list(Ending)), output="\x1b[2J\ud800")
-    outcome = Outcome(run, evidence, judge(sheet.items, evidence))
+    if subject.outcome is not None:
+        outcome = subject.outcome(run)
+    else:
+        evidence = Evidence(sheet.plan, observed, subject.expected, subject.rounded, sheet.free)
+        outcome = Outcome(run, evidence, judge(sheet.items, evidence))
     report = tell(Report(exercise.id, Status.REJECTED, 0.0, 0, "cpu", 0.0), outcome)
     if report.checks:
-        figures.draw(outcome.judged, evidence, 0)
+        figures.draw(outcome.judged, outcome.evidence, 0)
     if report.checks and outcome.score < 100 and draw.random() < DIAGNOSED:
-        diagnose(exercise, evidence)
+        diagnose(exercise, outcome.evidence)
     return report

@@ -17,7 +17,7 @@ from grader.box.run import Ending, Limits, Run
 from grader.examples import read_examples
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.spec import CaseSpec
-from grader.judge.attempt import attempt
+from grader.judge.attempt import Outcome, attempt
 from grader.judge.cause import Location
 from grader.judge.grade import observe_reference
 from grader.judge.locating import locate
@@ -32,6 +32,7 @@ class Subject:
     """One exercise on a few of its cases, what the reference gives there, and answers that were recorded.
 
     `find` is there for the plan of a traced call: it looks for where an answer begins to differ in what was sent back.
+    `outcome` is there for each of the two runs of a training, whose other run goes as it was recorded.
     """
 
     exercise: Exercise
@@ -40,32 +41,30 @@ class Subject:
     rounded: Observations
     answers: tuple[tuple[Piece, ...], ...]
     find: Callable[[Observations, Ending], Location | None] | None = None
+    outcome: Callable[[Run], Outcome] | None = None
 
 
-def record(catalog: Catalog, *, trained: bool = True) -> list[Subject]:
-    """Return an exercise for every way of driving an entry point, the first of the catalogue, and its traced calls.
+def record(catalog: Catalog) -> list[Subject]:
+    """Return an exercise for every way of driving an entry point, the first of the catalogue, with its traced calls.
 
-    Without `trained`, those are left out that train, which takes seconds.
+    Of those that train, all are there, with both of their runs.
     """
-    chosen: dict[Kind, Exercise] = {}
+    chosen: dict[tuple[Kind, str], Exercise] = {}
     for exercise in catalog.values():
         for case in exercise.spec.cases:
-            chosen.setdefault(exercise.spec.part_of(case).entry.kind, exercise)
-    return [
-        subject
-        for kind, exercise in chosen.items()
-        if trained or not kind.trains
-        for subject in _subjects(exercise, kind)
-    ]
+            kind = exercise.spec.part_of(case).entry.kind
+            chosen.setdefault((kind, exercise.id if kind.trains else ""), exercise)
+    return [subject for (kind, _), exercise in chosen.items() for subject in _subjects(exercise, kind)]
 
 
 def _subjects(exercise: Exercise, kind: Kind) -> Iterator[Subject]:
     sheet = _short(exercise, kind)
+    if kind.trains:
+        yield from _trained(exercise, sheet, exercise.reference_path.read_text(encoding="utf-8"))
+        return
     wrong = [example.path for example in read_examples(exercise.folder) if example.loses is not None]
     answers = [exercise.reference_path, *wrong[:: max(1, len(wrong) // WRONG)][:WRONG]]
-    sources = [
-        path.read_text(encoding="utf-8") for path in answers[: 1 if kind.trains else None]
-    ]  # training takes long
+    sources = [path.read_text(encoding="utf-8") for path in answers]
     yield _subject(exercise, sheet, sources)
     for source in sources[1:]:
         yield from _traced(exercise, sheet, source)
@@ -73,13 +72,43 @@ def _subjects(exercise: Exercise, kind: Kind) -> Iterator[Subject]:
 
 def _subject(exercise: Exercise, sheet: Sheet, sources: list[str]) -> Subject:
     runs = [InlineBox().run(sheet.plan, source, Limits()) for source in (*sources, "raise ValueError('no')")]
-    streams = [b"".join(pack(event, sheet.plan) for event in _events(run.observations)) + END for run in runs]
-    touch = TrapHit("torch.softmax", 3, "f")
-    streams += [pack(replace(touch, loading=loading), sheet.plan) + streams[0] for loading in (False, True)]
     expected, rounded = observe_reference(exercise, sheet.plan)
-    return Subject(
-        exercise, sheet, expected, rounded, tuple(tuple(pieces(stream, _sizes(sheet.plan))) for stream in streams)
-    )
+    return Subject(exercise, sheet, expected, rounded, _answers(sheet.plan, runs))
+
+
+def _answers(plan: Plan, runs: list[Run]) -> tuple[tuple[Piece, ...], ...]:
+    """Return what came of runs as it was sent, and that of the first with a trapped call before it."""
+    streams = [b"".join(pack(event, plan) for event in _events(run.observations)) + END for run in runs]
+    touch = TrapHit("torch.softmax", 3, "f")
+    streams += [pack(replace(touch, loading=loading), plan) + streams[0] for loading in (False, True)]
+    return tuple(tuple(pieces(stream, _sizes(plan))) for stream in streams)
+
+
+def _trained(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
+    """Yield the run that trains, and the one in which what it has left is asked."""
+    recorded: dict[tuple[str, ...], tuple[Plan, Run]] = {}
+    run, truth = partial(InlineBox().run, limits=Limits()), partial(observe_reference, exercise)
+
+    def calls(plan: Plan) -> tuple[str, ...]:
+        return tuple(call.name for call in plan.calls)
+
+    def listen(plan: Plan, source: str) -> Run:
+        recorded[calls(plan)] = (plan, run(plan, source))
+        return recorded[calls(plan)][1]
+
+    def outcome(about: tuple[str, ...], told: Run) -> Outcome:
+        def answer(plan: Plan, source: str) -> Run:
+            if calls(plan) == about:
+                return told
+            return recorded[calls(plan)][1] if calls(plan) in recorded else run(plan, source)
+
+        return attempt(sheet, source, answer, truth, known=exercise.attempts)
+
+    assert attempt(sheet, source, listen, truth, known=exercise.attempts).run.ending is Ending.FINISHED
+    for names, (plan, done) in recorded.items():
+        alone = replace(sheet, plan=plan)
+        answers = _answers(plan, [done])
+        yield Subject(exercise, alone, Observations(), Observations(), answers, outcome=partial(outcome, names))
 
 
 def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:

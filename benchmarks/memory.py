@@ -1,6 +1,6 @@
 """A service in a place with little memory, and one memory attack after the other: `python -m benchmarks memory`.
 
-The service grades as `python -m grader serve` does, without the pages in front. It lives in a control group with a
+The service grades as `attention-gym serve` does, without the pages in front. It lives in a control group with a
 limit, as in a container. Each attack is handed in together with a right answer, by another student each time.
 """
 

@@ -1,7 +1,7 @@
 """A system on which nothing happens: `python -m benchmarks quiet`, on SQLite and on Postgres.
 
 How long a hand-in waits until its grading begins, from the commit to the first line of the grading, with the real
-engine, one slot, and a grading that only takes the time. And what `python -m grader serve` costs while nobody comes:
+engine, one slot, and a grading that only takes the time. And what `attention-gym serve` costs while nobody comes:
 the processor time of all its processes, and of Postgres. The tables of prepared gradings are left out.
 """
 

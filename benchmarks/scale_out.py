@@ -3,7 +3,7 @@
 Where root runs it, each worker is in a network namespace of its own and reaches Postgres over a cable of its own. In
 the first rows everything is a real program with the real sandbox. A backlog is handed in while nobody grades, so many
 workers with one slot each are started, and grades a second are counted without the first tenth, which has their start.
-The embedded run is `python -m grader serve` on SQLite with as many slots. In the next rows grading only sleeps
+The embedded run is `attention-gym serve` on SQLite with as many slots. In the next rows grading only sleeps
 (`benchmarks.sleepers`), so the cores of this machine do not decide.
 Then two real workers grade and one of them is lost, and the time is taken until what it held is graded by the other: it
 is killed with all that it started; it is stopped with SIGSTOP; its network is cut.

@@ -1,6 +1,6 @@
 """What happens when a whole class hands in within ten seconds: `python -m benchmarks storm`.
 
-The pages are served as `python -m grader serve` serves them, in processes of their own. Each student is an open tab
+The pages are served as `attention-gym serve` serves them, in processes of their own. Each student is an open tab
 and says what a browser says: the event that hands in, and the stream that follows the run up to its report and what the
 report changes on the page. One in ten hands in a bomb or a spinner. Meanwhile a prober loads pages and opens exercises
 and boards, at fixed times whatever comes back. The load comes from this process, over

@@ -51,7 +51,7 @@ class Stored:
 
 @contextmanager
 def served(data: Path, students: int, slots: int | None = None) -> Iterator[Site]:
-    """Serve a class of so many students in processes of its own, as `python -m grader serve` does."""
+    """Serve a class of so many students in processes of its own, as `attention-gym serve` does."""
     tokens = enrol(Settings(data=data), students)
     port = free_port()
     ours = {"DATA": str(data), "PORT": str(port), **({"SLOTS": str(slots)} if slots else {})}

@@ -1,15 +1,22 @@
-"""`python -m grader`: the command line."""
+"""`attention-gym`, or `python -m grader`: the command line.
 
-from __future__ import annotations
+Nothing is imported above `run` that Python would have to look for: the search path holds the current folder until then.
+"""
 
-import atexit
 import os
 import sys
-from contextlib import suppress
 
-from grader import stopping
+from grader import search_path
 
-if __name__ == "__main__":
+
+def run() -> None:
+    """Run the command of this process's arguments, and end with its exit code."""
+    search_path.leave_out_the_current_folder()
+    import atexit  # here and below: after the line above
+    from contextlib import suppress
+
+    from grader import stopping
+
     stopping.stop_at_once()
     if grading := sys.argv[1:2] == ["grade"]:
         # Before the command line: what it starts warms up while that is imported.
@@ -27,3 +34,7 @@ if __name__ == "__main__":
         with suppress(BrokenPipeError):  # nobody reads any more
             stream.flush()
     os._exit(code)
+
+
+if __name__ == "__main__":
+    run()

@@ -175,7 +175,8 @@ def begin(name: str, root: Path = ROOT) -> tuple[Path, ...]:
     }
     folder.mkdir(parents=True)
     for path, text in texts.items():
-        path.write_text(_fill(text, name), encoding="utf-8")
+        with path.open("x", encoding="utf-8") as file:
+            file.write(_fill(text, name))
     return tuple(texts)
 
 

@@ -47,6 +47,7 @@ class Starting:
         rules = rules_of(self.settings, with_gpu=bool(self.settings.gpu_slots) and may_be_there())
         engine, tryouts = self.supervisor, self.supervisor.tryouts
         closing = self._present(rules.secret)
+        archive.keep(self.database, self.catalog, rules.secret)
         return Service(self.database, self.catalog, engine, tryouts=tryouts, rules=rules, closing=closing)
 
     def wait(self, service: Service) -> None:
@@ -73,14 +74,16 @@ class Starting:
         return heartbeat.leave
 
 
-def start(settings: Settings, *, grading: bool = True) -> Starting:
-    """Bring the database up to date and start the grading processes, which take seconds to warm up.
+def start(settings: Settings, *, grading: bool = True, migrating: bool = True) -> Starting:
+    """Open the database and start the grading processes, which take seconds to warm up.
 
     Args:
         settings: of this machine.
         grading: whether to grade here; else it is left to other machines that share a Postgres with this one.
+        migrating: whether tables of an older version may be changed.
 
     Raises:
+        DatabaseUnusable: as `opened` says.
         SandboxUnavailable: there is too little memory.
         AuthorError: an exercise is written wrongly.
         SettingsError: other users of this machine may read the database, or nobody is there to grade.
@@ -88,21 +91,22 @@ def start(settings: Settings, *, grading: bool = True) -> Starting:
     if not grading:
         return _start_pages(settings)
     catalog = Catalog.load()
+    catalog.read_texts()
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
-    database = opened(settings)
+    database = opened(settings, migrating=migrating)
     cgroup.settle()
     budget = budget_of(settings, catalog)
     processes = budget.processes(settings.slots)
     supervisor = _supervisor(settings, database, processes, room=budget.room(-(-settings.slots // processes)))
     stopping.end_first(supervisor.abandon)
-    archive.keep(database, catalog)
     return Starting(settings, catalog, database, supervisor)
 
 
 def _start_pages(settings: Settings) -> Starting:
     check_shared(settings)
-    catalog, database = Catalog.load(), opened(settings)
-    archive.keep(database, catalog)
+    catalog = Catalog.load()
+    catalog.read_texts()
+    database = opened(settings, migrating=True)
     from grader.jobs.cluster.notices import Notices  # here and not above: only Postgres needs these libraries
     from grader.jobs.cluster.pages import RemoteQueue
 
@@ -148,7 +152,8 @@ def grade_until(
         AuthorError: an exercise is written wrongly.
     """
     check_shared(settings)
-    starting = start(settings)
+    starting = start(settings, migrating=False)
+    archive.keep(starting.database, starting.catalog)  # unsigned: only machines with pages need have the secret
     try:
         hello = starting.supervisor.wait()
         slots = slots_of(starting.settings, with_gpu=hello.gpu)

@@ -59,7 +59,12 @@ class WrongPassword(NotAllowed):
 
 
 class GraderFault(GraderError):
-    """Something of ours broke; retried, and never held against the student."""
+    """Something of ours broke; retried, and never held against the student.
+
+    `incident` is the id under which it is in the log already, as that of an outage is; empty if it is not.
+    """
+
+    incident = ""
 
 
 class Stopped(GraderFault):
@@ -87,7 +92,12 @@ class DatabaseUnusable(GraderFault):
 
 
 def record(log: logging.Logger, what: str, fault: Exception | None = None) -> str:
-    """Write a fault of ours to `log` under a fresh id; return the id, which is all that a student is shown of it."""
+    """Write a fault of ours to `log` under a fresh id; return the id, which is all that a student is shown of it.
+
+    What is in the log already is not written again: of an outage that everybody meets there is one line.
+    """
+    if isinstance(fault, GraderFault) and fault.incident:
+        return fault.incident
     incident = secrets.token_hex(4)
     said = f": {fault!r}" if fault else ""
     log.error("incident %s: %s%s", incident, what, said, exc_info=fault, extra={"incident": incident})

@@ -14,14 +14,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import NoReturn
 
+from grader import search_path
 from grader.sandbox.choice import BoxToCome
 from grader.sandbox.lockdown import oom
 from grader.settings import Settings
 
 NICENESS = 5  # below the pages, above the submissions
 GROUP = Path("/proc/self/autogroup")  # where the kernel groups by session, niceness counts between groups, set here
-_ROOT = Path(__file__).resolve().parents[1]
-_ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.grading_entry import work; work({descriptor})"
 
 
 def start(settings: Settings, room: int, connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
@@ -35,7 +34,7 @@ def start(settings: Settings, room: int, connection: socket.socket, place: int) 
     """
     chosen = {field.name: getattr(settings, field.name) for field in fields(settings)}
     process = subprocess.Popen(
-        [sys.executable, "-c", _ENTRY.format(root=str(_ROOT), descriptor=connection.fileno())],
+        search_path.isolated("grader.grading_entry", "work", str(connection.fileno())),
         pass_fds=[connection.fileno()],
         stdin=subprocess.PIPE,
         start_new_session=True,  # the terminal's Ctrl+C is for the pages' process, which lets this one finish

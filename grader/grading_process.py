@@ -130,7 +130,8 @@ def assemble(
 ) -> Service:
     """Return a service that grades in this process and these boxes; the rest is for whoever cannot wait long."""
     database = opened(settings, patience)
-    archive.keep(database, catalog)
+    rules = rules_of(settings, with_gpu=gpu is not None)
+    archive.keep(database, catalog, rules.secret)
     tryouts = TryoutThread(tryouts_with(catalog, box))
     engine = _engine(settings, catalog, database, (box, gpu), tryouts=tryouts, retries=retries)
     return Service(
@@ -138,7 +139,7 @@ def assemble(
         catalog,
         engine,
         tryouts=tryouts,
-        rules=rules_of(settings, with_gpu=gpu is not None),
+        rules=rules,
         box_name=_name(box, gpu),
         closing=lambda: close(box, gpu),
     )

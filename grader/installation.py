@@ -2,21 +2,71 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import logging
-from contextlib import closing
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack, closing
+from pathlib import Path
 
+from grader import stopping
 from grader.box.run import Box, Limits
-from grader.errors import DatabaseUnusable
+from grader.errors import DatabaseUnusable, SettingsError
 from grader.exercise.catalog import Catalog
+from grader.jobs.backup import finish_killed
+from grader.jobs.worker_lock import WorkerLock
 from grader.sandbox import cgroup
 from grader.sandbox.budget import MemoryBudget
 from grader.sandbox.choice import BoxToCome
 from grader.service.service import Rules
-from grader.settings import PREFIX, Settings
+from grader.settings import PREFIX, Settings, hand_down_temporary_folder
 from grader.store import keys, migrate, private
 from grader.store.engine import PATIENCE_SECONDS, Database
 
 LOG = logging.getLogger(__name__)
+TEMPORARY = "temporary"  # a folder of the data, with one folder for each process that serves or grades
+PROCESS = "process-"  # begins the name of such a folder; the id of a `WorkerLock` follows
+
+
+class TemporaryFolder(tempfile.TemporaryDirectory[str]):
+    """Takes the temporary files of this process, and of all that it starts, until it is removed."""
+
+    def __init__(self, parent: Path) -> None:
+        """Make it in a folder of such folders, and remove those of dead processes."""
+        self._lock = WorkerLock(parent)  # before the folder is there, so that nobody takes it for a dead one's
+        for folder in parent.glob(f"{PROCESS}*"):
+            if self._lock.dead(folder.name.split("-")[1]):
+                shutil.rmtree(folder, ignore_errors=True)
+        super().__init__(dir=parent, prefix=f"{PROCESS}{self._lock.id}-", ignore_cleanup_errors=True)
+        self._before, tempfile.tempdir = tempfile.tempdir, self.name
+        self._undo = hand_down_temporary_folder(self.name)
+
+    def cleanup(self) -> None:
+        """Remove the folder; temporary files go where they went before."""
+        tempfile.tempdir = self._before
+        self._undo()
+        super().cleanup()
+        self._lock.close()
+
+
+def keep_temporary_files(settings: Settings) -> TemporaryFolder:
+    """Have this process, and all that it starts, put temporary files into the data folder; return where.
+
+    Libraries use fixed names in the machine's folder for temporary files (`/tmp/gradio`, `/tmp/torchinductor_<user>`):
+    any other user could make those first, and so stop a start or choose what is read there. The folder is removed when
+    this process ends, or, after a kill, when the next one starts.
+
+    Raises:
+        SettingsError: other users of this machine may read the data, or the folder cannot be made.
+    """
+    private.secure(settings.data, private.file_of(settings.store_url), accept_open=settings.allow_open_data)
+    parent = settings.data.absolute() / TEMPORARY
+    private.make_folder(parent)
+    own = TemporaryFolder(parent)
+    stopping.end_first(own.cleanup)
+    return own
 
 
 def budget_of(settings: Settings, catalog: Catalog) -> MemoryBudget:
@@ -41,24 +91,71 @@ def slots_in_memory(settings: Settings, catalog: Catalog) -> int:
     return found
 
 
-def opened(settings: Settings, patience: float = PATIENCE_SECONDS) -> Database:
+def opened(settings: Settings, patience: float = PATIENCE_SECONDS, *, migrating: bool = False) -> Database:
     """Return the database, up to date; a write waits for others for `patience` seconds.
 
+    Where there are no tables yet they are made. Those of an older version are changed for a start of the service and
+    for `migrate` only: an older service may be using them, and a command that shows something changes nothing.
+
     Raises:
-        SettingsError: other users of this machine may read it, or its URL cannot be read.
-        DatabaseUnusable: it does not answer, or was made by a newer version.
+        SettingsError: other users of this machine may read it, nothing can be stored there, a service runs on it that
+            this one would disturb, or its URL cannot be read.
+        DatabaseUnusable: it does not answer, or was made by a newer version, or by an older one and is not to change.
     """
     url = settings.store_url
     private.secure(settings.data, private.file_of(url), accept_open=settings.allow_open_data)
-    database = Database(url, patience=patience)
-    database.reach()
-    migrate.upgrade(database)
+    if migrating and (file := private.file_of(url)) is not None:
+        _keep_others_off(file)
+    with ExitStack() as undo:
+        database = Database(url, patience=patience)
+        undo.callback(database.close)
+        database.reach()
+        finish_killed(settings.data, database)
+        _settle_tables(database, migrating=migrating)
+        undo.pop_all()
+    return database
+
+
+def _keep_others_off(file: Path) -> None:
+    """Let no other service use a SQLite file until this process ends; the kernel lets go of it then.
+
+    Two that do not know of each other's grading processes would grade everything twice. On Postgres they do.
+
+    Raises:
+        SettingsError: there is one.
+    """
+    held = Path(f"{file}-serving")
+    if why := private.obstacle(held.parent, held):
+        raise SettingsError(f"the file {held} cannot be locked: {why}")
+    handle = os.open(held, os.O_RDWR | os.O_CREAT, private.FILE_MODE)
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # of the process, which may open the database again
+    except OSError as refused:
+        os.close(handle)
+        if refused.errno not in (errno.EAGAIN, errno.EACCES):
+            LOG.warning("%s cannot be locked (%s), so a second service would not be noticed", held, refused.strerror)
+            return
+        raise SettingsError(
+            f"a service is running on the database file {file}; stop it first, or name another folder in {PREFIX}DATA. "
+            "Several services at once need a Postgres: docs/operators.md"
+        ) from None
+
+
+def _settle_tables(database: Database, *, migrating: bool) -> None:
+    before = migrate.current(database)
+    if before is not None and not migrating:
+        migrate.check(database)
+    else:
+        migrate.upgrade(database)
+        after = migrate.current(database)
+        if before not in (None, after):
+            copy = f"; {database.engine.url.database}.before-{before} is as it was" if database.embedded else ""
+            LOG.warning("%s was at revision %s and is at %s now%s", database.place, before, after, copy)
     if not database.embedded:
         from grader.jobs.cluster.library import install  # here: only Postgres needs its library
 
         with database.engine.begin() as connection:
-            install(connection)
-    return database
+            install(connection, renew=migrating)
 
 
 def present(settings: Settings) -> Database:
@@ -73,8 +170,11 @@ def present(settings: Settings) -> Database:
         raise DatabaseUnusable(
             f"there is no database {str(file)!r}; {PREFIX}DATA names the folder of the service's data"
         )
-    database = Database(settings.store_url)
-    database.reach()
+    with ExitStack() as undo:
+        database = Database(settings.store_url)
+        undo.callback(database.close)
+        database.reach()
+        undo.pop_all()
     return database
 
 
@@ -109,12 +209,18 @@ def slots_of(settings: Settings, *, with_gpu: bool) -> dict[str, int]:
     return {"cpu": settings.slots, **({"cuda": settings.gpu_slots} if with_gpu else {})}
 
 
+def known_secret(settings: Settings) -> bytes | None:
+    """Return the secret of the installation; None where none was drawn yet."""
+    if settings.secret:
+        return settings.secret.encode()
+    return keys.secret(settings.data) if (settings.data / keys.SECRET).exists() else None
+
+
 def rules_of(settings: Settings, *, with_gpu: bool = False) -> Rules:
     """Return what the installation allows; what it has not been told it draws once, and keeps in its directory."""
-    secret = settings.secret
     return Rules(
         class_code=settings.class_code or keys.class_code(settings.data),
-        secret=secret.encode() if secret else keys.secret(settings.data),
+        secret=known_secret(settings) or keys.secret(settings.data),
         slots=slots_of(settings, with_gpu=with_gpu),
         source_bytes=settings.source_kib << 10,
         session_seconds=settings.session_hours * 3600,

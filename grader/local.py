@@ -9,6 +9,8 @@ from __future__ import annotations
 import difflib
 import gc
 import re
+import secrets
+import stat
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -19,7 +21,8 @@ from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.exercise.spec import Device
 from grader.sandbox import early_box
 
-SEED = 0  # public: the same tensors on every machine
+SEED = 0  # public: pytest has the same tensors on every machine
+_SEED_BITS = 48  # JSON readers of every language hold such an integer exactly
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
 
 if TYPE_CHECKING:  # they bring torch
@@ -54,15 +57,27 @@ def read_file(path: Path) -> bytes:
     Raises:
         WrongUse: there is no such file, or it cannot be read.
     """
-    if path.is_dir():
-        raise WrongUse(f"{str(path)!r} is a folder; name the .py file in it")
-    if not path.is_file():
-        raise WrongUse(f"there is no file {str(path)!r}")
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise WrongUse(f"{str(path)!r} is a folder; name the .py file in it")
+        if not stat.S_ISREG(mode):  # a pipe, which nobody may ever fill, or a device
+            raise WrongUse(f"{str(path)!r} is no ordinary file; name a .py file")
         with path.open("rb") as file:
             return file.read(Limits().source_bytes + 1)
-    except OSError as error:
-        raise WrongUse(f"{str(path)!r} cannot be read: {error.strerror}") from error
+    except FileNotFoundError as error:
+        dangling = ": it is a link to one that is not there" if path.is_symlink() else ""
+        raise WrongUse(f"there is no file {str(path)!r}{dangling}") from error
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero in it
+        raise WrongUse(f"{str(path)!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+def some_seed(seed: int | None) -> int:
+    """Return `seed`, or one that nobody can know before if there is none.
+
+    Numbers that are known before, such as a pack's, can be replayed in place of an answer.
+    """
+    return secrets.randbits(_SEED_BITS) if seed is None else check_seed(seed)
 
 
 def check_seed(seed: int) -> int:
@@ -162,4 +177,4 @@ def _suggest(name: str, known: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(re.sub(r"[\s-]+", "_", snake), known, n=3, cutoff=0.5)
     if near:
         return f"did you mean {' or '.join(near)}?"
-    return "`python -m grader exercise list` shows them all"
+    return "`attention-gym exercise list` shows them all"

@@ -20,9 +20,11 @@ import pytest
 from grader import local
 from grader.checks.finding import Verdict
 from grader.errors import AuthorError, GraderError, GraderFault, SandboxUnavailable
-from grader.exercise.catalog import Exercise
+from grader.exercise.catalog import ROOT, Exercise
 from grader.judge.report import CheckResult, Report, Status
+from grader.judge.text import one_line
 
+STARTER = "this is still the starter; write your answer into it, and run pytest again"
 _TO_THE_MAIN_PROCESS = "exercise_reports"  # how the workers of pytest-xdist hand over what the summary needs
 
 
@@ -59,13 +61,16 @@ class GradedFile(pytest.File):
         self._name = exercise
 
     def collect(self) -> Iterator[ReportItem]:
-        """Yield the checks that the exercise has, without running anything of the file.
+        """Yield the checks that the exercise has, without running anything of the file; one item for the starter.
 
         Raises:
             CollectError: there is no such exercise, or it is written wrongly.
         """
         try:
             exercise = self._exercise
+            if self._is_starter:
+                yield ReportItem.from_parent(self, name="answer")
+                return
             if not self.config.getoption("collectonly"):
                 _ = self._session.grader  # it warms up from here on, while the import below does
             from grader.judge.sheet import draw_up
@@ -98,6 +103,8 @@ class GradedFile(pytest.File):
             DidNotPass: the file could not be graded at all.
             GraderError: it could not be read, or something of ours broke.
         """
+        if self._is_starter:
+            raise DidNotPass(STARTER)
         outcome = self.outcome
         if isinstance(outcome, GraderError):
             raise outcome
@@ -115,6 +122,13 @@ class GradedFile(pytest.File):
         if isinstance(self.outcome, GraderError) or self.outcome.status is Status.GRADED:
             return ""
         return f" ({self.outcome.status}: {self.outcome.reason})"
+
+    @cached_property
+    def _is_starter(self) -> bool:
+        try:
+            return self._exercise.is_starter(local.read_file(self.path))
+        except local.WrongUse:  # it cannot be read, which its first item says
+            return False
 
     @cached_property
     def _exercise(self) -> Exercise:
@@ -223,12 +237,30 @@ def pytest_testnodedown(node: Any) -> None:
         node.config.stash[_SESSION].reports[name] = Report.from_json(text)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Write what a report says beside its checks."""
-    for name, report in config.stash[_SESSION].reports.items():
-        terminalreporter.section(f"{name}: {report.score:g} of 100")
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> Iterator[None]:
+    """Write the cause above the failures of the single checks, and below them what else a report says."""
+    reports = config.stash[_SESSION].reports
+    for name, report in reports.items():
+        if cause := list(_cause(report)):
+            terminalreporter.section(f"{one_line(name)}: the cause")
+            for line in cause:
+                terminalreporter.line(line)
+    yield
+    if reports and (beside := _run_beside(config)):
+        terminalreporter.section("outside of the sandbox")
+        terminalreporter.line(f"pytest has run or obeyed {beside}; for files of others use `attention-gym grade`")
+    for name, report in reports.items():
+        terminalreporter.section(f"{one_line(name)}: {report.score:g} of 100")
         for line in _summary(report):
             terminalreporter.line(line)
+
+
+def _run_beside(config: pytest.Config) -> str:
+    """Return which files pytest has taken as its own beside what was graded, but for those of this project."""
+    modules = (getattr(plugin, "__file__", None) or "" for plugin in config.pluginmanager.get_plugins())
+    own = [Path(file) for file in modules if Path(file).name == "conftest.py"] + [config.inipath]
+    return ", ".join(sorted(one_line(str(path)) for path in own if path and path.parent != ROOT))
 
 
 def _is_solution(path: Path, config: pytest.Config) -> bool:
@@ -237,17 +269,20 @@ def _is_solution(path: Path, config: pytest.Config) -> bool:
     return path.parent.name == local.FOLDER and not any(fnmatch(path.name, pattern) for pattern in tests)
 
 
-def _summary(report: Report) -> Iterator[str]:
-    yield f"exercise {report.exercise}, seed {report.seed}, {report.device}, {report.box}"
+def _cause(report: Report) -> Iterator[str]:
     if report.reason:
         yield f"{report.status}: {report.reason}"
     for likely in report.diagnosis:
-        yield from ("", f"{'What happened' if likely.certain else 'What may have happened'}: {likely.title}")
+        yield f"{'What happened' if likely.certain else 'What may have happened'}: {likely.title}"
         yield likely.message
     if report.location is not None and report.diagnosis:
         yield f"{report.location.title}."
     elif report.location is not None:
-        yield from ("", f"Where it begins: {report.location.title}", report.location.message)
+        yield from (f"Where it begins: {report.location.title}", report.location.message)
+
+
+def _summary(report: Report) -> Iterator[str]:
+    yield f"exercise {report.exercise}, seed {report.seed}, {report.device}, {report.box}"
     yield from _paragraph("Advice (costs no points)", report.advice)
     yield from _paragraph("Weights found", [f"{name}: {place}" for name, place in report.mapping.items()])
     yield from _paragraph("Your code printed", report.output.splitlines())

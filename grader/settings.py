@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from grader.errors import SettingsError
 
@@ -21,6 +23,21 @@ URL = r"^(sqlite:///|postgres(ql)?(\+psycopg)?://)"
 COMMON = {"DATABASE_URL": "database_url"}  # names that platforms give to these settings; ours comes first
 TOKEN = r"^[!-~]{32,128}$"
 HOST_NAME = r"^(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?$"
+
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+# On a Space the proxies' addresses are unknown, and nobody but them reaches the container.
+PRIVATE = (
+    *LOOPBACK,
+    *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "fc00::/7", "fe80::/10"),
+)  # fmt: skip
+
+
+def _hard_to_guess(code: str) -> str:
+    """Return a class code; raises ValueError for one that is short, repeats few characters, or counts up or down."""
+    steps = {ord(after) - ord(before) for before, after in pairwise(code.lower())}
+    if len(code) < 12 or len(set(code.lower())) < 6 or len(steps) < 4:
+        raise ValueError("easy to guess")
+    return code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +55,15 @@ class Settings:
             machine, or the container, has. There are as many slots as fit into it, at most `slots`.
         stock_mib: how much of the disk beside the database may hold what is prepared for submissions to come, in MiB; 0
             for nothing.
-        class_code: what somebody who joins the class has to know until it is replaced, 8 characters or more, 12 where
-            they are words: wrong ones are not slowed down; None for the one kept in `data`.
+        class_code: what somebody who joins the class has to know until it is replaced; hard to guess, since wrong
+            ones are not slowed down; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
         metrics_token: what a request for `/metrics` has to show; None for no metrics.
         allow_one_wall: whether to grade where the kernel offers one wall round the sandbox instead of two.
         allow_open_data: whether to start where other users of this machine may read `data`; for a disk whose modes
             cannot be changed, in a container of its own.
+        proxies: the addresses and networks of the proxies in front, whose word on who is asking is taken; the rest of
+            the world could write any address into that header.
         cookie_secure: whether a browser may send the session over HTTPS only.
         source_kib: the longest source that is taken, in KiB.
         session_hours: how long a session lasts.
@@ -70,13 +89,21 @@ class Settings:
     gpu_slots: Annotated[int, Field(ge=0, le=16)] = 1
     memory_mib: Annotated[int, Field(ge=1024, le=1 << 24)] = 0
     stock_mib: Annotated[int, Field(ge=0, le=1 << 20)] = 256
-    class_code: Annotated[str, Field(min_length=8)] | None = field(default=None, repr=False)
+    class_code: Annotated[
+        Annotated[str, AfterValidator(_hard_to_guess)] | None,
+        Field(description="12 characters or more, 6 different ones or more, and no sequence such as 123456789012"),
+    ] = field(default=None, repr=False)
     secret: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
     metrics_token: Annotated[
         Annotated[str, Field(pattern=TOKEN)] | None, Field(description="32 to 128 letters, digits and signs, no spaces")
     ] = field(default=None, repr=False)
     allow_one_wall: bool = False
     allow_open_data: bool = False
+    proxies: Annotated[
+        tuple[str, ...],
+        BeforeValidator(lambda text: [str(_network(one.strip())) for one in text.split(",")]),
+        Field(description="addresses and networks such as 10.0.0.7, 172.30.0.0/24"),
+    ] = LOOPBACK
     cookie_secure: bool = False
     source_kib: Annotated[int, Field(ge=1, le=256)] = 256
     session_hours: Annotated[float, Field(ge=0.1, le=720)] = 12.0
@@ -89,7 +116,7 @@ class Settings:
     @property
     def store_url(self) -> str:
         """The URL of the database: the one that was set, or that of the file in `data`."""
-        return self.database_url or f"sqlite:///{self.data.absolute() / DATABASE}"
+        return self.database_url or file_url(self.data.absolute() / DATABASE)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
@@ -117,9 +144,21 @@ class Settings:
         for variable in environment:
             if variable.startswith(PREFIX) and variable not in names:
                 raise SettingsError(f"{variable} is no setting; expected: one of {', '.join(sorted(names))}")
-        hosted = {"host": "0.0.0.0", "cookie_secure": True} if environment.get(SPACE_MARK) else {}
+        hosted = {"host": "0.0.0.0", "cookie_secure": True, "proxies": PRIVATE} if environment.get(SPACE_MARK) else {}
         found: dict[str, Any] = {"data": default_data(), "slots": _cores(), **hosted}
         return replace(settings, **{name: value for name, value in found.items() if name not in given})
+
+
+def file_url(file: Path) -> str:
+    """Return the URL of a SQLite file; what means something in an address means itself in a path."""
+    return f"sqlite:///{str(file).replace('%', '%25').replace('?', '%3F')}"
+
+
+def _network(text: str) -> IPv4Network | IPv6Network:
+    network = ip_network(text, strict=False)
+    if not network.prefixlen:
+        raise ValueError("everybody may not be a proxy")
+    return network
 
 
 def _wrong(name: str, variable: str, text: str) -> str:
@@ -151,6 +190,23 @@ def lost_at_a_restart(settings: Settings, environment: Mapping[str, str] = os.en
     names = {"SECRET": settings.secret, "CLASS_CODE": settings.class_code}
     missing = " and ".join(f"{PREFIX}{name}" for name, value in names.items() if not value)
     return f"this Space has no disk; set {missing}, which is drawn anew at each restart otherwise" if missing else ""
+
+
+def hand_down_temporary_folder(folder: str) -> Callable[[], None]:
+    """Have libraries in this process, and whatever it starts, put temporary files into `folder`.
+
+    What is returned undoes that.
+    """
+    ours = dict.fromkeys(("TMPDIR", "GRADIO_TEMP_DIR", "TORCHINDUCTOR_CACHE_DIR"), folder)
+    before = {name: os.environ[name] for name in ours if name in os.environ}
+    os.environ.update(ours)
+
+    def undo() -> None:
+        for name in ours:
+            os.environ.pop(name, None)
+        os.environ.update(before)
+
+    return undo
 
 
 def default_data(disk: Path = SPACE_DATA) -> Path:

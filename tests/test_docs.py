@@ -119,12 +119,13 @@ def test_every_page_and_picture_is_linked() -> None:
 
 @pytest.mark.parametrize("document", _DOCUMENTS)
 def test_commands_exist(document: str) -> None:
-    """Every `python -m …` and `make …` that a document shows is a command, a module or a target, with its options."""
+    """Every program, module and target that a document shows is there, with its options."""
     text = _read(document)
     targets = re.findall(r"^(\w+):", _read("Makefile"), re.MULTILINE)
     modules = set(re.findall(r"python -m ([\w.]+)", text)) - {"grader"}
 
-    assert [words for words in re.findall(r"-m grader ([\w -]+)", text) if not _is_command(words.split())] == []
+    ours = re.findall(r"(?:-m grader|(?<!-t )attention-gym) +([a-z][\w -]*)", text)
+    assert [words for words in ours if not _is_command(words.split())] == []
     assert [name for name in re.findall(r"(?:^|`)make (\w+)", text, re.MULTILINE) if name not in targets] == []
     assert [name for name in modules if importlib.util.find_spec(name) is None] == []
     assert set(re.findall(r"-m benchmarks (\w+)", text)) <= set(get_command(benchmarks).commands)

@@ -42,6 +42,7 @@ def _wanted(example: Example) -> tuple[str, ...]:
 def test_an_example_gets_its_verdict(exercise: str, example: Example, trial_of: Callable[[str], Trial]) -> None:
     """Right ones earn full marks; wrong ones lose where they say, and the mistake is named where they name it.
 
+    None of them is worth a look: what is noticed while they run is none of theirs.
     The mistake is searched for as for a student; of known mistakes the gate compares what it has observed before.
     """
     report = trial_of(exercise).judge(example)
@@ -49,6 +50,7 @@ def test_an_example_gets_its_verdict(exercise: str, example: Example, trial_of: 
     assert report.incident == ""
     assert report.status in (Status.GRADED, Status.UNGRADABLE, Status.REJECTED)
     assert _verdict(report, example) == _wanted(example)
+    assert report.clues == ()
 
 
 def test_every_exercise_has_examples_of_both_kinds(catalog: Catalog) -> None:

@@ -5,32 +5,47 @@ The status is read without changing anything. A backup is one snapshot, and what
 
 from __future__ import annotations
 
+import hashlib
+import io
 import itertools
 import json
+import os
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text, update
+import typer
+from sqlalchemy import String, text, update
 
-from grader.cli.main import main
-from grader.jobs import claims
+from grader import installation
+from grader.cli.main import main, make_app
+from grader.errors import SettingsError
+from grader.installation import known_secret
+from grader.jobs import archive, claims
+from grader.jobs.backup import restore
 from grader.jobs.cluster.library import install
 from grader.jobs.worker_lock import WorkerLock
 from grader.settings import DATABASE, Settings
 from grader.store import accounts, migrate, submissions
-from grader.store.backup_file import CONTENT, KEPT, MANIFEST, unpack
+from grader.store.backup_file import CONTENT, KEPT, MANIFEST, BackupRefused, unpack
 from grader.store.engine import Database
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
-from grader.store.tables import JobRow, SubmissionRow
+from grader.store.tables import Base, JobRow, SubmissionRow
 from tests.jobs import postgres
 from tests.jobs.worked import everything, fill
+from tests.machine import free_port
+
+NEWEST = max(path.name for path in migrate.SCRIPTS.glob("versions/*.py"))[:4]
 
 SECRET = "ab" * 32
 NUMBERS = itertools.count(1)
@@ -114,7 +129,10 @@ def test_everything_comes_back_on_either_database(source: Settings, place: Place
             fresh = accounts.add(session, "Eve", Role.STUDENT, key="eve", password="h", now=1.0)
             accounts.delete_person(session, fresh.id)
 
-    assert (made[0], made[2], restored[0], restored[2]) == (0, "", 0, "")
+    assert (made[0], made[2], restored[0]) == (0, "", 0)
+    assert restored[2].startswith(
+        "kept grading files that are not signed with this installation's secret: 1 (softmax at"
+    )
     assert without_claims(everything(target.store_url)) == without_claims(before)
     assert (holders, fresh.id) == ({}, 6)
     assert (target.data / "secret").read_text() == SECRET
@@ -125,6 +143,83 @@ def test_everything_comes_back_on_either_database(source: Settings, place: Place
     assert {path.name for path in target.data.iterdir()} <= {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "secret"}
     assert all(path.stat().st_mode & 0o077 == 0 for path in (target.data, *target.data.iterdir()))
     assert sorted(path.name for path in file.parent.glob(".*")) == []
+
+
+STEPS = ("os.link", "os.rename", "os.remove", "os.rmdir")
+
+
+def killed_at(step: int, settings: Settings, file: Path) -> bool:
+    """Restore a backup in a process that is killed before the so-manieth change in the data folder; whether it was."""
+
+    def count(event: str, args: tuple[object, ...]) -> None:
+        nonlocal step
+        if event in STEPS and str(settings.data) in str(args):
+            step -= 1
+            if step < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if child == 0:
+        with suppress(BaseException):
+            with closing(Database(settings.store_url)) as target:
+                sys.addaudithook(count)
+                restore(file, settings.data, target, secret=None, trust=True, say=lambda _: None)
+            os._exit(0)
+        os._exit(1)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    return os.WIFSIGNALED(status)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_restore_that_is_killed_leaves_all_or_nothing(place: Place, run_in: RunIn, kind: str) -> None:
+    """At whatever step: no key comes before the database, and the next start finds both, or nothing of either."""
+    source, found = worked(place("source", "sqlite")), []
+    file = source.data / "backup.zip"
+    run_in(source, "backup", file)
+    people = everything(source.store_url)["users"]
+    for step in itertools.count():
+        target = place(f"target {step}", kind)
+        if not killed_at(step, target, file):
+            break
+        early = (target.data / "secret").exists() and kind == "sqlite" and not (target.data / DATABASE).exists()
+        installation.opened(target, migrating=True).close()
+        rows, key = everything(target.store_url)["users"], (target.data / "secret").exists()
+        found.append((early, rows, key, list(target.data.glob("restore.*"))))
+
+    nothing, everything_there = (False, [], False, []), (False, people, True, [])
+    assert nothing in found or kind == "postgres"
+    assert everything_there in found
+    assert all(one in (nothing, everything_there) for one in found)
+
+
+def folder(path: Path) -> Path:
+    """Make a folder with a file in it, and return it."""
+    path.mkdir()
+    (path / "notes").write_text("mine")
+    return path
+
+
+OTHERS_THINGS: dict[str, Callable[[Path], object]] = {
+    "restore.old": folder,
+    "restore.20261101": folder,
+    "restore.log": lambda path: path.write_text("mine"),
+    "restore.link": lambda path: path.symlink_to(path.with_name("restore.log")),
+    "restore.latest": lambda path: path.symlink_to(path.with_name("restore.old")),
+}
+
+
+@pytest.mark.parametrize("where", ["data", "elsewhere"])
+def test_a_start_leaves_what_no_restore_has_made(tmp_path: Path, where: str) -> None:
+    """Whatever it is called: a start tidies up in the data folder, and beside a database that is elsewhere."""
+    home = tmp_path / where
+    home.mkdir(0o700)
+    for name, make in OTHERS_THINGS.items():
+        make(home / name)
+    url = "" if where == "data" else f"sqlite:///{home / 'gym.sqlite3'}"
+    installation.opened(Settings(data=tmp_path / "data", database_url=url), migrating=True).close()
+    assert {path.name for path in home.glob("restore.*")} == set(OTHERS_THINGS)
+    assert (home / "restore.old" / "notes").read_text() == "mine"
 
 
 def test_a_backup_is_one_snapshot_while_people_hand_in(
@@ -285,6 +380,45 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(place: Place, run_in
     assert [row[1] for row in everything(target.store_url)["users"]] == ["Ada"]
 
 
+def test_a_backup_that_unpacks_to_more_than_it_says_is_refused_before(tmp_path: Path) -> None:
+    """A zip of 100 kB fills a disk, or the memory with its manifest; nothing of it is written."""
+    manifest = {"format": 1, "made": "", "program": "", "revision": "0016", "digests": {CONTENT: ""}}
+    told = json.dumps({**manifest, "sizes": {CONTENT: 1}})
+    bombs = {
+        "is too long": (told + " " * (64 << 10), b""),
+        "other sizes than it says": (told, bytes(100 << 20)),
+    }
+    for number, (why, (text_of_it, content)) in enumerate(bombs.items()):
+        file, folder = tmp_path / f"{number}.zip", tmp_path / f"{number}"
+        folder.mkdir()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(MANIFEST, text_of_it)
+            archive.writestr(CONTENT, content)
+        with pytest.raises(BackupRefused, match=why):
+            unpack(file, folder)
+
+        assert list(folder.iterdir()) == []
+
+
+def test_a_backup_larger_than_the_disk_is_refused_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text says how much room it needs."""
+    manifest = {
+        "format": 1,
+        "made": "",
+        "program": "",
+        "revision": "0016",
+        "sizes": {CONTENT: 5},
+        "digests": {CONTENT: ""},
+    }
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr(MANIFEST, json.dumps(manifest))
+        archive.writestr(CONTENT, b"12345")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 5, 4))
+
+    with pytest.raises(BackupRefused, match=r"its parts have 5 bytes, where .* has room for 4"):
+        unpack(tmp_path / "a.zip", tmp_path)
+
+
 def test_an_older_postgres_is_not_read_as_if_it_were_newer(place: Place, run_in: RunIn, tmp_path: Path) -> None:
     """Its tables are others; one line says what to do, and no file is left."""
     source = place("source", "postgres")
@@ -432,3 +566,325 @@ def test_a_database_that_is_not_there_is_one_line(ask, monkeypatch, url, code):
     found, _, err = ask("status")
 
     assert (found, len(err.splitlines()), "open-sesame" in err) == (code, 1, False)
+
+
+def _statements(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield what a hostile hand may add to a database, kind by kind: the name it goes by, and its statements."""
+    # Each kind of object that SQLite keeps in a file, and each clause of a table that holds an expression.
+    rewrite = "UPDATE sqlite_master SET sql = replace(sql, {!r}, {!r}) WHERE name = '{}'"
+    open_schema = "PRAGMA writable_schema=ON"
+    for event in ("BEFORE INSERT", "AFTER UPDATE", "AFTER DELETE"):
+        yield "evil", [f"CREATE TRIGGER evil {event} ON grading_files BEGIN DELETE FROM users; END"]
+    yield "evil", ["CREATE VIEW evil AS SELECT * FROM users"]
+    yield "evil", ["CREATE VIEW evil AS SELECT 1", "CREATE TRIGGER other INSTEAD OF INSERT ON evil BEGIN SELECT 1; END"]
+    with closing(sqlite3.connect(":memory:")) as raw:
+        modules = {name for (name,) in raw.execute("PRAGMA module_list")}
+    for module in ("fts5(a)", "fts4(a)", "rtree(id, a, b)", "dbstat"):
+        if module.partition("(")[0] in modules:
+            yield "evil", [f"CREATE VIRTUAL TABLE evil USING {module}"]
+    yield "evil", ["CREATE TABLE evil (a)"]
+    yield "evil", ["CREATE TABLE evil (a PRIMARY KEY) WITHOUT ROWID"]
+    yield "evil", ["CREATE TABLE evil (a INT) STRICT"]
+    yield "evil", ["CREATE INDEX evil ON users (name)"]
+    yield "evil", ["CREATE UNIQUE INDEX evil ON users (name)"]
+    yield "evil", ["CREATE INDEX evil ON users (abs(created))"]
+    yield "evil", ["CREATE INDEX evil ON users (name) WHERE created > 1"]
+    yield "evil", ["CREATE INDEX evil ON users (name COLLATE NOCASE)"]
+    for clause in (
+        "evil GENERATED ALWAYS AS (abs(saved)) VIRTUAL", "evil DEFAULT (1 + 1)", "evil DEFAULT 1",
+        "evil CHECK (abs(evil) < 9)", "evil TEXT COLLATE NOCASE", "evil REFERENCES classes (id)", "evil",
+    ):  # fmt: skip
+        yield "drafts", [open_schema, rewrite.format("drafts (", f"drafts ({clause}, ", "drafts")]
+    yield "users", ["ALTER TABLE users RENAME COLUMN name TO evil"]
+    yield "ix_sessions_expires", ["DROP INDEX ix_sessions_expires"]
+    yield "drafts", ["DROP TABLE drafts"]
+    yield (
+        "gradings",
+        [
+            "PRAGMA foreign_keys=OFF",
+            "ALTER TABLE gradings RENAME TO gradings_",
+            "CREATE VIEW gradings AS SELECT * FROM gradings_",
+        ],
+    )
+    for name, old, new in (
+        ("drafts", "saved", "saved CHECK (abs(saved) > 0)"), ("drafts", "source TEXT", "source TEXT COLLATE NOCASE"),
+        ("drafts", "FLOAT NOT NULL", "FLOAT"), ("drafts", "TEXT NOT NULL", "TEXT AS (abs(saved)) STORED NOT NULL"),
+        ("memberships", "'instructor'", "'Instructor'"), ("ix_gradings_flag", "created", "abs(created)"),
+        ("drafts", "ON DELETE CASCADE", "ON DELETE SET NULL"), ("jobs", "kills INTEGER", "kills INTEGER DEFAULT (1)"),
+    ):  # fmt: skip
+        yield name, [open_schema, rewrite.format(old, new, name)]
+    yield "evil", [open_schema, "INSERT INTO sqlite_master VALUES ('other', 'evil', 'evil', 0, '')"]
+    yield (
+        "evil",
+        [open_schema, "INSERT INTO sqlite_master VALUES ('trigger', 'evil', 'users', 0, 'CREATE TRIGGER evil')"],
+    )
+    yield (
+        "alembic_version",
+        ["ALTER TABLE alembic_version RENAME TO x", f"CREATE VIEW alembic_version AS SELECT '{NEWEST}' AS version_num"],
+    )
+    yield (
+        "sqlite_stat1",
+        [
+            "ANALYZE",
+            open_schema,
+            rewrite.format("stat)", "stat CHECK (abs(stat)))", "sqlite_stat1"),
+        ],
+    )
+    yield "evil", [f"ATTACH {str(path)!r} AS elsewhere", "CREATE VIEW evil AS SELECT * FROM sqlite_master"]
+
+
+def test_a_backup_with_anything_of_its_own_in_the_schema_is_refused(
+    backup: Path, place: Place, run_in: RunIn, tmp_path: Path
+) -> None:
+    """Whatever kind of object, or clause of a table; it is named, nothing is restored, and the plain one still is."""
+    target, content, other = place("target", "sqlite"), tmp_path / CONTENT, tmp_path / "other.zip"
+    tried = list(_statements(tmp_path / "elsewhere"))
+    for name, statements in tried:
+        with zipfile.ZipFile(backup) as whole:
+            content.write_bytes(whole.read(CONTENT))
+        with closing(sqlite3.connect(content, isolation_level=None)) as raw:
+            version = raw.execute("PRAGMA schema_version").fetchone()[0]
+            before = raw.execute("SELECT * FROM sqlite_master").fetchall()
+            for statement in statements:
+                raw.execute(statement)
+            assert raw.execute("SELECT * FROM sqlite_master").fetchall() != before, statements
+            raw.execute(f"PRAGMA schema_version={version + 9}")
+        repack(backup, other, content)
+        code, out, err = run_in(target, "restore", other)
+        assert (code, out, len(err.splitlines())) == (2, "", 1), (statements, err)
+        assert name in err or "names 0 revisions" in err, (statements, err)
+        assert list(target.data.iterdir()) == []
+
+    assert len(tried) > 40
+    assert run_in(target, "restore", backup)[0] == 0
+
+
+def unsigned(settings: Settings) -> list[str]:
+    """Return the versions whose grading files an installation would not run."""
+    with closing(Database(settings.store_url)) as database, database.read() as session:
+        return archive.unsigned(session, known_secret(settings))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_backup_makes_nobody_run_its_code(place: Place, run_in: RunIn, tmp_path: Path, kind: str) -> None:
+    """Who makes one up knows its secret: that is believed where it was before, or where somebody says so."""
+    source, file = worked(place("source", kind)), tmp_path / "backup.zip"
+    signed = run_in(source, "migrate", "--trust-files")
+    assert (signed[0], signed[2], unsigned(source)) == (0, "", [])
+    assert run_in(source, "backup", file)[0] == 0
+
+    found = {}
+    for name, secret, words in (
+        ("nothing", "", ()),
+        ("trusted", "", ("--trust-files",)),
+        ("the same", SECRET, ()),
+    ):
+        target = place(name, kind)
+        target.data.mkdir(mode=0o700)
+        if secret:
+            (target.data / "secret").write_text(secret)
+        code, _, err = run_in(target, "restore", file, *words)
+        found[name] = (code, unsigned(target), "not signed" in err)
+    assert found == {
+        "nothing": (0, ["softmax at v1"], True), "trusted": (0, [], False), "the same": (0, [], False),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("kept", "text"), [
+    ("secret", b"\xff no digits"), ("secret", b""), ("class_code", b""), ("class_code", b"\x1b]0;mine\x07"),
+    ("class_code", b"a\nb"), ("class_code", b"a" * 81), ("class_code", b"\xff\0"),
+])  # fmt: skip
+def test_a_kept_key_that_is_none_is_refused(backup: Path, place: Place, run_in: RunIn, kept: str, text: bytes) -> None:
+    """In a backup: in one line that names the file; nothing is left."""
+    target, other = place("target", "sqlite"), backup.with_name("other.zip")
+    with zipfile.ZipFile(backup) as old, zipfile.ZipFile(other, "w") as new:
+        manifest = json.loads(old.read(MANIFEST))
+        manifest["sizes"][kept], manifest["digests"][kept] = len(text), hashlib.sha256(text).hexdigest()
+        new.writestr(MANIFEST, json.dumps(manifest))
+        for name in manifest["sizes"]:
+            new.writestr(name, text if name == kept else old.read(name))
+    code, _, err = run_in(target, "restore", other)
+
+    assert (code, len(err.splitlines()), list(target.data.iterdir())) == (2, 1, [])
+    assert f"{kept} is damaged" in err or f"{kept} is empty" in err
+
+
+def repack(backup: Path, other: Path, content: Path) -> None:
+    """Write a backup like another one with another database, with sums that fit."""
+    with zipfile.ZipFile(backup) as old, zipfile.ZipFile(other, "w") as new:
+        manifest = json.loads(old.read(MANIFEST))
+        manifest["sizes"][CONTENT] = content.stat().st_size
+        manifest["digests"][CONTENT] = hashlib.sha256(content.read_bytes()).hexdigest()
+        new.writestr(MANIFEST, json.dumps(manifest))
+        for name in manifest["sizes"]:
+            new.writestr(name, content.read_bytes() if name == CONTENT else old.read(name))
+
+
+# Commands that touch no database. A command that is neither here nor in `ARGUMENTS` fails the test below.
+LOCAL = {"grade", "doctor", "exercise"}
+ARGUMENTS = {"name": "Ada", "id": "0" * 24, "file": "{folder}/backup.zip", "to": "--to={to}"}
+STARTS = {("serve",), ("worker",)}
+
+
+def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Yield each command of the command line that touches the database, with what it must be given."""
+    for name, command in group.commands.items():
+        if (*path, name)[0] in LOCAL:
+            continue
+        if hasattr(command, "commands"):
+            yield from commands(command, *path, name)
+        else:
+            yield (*path, name), [ARGUMENTS[one.name] for one in command.params if one.required]
+
+
+def schema_of(settings: Settings) -> object:
+    """Return all that a database says of its tables, and their revision."""
+    with closing(Database(settings.store_url)) as database, database.read() as session:
+        query = (
+            "SELECT type, name, sql FROM sqlite_master"
+            if database.embedded
+            else "SELECT table_schema, table_name, column_name FROM information_schema.columns"
+        )
+        tables = sorted(map(str, session.execute(text(query))))
+        return tables, session.scalars(text("SELECT version_num FROM alembic_version")).all()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("moved", ["behind", "ahead"])
+def test_only_a_start_and_migrate_change_the_tables(
+    place: Place, run_in: RunIn, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path,
+    moved: str, kind: str,
+) -> None:  # fmt: skip
+    """Each command on a database one revision behind or ahead: one line, and every table is as it was."""
+    settings, to = place("gym", kind), place("elsewhere", "postgres").database_url
+    head, *_, before = sorted((path.name[:4] for path in migrate.SCRIPTS.glob("versions/*.py")), reverse=True)[:2]
+    settings.data.mkdir(mode=0o700)
+    with closing(Database(settings.store_url)) as database:
+        migrate.upgrade(database, before if moved == "behind" else head)
+        if moved == "ahead":
+            with database.write() as session:
+                session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+                session.execute(text("CREATE TABLE later (id INTEGER)"))
+    was, tried = schema_of(settings), []
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
+    for path, needed in commands(typer.main.get_command(make_app())):
+        if path in {("migrate",), ("serve",)} and moved == "behind":
+            continue  # they do
+        words = [*path, *(word.format(folder=tmp_path, to=to) for word in needed)]
+        if path in STARTS:
+            code, err = started(settings, words)
+        else:
+            code, _, err = run_in(settings, *words, *(["--password-stdin"] if path == ("user", "add") else []))
+        assert schema_of(settings) == was, words
+        if path != ("backup",) or kind == "postgres":
+            assert code in (1, 2), (words, err)
+            assert len(err.splitlines()) == 1, (words, err)
+        if path not in {("backup",), ("restore",)} and not (kind == "sqlite" and path == ("worker",)):
+            assert ("older than" if moved == "behind" else "newer version") in err or path[0] == "move", (words, err)
+        tried.append(path)
+    assert len(tried) >= 10
+
+    if moved == "behind":
+        code, out, _ = run_in(settings, "migrate")
+        assert (code, f"is at revision {head}" in out) == (0, True)
+        assert f"was at revision {before} and is at {head} now" in caplog.text
+        assert run_in(settings, "class-code")[0] == 0
+
+
+def started(settings: Settings, words: list[str]) -> tuple[int, str]:
+    """Run a command that changes how its process takes signals; return its code and what it said."""
+    environment = {**os.environ, "ATTENTION_GYM_DATA": str(settings.data), "DATABASE_URL": settings.database_url}
+    environment["ATTENTION_GYM_PORT"] = str(free_port())
+    told = subprocess.run(
+        [sys.executable, "-m", "grader", *words], env=environment, capture_output=True, text=True, check=False
+    )
+    return told.returncode, told.stderr
+
+
+def test_no_command_breaks_on_a_damaged_database(
+    place: Place, run_in: RunIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whichever page is damaged, and in whatever way: one line and an exit code, or the answer; never a traceback."""
+    settings = worked(place("gym", "sqlite"))
+    file = settings.data / DATABASE
+    whole, tried, told = file.read_bytes(), 0, 0
+    damages = [b"no database at all" * 500, whole[:5000], b"", whole[:100] + bytes(3996) + whole[4096:]]
+    for page in range(0, len(whole) // 4096, 12):
+        damages.append(whole[: page * 4096 + 100] + b"\xa5" * 3996 + whole[page * 4096 + 4096 :])
+    for damaged in damages:
+        for path, needed in commands(typer.main.get_command(make_app())):
+            if path in STARTS or path in {("move",), ("regrade",)}:  # the one needs a server, the other a sandbox
+                continue
+            for end in ("-wal", "-shm", "-serving"):
+                Path(f"{file}{end}").unlink(missing_ok=True)
+            file.write_bytes(damaged)
+            monkeypatch.setattr("sys.stdin", io.StringIO("correct horse\n"))
+            words = [*path, *(word.format(folder=tmp_path, to="") for word in needed)]
+            code, _, err = run_in(settings, *words, *(["--password-stdin"] if path == ("user", "add") else []))
+            assert code in (0, 1, 2), words
+            assert code == 0 or len(err.splitlines()) == 1, (words, err)
+            tried, told = tried + 1, told + ("damaged" in err)
+            (tmp_path / "backup.zip").unlink(missing_ok=True)
+    assert (tried > 40, told > 15) == (True, True), (tried, told)
+
+
+HOSTILE = "\x1b]0;mine\x07\x1b[2J\r\u202e\n100 rows are fine"
+NAMES_OF_OURS = {"state", "status", "reason", "device", "queue", "board", "flag", "report", "worker", "claim", "digest"}
+
+
+def test_no_command_hands_a_terminal_what_a_database_tells_it_to_do(
+    place: Place, run_in: RunIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Every text that can be changed in a database, and the class code, hold controls; nothing obeys them."""
+    settings, changed, shown = worked(place("gym", "sqlite")), 0, ""
+    with closing(sqlite3.connect(settings.data / DATABASE)) as raw:
+        for table in Base.metadata.sorted_tables:
+            for column in table.columns:
+                if isinstance(column.type, String) and column.name not in NAMES_OF_OURS and not column.foreign_keys:
+                    with suppress(sqlite3.IntegrityError):
+                        raw.execute(f"UPDATE {table.name} SET {column.name} = {column.name} || ?", [HOSTILE])
+                        changed += 1
+        raw.commit()
+    (settings.data / "class_code").write_text(HOSTILE)
+    for path, needed in commands(typer.main.get_command(make_app())):
+        if path in STARTS or path in {("move",), ("regrade",)}:
+            continue
+        monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+        words = [*path, *(word.format(folder=tmp_path, to="") for word in needed)]
+        code, out, err = run_in(settings, *words, *(["--password-stdin"] if path == ("user", "add") else []))
+        assert code in (0, 1, 2), words
+        assert [sign for sign in out + err if not sign.isprintable() and sign != "\n"] == [], (words, out, err)
+        shown += out + err
+
+    assert changed > 20
+    assert "<U+001B>" in shown
+    assert "\n100 rows" not in shown
+
+
+def test_two_services_on_one_file_are_refused(tmp_path: Path) -> None:
+    """And `migrate` beside a service; other commands run, and once the first one has ended so does a second."""
+    settings = Settings(data=tmp_path / "gym")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(settings.data)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(SettingsError, match=r"a service is running on the database file .*sqlite3; stop it first"):
+        installation.opened(settings, migrating=True)
+    installation.opened(settings).close()
+    holder.stdin.close()
+    holder.wait(60)
+    holder.stdout.close()
+    installation.opened(settings, migrating=True).close()
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from grader import installation
+from grader.settings import Settings
+installation.opened(Settings(data=Path(sys.argv[1])), migrating=True)
+print("held", flush=True)
+sys.stdin.read()
+"""

@@ -65,9 +65,40 @@ def test_two_pictures_of_a_kind_do_not_overwrite_each_other(tmp_path: Path) -> N
     """The second one has a number; a second run replaces both."""
     two = Figures(heatmaps=(heatmap("attention"), heatmap("attention")))
 
-    assert [path.name for path in save(two, tmp_path, "a")] == ["a-attention.png", "a-attention-2.png"]
-    assert [path.name for path in save(two, tmp_path, "a")] == ["a-attention.png", "a-attention-2.png"]
+    first, second = tmp_path / "a-attention.png", tmp_path / "a-attention-2.png"
+    assert save(two, tmp_path, "a") == {first: False, second: False}
+    assert save(two, tmp_path, "a") == {first: True, second: True}
     assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.usefixtures("warm")
+def test_each_file_of_a_call_has_pictures_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files of one name in several folders, and one whose name is that of a folder and a file together."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    files = [Path(name) for name in ("ada/answer.py", "eve/answer.py", "eve-answer.py", "../one/eve/answer.py", "b.py")]
+    for file in files:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(WRONG.read_bytes())
+
+    assert main(["grade", "causal_attention", *map(str, files), "--seed", "0", "--plots", "pictures"]) == 0
+
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("wrote ")]
+    names = ("here-ada-answer", "here-eve-answer", "eve-answer", "one-eve-answer", "b")
+    wanted = [f"pictures/{name}-{what}.png" for name in names for what in ("attention", "influence", "gradient-flow")]
+    assert said == [f"wrote {path}" for path in wanted]
+    assert sorted(wanted) == sorted(str(path) for path in Path("pictures").iterdir())
+
+
+def test_a_name_that_is_taken_by_another_file_gets_a_number(tmp_path: Path) -> None:
+    """A file called as another one and what is drawn of it."""
+    taken = tmp_path / "a-attention.png"
+
+    assert save(Figures(heatmaps=(heatmap("attention"),)), tmp_path, "a", {taken}) == {
+        tmp_path / "a-attention-2.png": False
+    }
 
 
 @pytest.mark.usefixtures("warm")
@@ -75,7 +106,7 @@ def test_the_command_writes_pictures_and_says_which(tmp_path: Path, capsys: pyte
     """One line for each, and each is there; the folder is made."""
     folder = tmp_path / "new" / "folder"
 
-    code = main(["grade", "causal_attention", str(WRONG), "--plots", str(folder)])
+    code = main(["grade", "causal_attention", str(WRONG), "--seed", "0", "--plots", str(folder)])
 
     said = capsys.readouterr().out.splitlines()
     files = {f"wrote {path}" for path in folder.iterdir()}
@@ -88,7 +119,7 @@ def test_the_command_writes_pictures_and_says_which(tmp_path: Path, capsys: pyte
 @pytest.mark.usefixtures("warm")
 def test_json_keeps_standard_output_for_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With --json, the files are named on standard error."""
-    main(["grade", "causal_attention", str(WRONG), "--json", "--plots", str(tmp_path)])
+    main(["grade", "causal_attention", str(WRONG), "--json", "--seed", "0", "--plots", str(tmp_path)])
 
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
@@ -101,7 +132,20 @@ def test_a_folder_that_cannot_be_is_said_in_one_line(tmp_path: Path, capsys: pyt
     place = tmp_path / "file"
     place.write_text("", encoding="utf-8")
 
-    code = main(["grade", "causal_attention", str(WRONG), "--plots", str(place)])
+    code = main(["grade", "causal_attention", str(WRONG), "--seed", "0", "--plots", str(place)])
 
     assert code == 2
     assert "no pictures can be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", [1.7e308, -1.7e308, 5e-324, math.inf, math.nan])
+def test_every_number_can_be_drawn(value: float, tmp_path: Path) -> None:
+    """Weights, losses and gradients at the ends of float64; matplotlib has no limits for an axis there."""
+    cells = ((value, 0.5), (-value, value))
+    maps = tuple(Heatmap(role, "map", "query", "key", cells, CELLS) for role in ("attention", "output"))
+    curves = (Curve("Loss", "step", "loss", (Series("yours", (0.0, 1.0), (value, 0.5)),)),)
+    bars = (Bar("x", value, 0.5), Bar("W_key", 0.5, value))
+
+    written = save(Figures(heatmaps=maps, curves=curves, gradients=bars), tmp_path, "mine")
+
+    assert len(written) == 4

@@ -13,6 +13,7 @@ import pytest
 
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.sheet import draw_up
+from grader.pytest_plugin import STARTER
 
 pytest_plugins = ["pytester"]
 
@@ -39,9 +40,10 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """One run of pytest over several files: its tests by file, and what it wrote below them."""
+    """One run of pytest over several files: its tests by file, and what it wrote above the failures and below them."""
 
     cases: dict[str, list[Case]]
+    causes: str
     summary: str
 
 
@@ -64,7 +66,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
     elements = list(parse(folder / "junit.xml").iter("testcase"))
     cases = {name: [_read(e) for e in elements if e.get("classname", "").endswith(name)] for name in sources}
-    return Graded(cases, done.stdout.partition("= FAILURES =")[2])
+    causes, _, below = done.stdout.partition("= FAILURES =")
+    return Graded(cases, causes, below)
 
 
 def _read(element: Element) -> Case:
@@ -111,13 +114,14 @@ def test_a_right_file_passes_every_check(graded: Graded) -> None:
 
 
 def test_a_wrong_file_fails_with_the_words_of_the_report(graded: Graded) -> None:
-    """A failed check shows its message and no traceback; the diagnosis stands in the summary."""
+    """A failed check shows its message and no traceback; the diagnosis stands once, above all."""
     messages = [case.message for case in graded.cases["wrong"] if case.outcome == "failure"]
 
     assert [case.name for case in graded.cases["wrong"]] == NAMES
     assert any("expected" in message and "got" in message for message in messages)
     assert not any("pytest_plugin" in message for message in messages)
-    assert "What happened: Your mask starts one position too late." in graded.summary
+    assert "What happened: Your mask starts one position too late." in graded.causes
+    assert "Your mask starts one position too late" not in graded.summary
 
 
 def test_a_check_that_builds_on_a_failed_one_is_skipped(graded: Graded) -> None:
@@ -133,6 +137,16 @@ def test_a_file_that_could_not_be_graded_fails_every_check(graded: Graded, file:
     """A file that does not load, or ends its process, is no success: each test fails and says why."""
     assert [case.outcome for case in graded.cases[file]] == ["failure"] * len(NAMES)
     assert all(reason in case.message for case in graded.cases[file])
+    assert graded.causes.count(reason) == 1
+
+
+def test_the_starter_fails_in_one_line(desk: pytest.Pytester) -> None:
+    """However it is spaced; it runs nothing, and no check of it is told apart."""
+    starter = (ROOT / "exercises" / "causal_attention" / "starter.py").read_text(encoding="utf-8")
+    result = desk.runpytest_inprocess(put(desk, f"\n{starter}\n\n"))
+
+    result.assert_outcomes(failed=1)
+    assert [line for line in result.outlines if line == STARTER] == [STARTER]
 
 
 def test_points_are_written_for_other_programs(graded: Graded) -> None:
@@ -208,3 +222,16 @@ def test_the_root_conftest_is_enough(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "solutions/softmax.py::" in done.stdout
+
+
+def test_what_pytest_runs_beside_a_file_is_named(tmp_path: Path) -> None:
+    """A collected folder may hold a conftest.py and a pytest.ini, which pytest takes as its own, without a sandbox."""
+    (tmp_path / "conftest.py").write_text("", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "answer.py").write_text("raise RuntimeError", encoding="utf-8")
+    pytest_program = str(Path(sys.executable).with_name("pytest"))
+    command = [pytest_program, "-q", "--exercise", "softmax", "answer.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+    named = f"{tmp_path / 'conftest.py'}, {tmp_path / 'pytest.ini'}"
+    assert f"pytest has run or obeyed {named}; for files of others use `attention-gym grade`" in done.stdout

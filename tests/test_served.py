@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,16 +20,30 @@ import httpx
 import pytest
 
 from grader.exercise.catalog import ROOT
-from grader.pages.server import about_the_code, is_seen_by_a_person, weakness_of
-from grader.store import keys
-from tests.machine import free_port
+from grader.pages.server import about_the_code, address_of, is_seen_by_a_person
+from grader.settings import DATABASE, Settings
+from grader.store import keys, migrate, private
+from grader.store.engine import Database
+from tests.machine import Disk, free_port, small_disk
 from tests.pages.conftest import wait_for
 from tests.store.test_private import read_by_another_user
 
 PASSWORD, WRONG, MARK = "a quiet password", "a wrong password", "telltale_in_the_source"
 CRASHES = f"def softmax(x, dim=-1):\n    {MARK} = 1\n    raise RuntimeError('{MARK}')\n"
 KILLED = f"import os\n{MARK} = 1\nos.kill(os.getpid(), 9)\n"
+# Where libraries put temporary files unless told otherwise; another user of the machine may have taken these names.
+SQUATTED = ("gradio", "torchinductor_root", f"torchinductor_{getpass.getuser()}", "matplotlib", "huggingface")
+REVISIONS = sorted(path.name[:4] for path in migrate.SCRIPTS.glob("versions/0*.py"))
 COMMAND = [sys.executable, "-m", "grader"]
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a command that reads said of the database before the service started, and its revision before and after."""
+
+    said: str
+    revision: str
+    still: str
 
 
 @dataclass
@@ -41,6 +57,8 @@ class Served:
     secrets: dict[str, str]
     pid: int
     log: Path
+    disk: Disk | None
+    before: Before
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command of the command line from a shell that makes everything for everybody."""
@@ -75,11 +93,13 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    """Serve in a folder that everybody may enter, with a umask of 0, and let a few people come by."""
-    with tempfile.TemporaryDirectory() as place:
-        top, port = Path(place), free_port()
+    """Serve an older database on a small disk that everybody may enter, with a umask of 0; let a few people come by."""
+    with small_disk() as disk, tempfile.TemporaryDirectory() as place:
+        top, port = disk.folder if disk else Path(place), free_port()
         top.chmod(0o755)
         (top / "tmp").mkdir(0o700)
+        for name in SQUATTED:
+            (top / "tmp" / name).touch(0o600)
         environment = os.environ | {
             "TMPDIR": str(top / "tmp"),
             "ATTENTION_GYM_DATA": str(top / "data"),
@@ -89,12 +109,14 @@ def served() -> Iterator[Served]:
             "ATTENTION_GYM_DRAIN_SECONDS": "1",
             "ATTENTION_GYM_STOCK_MIB": "0",
         }
+        before = _older(environment)
         with (top / "log").open("wb") as log, subprocess.Popen(
             [*COMMAND, "serve"], cwd=ROOT, env=environment, umask=0, stdout=log, stderr=log
         ) as process:  # fmt: skip
             found = Served(
-                f"http://127.0.0.1:{port}", top / "data", top / "tmp", environment, {}, process.pid, top / "log"
-            )
+                f"http://127.0.0.1:{port}", top / "data", top / "tmp", environment, {}, process.pid, top / "log",
+                disk, before,
+            )  # fmt: skip
             try:
                 wait_for(lambda: process.poll() is not None or b"Attention Gym is at" in found.log.read_bytes(), 120)
                 assert process.poll() is None, found.log.read_text()
@@ -104,6 +126,19 @@ def served() -> Iterator[Served]:
             finally:
                 process.terminate()
                 process.wait(60)
+            assert list((top / "data" / "temporary").iterdir()) == [], "temporary files go with the service"
+
+
+def _older(environment: dict[str, str]) -> Before:
+    """Make a database of the revision before the newest, and have a command read it."""
+    settings = Settings.from_environment(environment)
+    private.secure(settings.data, private.file_of(settings.store_url))
+    with closing(Database(settings.store_url)) as database:
+        migrate.upgrade(database, REVISIONS[-2])
+        told = subprocess.run(
+            [*COMMAND, "class-code"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        return Before(told.stderr, REVISIONS[-2], str(migrate.current(database)))
 
 
 def _answers(url: str) -> bool:
@@ -152,6 +187,12 @@ def test_all_that_a_running_service_writes_is_for_its_owner_alone(served: Served
     assert [path for path, mode in seen.items() if mode & 0o077] == []
 
 
+def test_a_service_puts_no_file_into_the_folder_that_all_users_share(served: Served) -> None:
+    """Another user who has taken the names that libraries use there stops nothing; it all lies in the data folder."""
+    assert {path.name for path in served.scratch.iterdir()} == set(SQUATTED)
+    assert [path.name for path in (served.data / "temporary").iterdir() if path.name.startswith("process-")]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 def test_another_user_of_the_machine_reads_nothing_of_it(served: Served) -> None:
     """But the log, which is whoever's who started the service, and lies beside the data here."""
@@ -167,6 +208,35 @@ def test_nothing_secret_is_logged_or_on_a_command_line(served: Served) -> None:
     assert [what for what, text in served.secrets.items() if text in lines] == []
 
 
+def test_a_start_migrates_an_older_database_and_says_so(served: Served) -> None:
+    """A command that reads said that it is older, in a line, and left it as it was; in the copy it still is."""
+    before, newest = served.before, REVISIONS[-1]
+    with closing(Database(f"sqlite:///{served.data / DATABASE}.before-{before.revision}")) as copy:
+        assert migrate.current(copy) == before.revision == before.still
+    with closing(Database(f"sqlite:///{served.data / DATABASE}")) as database:
+        assert migrate.current(database) == newest
+    assert ("older than" in before.said, before.said.count("\n")) == (True, 1)
+    assert f"was at revision {before.revision} and is at {newest} now" in served.log.read_text()
+
+
+def test_a_service_whose_disk_is_full_is_not_ready_until_there_is_room(served: Served) -> None:
+    """It lives on, names the database, and logs no trace."""
+    if served.disk is None:
+        pytest.skip("this system grants no small disk to fill")
+    with httpx.Client(base_url=served.url, timeout=60) as monitor:
+        before = monitor.get("/ready")
+        served.disk.fill()
+        try:
+            full, alive = monitor.get("/ready"), monitor.get("/health")
+        finally:
+            served.disk.clear()
+        after = monitor.get("/ready")
+
+    assert [one.status_code for one in (before, full, alive, after)] == [200, 503, 200, 200]
+    assert full.json() == {"ready": False, "missing": ["database"]}
+    assert "Traceback" not in served.log.read_text()
+
+
 def test_the_class_code_is_shown_on_request(served: Served) -> None:
     """In the log stands how; the command prints the code, and draws another one, which counts at once."""
     before, after = served.command("class-code").strip(), served.command("class-code", "--new").strip()
@@ -174,7 +244,7 @@ def test_the_class_code_is_shown_on_request(served: Served) -> None:
         forms = [{"name": f"Late {code}", "password": PASSWORD, "class_code": code} for code in (before, after)]
         taken = [browser.post("/register", data=form).status_code for form in forms]
 
-    assert "`python -m grader class-code` shows the class code" in served.log.read_text()
+    assert "`attention-gym class-code` shows the class code" in served.log.read_text()
     assert before == served.secrets["the class code"] == keys.class_code(served.data)
     assert before != after == served.command("class-code").strip()
     assert taken == [403, 303]
@@ -193,10 +263,19 @@ def test_the_class_code_is_printed_to_a_terminal_only(tmp_path: Path) -> None:
     assert ("green-tree" in about_the_code("green-tree", shown=False)) is False
 
 
-def test_a_class_code_of_two_words_is_warned_of(tmp_path: Path) -> None:
-    """Ten letters of two words can be guessed where nothing slows guessing down; what is drawn cannot."""
-    assert "has 10 characters; expected: 12 or more" in weakness_of("green-tree")
-    assert weakness_of(keys.class_code(tmp_path)) == ""
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:80"),
+        ("gym.local", "http://gym.local:80"),
+        ("::1", "http://[::1]:80"),
+        ("0.0.0.0", "http://localhost:80"),
+        ("::", "http://localhost:80"),
+    ],
+)
+def test_the_address_that_a_start_prints_can_be_opened(host: str, address: str) -> None:
+    """An IPv6 address stands in brackets; all addresses together are none."""
+    assert address_of(Settings(host=host, port=80)) == address
 
 
 def test_a_given_class_code_counts_until_it_is_replaced(served: Served, tmp_path: Path) -> None:

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import grader.pages
 import grader.service
 import grader.store
 from grader.errors import SettingsError
 from grader.settings import DATABASE, FLEETING, Settings, default_data, lost_at_a_restart
+from grader.store import private
+from grader.store.urls import parse
 
 
 def test_an_empty_environment_serves_on_loopback() -> None:
@@ -41,8 +45,8 @@ def test_a_hosting_space_is_served_to_everybody_over_https() -> None:
     [
         ({}, "accounts and submissions are lost"),
         ({"DATABASE_URL": "postgresql://db/gym"}, "set ATTENTION_GYM_SECRET and ATTENTION_GYM_CLASS_CODE, which"),
-        ({"DATABASE_URL": "postgresql://db/gym", "CLASS_CODE": "green-tree"}, "set ATTENTION_GYM_SECRET, which"),
-        ({"DATABASE_URL": "postgresql://db/gym", "CLASS_CODE": "green-tree", "SECRET": "s" * 32}, ""),
+        ({"DATABASE_URL": "postgresql://db/gym", "CLASS_CODE": "green-tree-house"}, "set ATTENTION_GYM_SECRET, which"),
+        ({"DATABASE_URL": "postgresql://db/gym", "CLASS_CODE": "green-tree-house", "SECRET": "s" * 32}, ""),
         ({"DATA": "/data/attention_gym"}, ""),
     ],
     ids=["nothing is kept", "neither secret nor code", "no secret", "all of it is elsewhere", "there is a disk"],
@@ -71,11 +75,12 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_SLOTS": "3",
             "ATTENTION_GYM_GPU_SLOTS": "0",
             "ATTENTION_GYM_STOCK_MIB": "0",
-            "ATTENTION_GYM_CLASS_CODE": "green-tree",
+            "ATTENTION_GYM_CLASS_CODE": "green-tree-house",
             "ATTENTION_GYM_SECRET": "s" * 32,
             "ATTENTION_GYM_METRICS_TOKEN": "m" * 32,
             "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
             "ATTENTION_GYM_ALLOW_OPEN_DATA": "yes",
+            "ATTENTION_GYM_PROXIES": "10.0.0.7, 172.30.77.9/24,::1",
             "ATTENTION_GYM_COOKIE_SECURE": "on",
             "ATTENTION_GYM_SOURCE_KIB": "64",
             "ATTENTION_GYM_SESSION_HOURS": "1.5",
@@ -96,11 +101,12 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         slots=3,
         gpu_slots=0,
         stock_mib=0,
-        class_code="green-tree",
+        class_code="green-tree-house",
         secret="s" * 32,
         metrics_token="m" * 32,
         allow_one_wall=True,
         allow_open_data=True,
+        proxies=("10.0.0.7/32", "172.30.77.0/24", "::1/128"),
         cookie_secure=True,
         source_kib=64,
         session_hours=1.5,
@@ -123,8 +129,10 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         ("MEMORY_MIB", "1", "ATTENTION_GYM_MEMORY_MIB is '1'; expected: an integer from 1024 to 16777216"),
         ("SESSION_HOURS", "nan", "ATTENTION_GYM_SESSION_HOURS is 'nan'; expected: a number from 0.1 to 720"),
         ("COOKIE_SECURE", "maybe", "ATTENTION_GYM_COOKIE_SECURE is 'maybe'; expected: yes or no"),
+        ("PROXIES", "proxy", "ATTENTION_GYM_PROXIES is 'proxy'; expected: addresses and networks such as 10.0.0.7"),
+        ("PROXIES", "0.0.0.0/0", "ATTENTION_GYM_PROXIES is '0.0.0.0/0'; expected: addresses and networks such as"),
         ("LOG_FORMAT", "xml", "ATTENTION_GYM_LOG_FORMAT is 'xml'; expected: text or json"),
-        ("CLASS_CODE", "tree-42", "ATTENTION_GYM_CLASS_CODE is (not shown); expected: 8 characters or more"),
+        ("CLASS_CODE", "tree-42", "ATTENTION_GYM_CLASS_CODE is (not shown); expected: 12 characters or more"),
         ("SECRET", "short", "ATTENTION_GYM_SECRET is (not shown); expected: 32 characters or more"),
         ("METRICS_TOKEN", "a b" * 20, "ATTENTION_GYM_METRICS_TOKEN is (not shown); expected: 32 to 128 letters"),
         ("DATABASE_URL", "mysql://a:b@c", "ATTENTION_GYM_DATABASE_URL is (not shown); expected: sqlite:///… or"),
@@ -137,6 +145,15 @@ def test_a_wrong_value_is_named_with_the_expected_form(name: str, value: str, me
 
     assert str(fault.value).startswith(message)
     assert len(str(fault.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("code", ["tree-42-oak", "aaaaaaaaaaaa", "abcabcabcabc", "123456789012", "lkjihgfedcba"])
+def test_a_class_code_that_is_easy_to_guess_is_refused(code: str) -> None:
+    """Wrong codes are not slowed down, so a short one, few characters in turn or a sequence would be found."""
+    with pytest.raises(
+        SettingsError, match=r"CLASS_CODE is \(not shown\); expected: 12 characters or more, 6 different"
+    ):
+        Settings.from_environment({"ATTENTION_GYM_CLASS_CODE": code})
 
 
 @pytest.mark.parametrize("name", ["SECRET", "CLASS_CODE", "METRICS_TOKEN", "DATABASE_URL"])
@@ -207,3 +224,30 @@ def test_reading_makes_nothing(tmp_path: Path) -> None:
     Settings.from_environment({"ATTENTION_GYM_DATA": str(tmp_path / "new")})
 
     assert list(tmp_path.iterdir()) == []
+
+
+OF_A_CONNECTION = ["timeout", "detect_types", "isolation_level", "check_same_thread", "factory", "cached_statements"]
+OF_AN_ADDRESS = ["uri", "mode", "cache", "vfs", "immutable", "nolock", "psow", "foo"]  # as SQLite's own have them
+
+
+@pytest.mark.parametrize("place", ["file", "/a/file", "file:a", "file::memory:", "file:///a"])
+@pytest.mark.parametrize("option", ["", *(f"?{name}=true" for name in [*OF_A_CONNECTION, *OF_AN_ADDRESS])])
+def test_the_address_of_a_sqlite_file_is_a_file_and_nothing_else(place: str, option: str) -> None:
+    """With options it can be in memory, open to other users of the machine, or locked for nobody; some are a trace."""
+    if option or place.startswith("file:"):
+        with pytest.raises(SettingsError, match="with options, or with an address"):
+            parse(f"sqlite:///{place}{option}")
+    else:
+        assert parse(f"sqlite:///{place}").database == place
+
+
+@given(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=8))
+@example("a?b=c")
+@example("a%41")
+@example("a:b@c#d")
+@example("\udcff")  # a byte that is no UTF-8
+def test_the_database_lies_in_the_data_folder_whatever_that_is_called(name: str) -> None:
+    """A `?` in its name cut the path short, so the database was made beside the folder."""
+    folder = Path("/data") / name / "x"
+
+    assert private.file_of(Settings(data=folder).store_url) == folder / DATABASE

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -54,6 +55,7 @@ while True:
 """
 UNWALLED = """
 import sys
+import tempfile
 from grader import stopping
 from grader.box.run import Limits
 from grader.sandbox.plain import PlainBox
@@ -244,3 +246,42 @@ def test_a_log_that_is_full_holds_up_no_stop() -> None:
     told = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60)
 
     assert told.returncode == 128 + signal.SIGTERM
+
+
+def test_temporary_files_of_a_killed_service_go_at_the_next_start(tmp_path: Path) -> None:
+    """Those of a running one stay, and whatever else somebody has put there."""
+    code = (
+        "import sys, tempfile; from grader import installation; from grader.settings import Settings; from pathlib "
+        "import Path; kept = installation.keep_temporary_files(Settings(data=Path(sys.argv[1])));"
+        "tempfile.mkdtemp(); print(kept.name, flush=True); sys.stdin.read()"
+    )
+
+    def begun() -> tuple[subprocess.Popen[str], Path]:
+        command = [sys.executable, "-c", code, str(tmp_path / "data")]
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        return process, Path(process.stdout.readline().strip())
+
+    (killed, left), (running, used) = begun(), begun()
+    killed.kill()
+    killed.communicate()
+    (left.parent / "note").write_text("somebody's own")
+    ended, own = begun()
+    seen = set(left.parent.glob("[!0-9a-f]*"))  # without the locks of those who live
+    ended.communicate()
+    after = set(left.parent.glob("[!0-9a-f]*"))
+    running.communicate()
+
+    assert left.parent == tmp_path / "data" / "temporary"
+    assert seen == {used, own, left.parent / "note"}
+    assert after == {used, left.parent / "note"}
+
+
+def test_temporary_files_go_where_they_went_before_once_their_folder_is_removed(tmp_path: Path) -> None:
+    """A command that ends there may be one of several in its process."""
+    before = tempfile.gettempdir(), dict(os.environ)
+    with installation.keep_temporary_files(Settings(data=tmp_path / "data")) as own:
+        within = tempfile.gettempdir(), os.environ["TMPDIR"], os.environ["GRADIO_TEMP_DIR"]
+
+    assert set(within) == {own}
+    assert (tempfile.gettempdir(), dict(os.environ)) == before

@@ -40,10 +40,11 @@ FLAGS = (
     "--no-first-run",
 )
 DESKTOP, PHONE = (1280, 900), (390, 844)  # CSS pixels: width, height
+PADDING, ROW = 4, 21  # CSS pixels above the first line in the editor, and of each line
 COLOURS = 256  # of a picture; the pages have few, and files with a palette are a third as large
 START_SECONDS = 120
 PATIENCE = 120_000  # milliseconds for whatever a page is to show
-# No example: in those of this mistake, its line is cut off at the width of the editor.
+# No example: in those of this mistake, its line goes on in the next row of the editor.
 SHOWN = """\
 import torch
 from torch import nn
@@ -93,7 +94,7 @@ def chromium(playwright: Playwright) -> Browser:
 
 @contextmanager
 def served() -> Iterator[Site]:
-    """Serve a new class as `python -m grader serve` does, with one instructor."""
+    """Serve a new class as `attention-gym serve` does, with one instructor."""
     site = Site(f"http://127.0.0.1:{_free_port()}", secrets.token_urlsafe(12), "Instructor", secrets.token_urlsafe(12))
     with tempfile.TemporaryDirectory() as folder:
         ours = {"DATA": folder, "PORT": site.url.rpartition(":")[2], "CLASS_CODE": site.class_code}
@@ -195,7 +196,11 @@ def take_student(browser: Browser, site: Site, folder: Path, work: Work) -> None
             hand_in(page, exercise, _source(exercise, example))
         hand_in(page, "causal_attention", SHOWN)
         expect(page.locator(".gym-cause")).to_contain_text("Your results become wrong at")  # found after the points
-        scroll_to(page, "#result", 430)
+        # No row is cut at an upper edge, of the window or of the editor.
+        scroll_to(page, "#result", 420)
+        page.locator("#editor .cm-scroller").evaluate(
+            "(node, [above, row]) => { node.scrollTop -= (node.scrollTop - above) % row; }", [PADDING, ROW]
+        )
         take(page, folder / "exercise.png")
         page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
         scroll_to(page, "#result", 60)

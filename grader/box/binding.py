@@ -121,7 +121,10 @@ def _joined(pieces: tuple[Piece, ...], tensors: list[Tensor], shape: tuple[int, 
 
 def _dense(grad: Tensor | None) -> Tensor | None:
     """Return the gradient with all its zeros: `nn.Embedding(…, sparse=True)` keeps the rows that were used."""
-    return grad.to_dense() if grad is not None and grad.is_sparse else grad
+    if grad is None or not grad.is_sparse:
+        return grad
+    rows = tuple(grad._indices())  # they may be anything by now: `to_dense` does not look at them, `index_put_` does
+    return torch.zeros(grad.shape, dtype=grad.dtype).index_put_(rows, grad._values(), accumulate=True)
 
 
 def _moments(pieces: tuple[Piece, ...]) -> tuple[float, float]:

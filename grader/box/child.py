@@ -6,6 +6,7 @@ be had in here: any verdict. The walls around this process are `grader.sandbox`'
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -17,6 +18,7 @@ from typing import Any
 from grader.box import drivers, loading, overtime, traps
 from grader.box.codec import open_job
 from grader.box.frames import END
+from grader.box.held import hold
 from grader.box.observations import Event
 from grader.box.observe import observe
 from grader.box.packing import Packer
@@ -30,19 +32,24 @@ _CHUNK = 1 << 16  # bytes
 def main(job: int, result: int) -> None:
     """Read a job from descriptor `job` up to its end, run it, and write its frames to descriptor `result`."""
     plan, source = _receive(job)
+    hold()  # done by now in a fork of the zygote; a search through objects is trapped in a moment
     outlet = _Outlet(result, plan)
     trap_log = TrapLog(outlet.send)
-    traps.install(plan.forbidden, trap_log.record)
+    traps.install(plan.forbidden, trap_log.record, trap_log.notice)
     _withdraw(drivers.TRAVELLING)
 
     def load() -> Mapping[str, Any]:
-        namespace = loading.load(source, plan.entries, outlet.send)
+        if any(call.max_elements for call in plan.calls):
+            gc.freeze()  # the measuring of memory looks at what was made since
+        namespace = loading.load(source, plan.entries, outlet.send, bare=plan.bare)
+        traps.tell_late()
         trap_log.loading = False
         return namespace
 
     if plan.line_after:
         overtime.raise_after(plan.line_after)
     for event in observe(plan, load, whole=True):
+        traps.tell_late()
         outlet.send(event)
         trap_log.clear()
     outlet.end()
@@ -71,9 +78,11 @@ class _Outlet:
         if self._busy:  # a finalizer of the student's, in the middle of our own writing
             return
         self._busy = True
-        while self._waiting:
-            _write_all(self._result, self._packer.pack(self._waiting.pop(0)))
-        self._busy = False
+        try:
+            while self._waiting:
+                _write_all(self._result, self._packer.pack(self._waiting.pop(0)))
+        finally:
+            self._busy = False
 
     def end(self) -> None:
         _write_all(self._result, END)

@@ -23,7 +23,7 @@ from grader.box.listed import Listed, in_module, likeness
 from grader.box.options import Lister
 from grader.box.plan import MOST_CHOICES, Holding, Pick, Weight
 from grader.box.spots import Option
-from grader.box.weights import Finder
+from grader.box.weights import Absent, Finder
 from grader.errors import Ungradable
 
 _FOUND = 1000  # assignments, of which the most likely are kept
@@ -50,12 +50,12 @@ class Part:
         self._place, self._inventory, self._members, self._listed = place, inventory, members, listed
         self._finder = Finder(inventory, tuple(members.values()))
         self._named: dict[str, tuple[Piece, ...]] = {}
-        self._refusal: Ungradable | None = None
+        self._refused: dict[str, Ungradable] = {}  # by the full name of what no name leads to
         for name, weight in members.items():
             try:
                 self._named[name] = self._finder.matrix(weight)
             except Ungradable as error:
-                self._refusal = self._refusal or error
+                self._refused[name] = error
 
     @cached_property
     def _lister(self) -> Lister:
@@ -73,7 +73,7 @@ class Part:
         Raises:
             Ungradable: there is none at all.
         """
-        if not wanted and self._refusal is None and all(map(self._is_clear, self._named)):
+        if not wanted and not self._refused and all(map(self._is_clear, self._named)):
             return [None]
         key = likeness(self._inventory, self._members), *wanted.items()
         if key not in self._listed:
@@ -83,11 +83,18 @@ class Part:
     def _all(self, wanted: Mapping[str, str]) -> list[Assignment | None]:
         options = {name: self._options(name, wanted.get(name, "")) for name in self._members}
         found = list(islice(assignments(options), _FOUND))
-        if not found and self._refusal is not None:
-            raise self._refusal
+        if not found and self._refused:
+            raise self._refusal(options)
         ranks = {path: rank for rank, path in enumerate(self._finder.parameters)}
         found.sort(key=lambda assignment: cost(assignment, ranks))
         return [*found[:MOST_CHOICES]] or [None]
+
+    def _refusal(self, options: Mapping[str, list[Option]]) -> Ungradable:
+        """Return what to say where the weights do not all have a place."""
+        certain = [e for name, e in self._refused.items() if not (isinstance(e, Absent) and options[name])]
+        if certain or len(self._refused) == 1:
+            return Ungradable(str(next(iter(certain or self._refused.values()))))  # of the class that travels
+        return Ungradable(self._finder.too_few([self._members[name].name for name in self._refused]))
 
     def pieces(self, assignment: Assignment | None) -> tuple[dict[str, tuple[Piece, ...]], list[Piece]]:
         """Return the pieces of each canonical tensor under its full name, and those of superfluous biases.

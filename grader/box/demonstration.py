@@ -3,7 +3,8 @@
 A notebook goes on below a cell that failed, and a file is often one: a plot, a comparison with an operation that is not
 allowed here, a test of somebody's package. What is defined below such a statement counts like what is defined above.
 Only as much is run as may define something for the answer: a training of minutes below it is none of that. A file that
-is left, by `sys.exit()` or by a `raise` of its own, ends there.
+is left, by `sys.exit()` or by a `raise` of its own, ends there. Of a file that takes too long to load, what is spare is
+left out from the first.
 """
 
 from __future__ import annotations
@@ -61,6 +62,15 @@ def goes_on(
             return False
         raised = None
     return True
+
+
+def without_spare(source: str, code: CodeType, needed: Collection[str]) -> ast.Module | None:
+    """Return the syntax of a file without the statements that its answer does not need; None if there is none."""
+    if (tree := tree_of(source)) is None:
+        return None
+    wanted = _wanted(tree.body, code, needed)
+    kept = [node for node in tree.body if not _is_spare(node, wanted)]
+    return ast.Module(kept, []) if len(kept) < len(tree.body) else None
 
 
 def tree_of(source: str) -> ast.Module | None:

@@ -7,7 +7,8 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
     CALLED   body: length of the text u32, a code u8 for each slot of the call, the text, the values.
     BUILT    body: JSON.                               one construction
     LOADING  body: JSON.                               the error that ended it all
-    TOUCHED  body: JSON.                               code: 1 while the file is loaded; an operation that was trapped
+    TOUCHED  body: JSON.                               an operation that was trapped; code: 1 while the file is loaded,
+                                                       and 2 more for what was let through and only noticed
     LOADED   body: JSON.                               a demonstration that raised, modules that are stood in for
     TRACED   body: line u32, axes u8, dtype u8, traits u8, sizes u32, then float64 values, and as many of the gradient
              where the traits say so.   one result in a traced call, before its CALLED
@@ -41,6 +42,8 @@ MOST_AXES = 8  # of a result in a traced call
 MOST_RESULTS = 400  # in a traced call
 TRACE_LIMIT = 4 << 20  # bytes of values in a traced call
 TRAP_HITS = 4  # frames of that kind between two events; the child sends no more
+NOTICES = 8  # of those that are only noticed, in a run
+LOADING, NOTICED = 1, 2  # codes of such a frame, to be added up
 DTYPE_NAMES = tuple(DTYPES)
 PRESENCES = tuple(Presence)
 IN_WORDS, ABSENT = 128, 255  # codes of a slot

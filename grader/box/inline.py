@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 from grader.box import loading
 from grader.box.cancel import CancelToken
@@ -36,7 +37,8 @@ class InlineBox:
         """Run `plan` on `source` in place; neither `limits` nor `cancel` is heeded."""
         start = time.perf_counter()
         told: list[Event] = []
-        events = list(_told(observe(plan, lambda: loading.load(source, plan.entries, told.append)), progress))
+        load = partial(loading.load, source, plan.entries, told.append, bare=plan.bare)
+        events = list(_told(observe(plan, load), progress))
         events = [*told, *events]
         return Run(Observations.of(events), Ending.FINISHED, wall_seconds=time.perf_counter() - start)
 

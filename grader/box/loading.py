@@ -11,15 +11,15 @@ import __future__
 
 import ast
 import io
-import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 import torch
 
-from grader.box.demonstration import goes_on, tree_of, used
+from grader.box.demonstration import goes_on, tree_of, used, without_spare
 from grader.box.faults import SUBMISSION, describe
 from grader.box.observations import Loaded, Stage
 from grader.box.observe import default_dtype
@@ -29,32 +29,41 @@ from grader.box.standins import DISPLAY, StandIn, StandIns, is_missing
 _MOST_RUNS = 20  # of one file, each because another module is missing
 _EXACT = (bool, int, str, bytes, type, ModuleType, FunctionType, BuiltinFunctionType, StandIn, torch.dtype)
 _EXACT_TOO = (torch.device, torch.Size, type(None), type(Ellipsis), type(__future__.annotations))
+# Every statement from __future__. Added up at import, since only names that stand after a dot are held for later.
+_FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _CATCHING = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
-def load(source: str, needed: tuple[str, ...], told: Callable[[Loaded], None]) -> Mapping[str, Any]:
+def load(
+    source: str, needed: tuple[str, ...], told: Callable[[Loaded], None], *, bare: bool = False
+) -> Mapping[str, Any]:
     """Execute a submission and return its namespace.
 
     Args:
         source: its text.
         needed: the names of the entry points; once they are defined, a demonstration may raise.
-        told: is called with what is worth a remark, if anything is.
+        told: is called at the end, with what is worth a remark.
+        bare: leave out each statement that neither the entry points need nor defines anything; of a file without any,
+            execute nothing.
 
     Raises:
         Anything that the code raises, SyntaxError included.
     """
-    standins = StandIns()
+    standins, code, tree = StandIns(), compiled(source), None
+    if bare:
+        tree = without_spare(source, code, needed)
+        if tree is None:
+            return {}
+        code = _compiled(tree, code)
     try:
-        file = _File(source, compiled(source), needed, standins)
+        file = _File(source, code, tree, needed, standins)
         first = _without(file)
         if first.error is not None and not _goes_on(first, file, "float32"):
             raise first.error
-        if standins.made or first.error is not None:
-            raised = describe(first.error, Stage.LOAD) if first.error is not None else None
-            told(Loaded(raised, standins.made))
-        if _keeps_numbers(first.namespace, file.code):
-            return _in_double(first, file)
-        return first.namespace
+        namespace = _in_double(first, file) if _keeps_numbers(first.namespace, file.code) else first.namespace
+        raised = describe(first.error, Stage.LOAD) if first.error is not None else None
+        told(Loaded(raised, standins.made, over=True))
+        return namespace
     finally:
         standins.close()
 
@@ -65,6 +74,7 @@ class _File:
 
     source: str
     code: CodeType
+    bare: ast.Module | None  # its syntax without what is left out, if anything is
     needed: tuple[str, ...]
     standins: StandIns
 
@@ -121,36 +131,32 @@ def _run(code: CodeType, module: ModuleType, file: _File, dtype: str) -> BaseExc
 def _goes_on(done: _Execution, file: _File, dtype: str) -> bool:
     """Whether an execution that ended with an error has all that the answer needs, once what is below has run."""
     assert done.error is not None
-    tree = tree_of(file.source)
+    tree = file.bare or tree_of(file.source)
     if tree is None or not goes_on(
         done.error,
         tree,
         file.code,
         file.needed,
         known=done.namespace,
-        run=lambda node: _run(_compiled(node, file), done.module, file, dtype),
+        run=lambda node: _run(_compiled(ast.Module([node], []), file.code), done.module, file, dtype),
         stand_in=lambda error: _stand_in(error, file),
     ):
         return False
     return done.namespace.keys() >= set(file.needed)
 
 
-def _compiled(node: ast.stmt, file: _File) -> CodeType:
-    """Return the code of a statement of a file, under what the file has imported of `__future__`."""
-    future = file.code.co_flags & sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
-    code: CodeType = compile(ast.Module([node], []), SUBMISSION, "exec", flags=future, dont_inherit=True)
+def _compiled(part: ast.Module, whole: CodeType) -> CodeType:
+    """Return the code of a part of a file, under what the file has imported of `__future__`."""
+    code: CodeType = compile(part, SUBMISSION, "exec", flags=whole.co_flags & _FUTURE, dont_inherit=True)
     return code
 
 
 def _in_double(first: _Execution, file: _File) -> Mapping[str, Any]:
     """Return what the file defines in float64, if it gets as far as all that is used; else what it had."""
-    printed = sys.stdout, sys.stderr
-    sys.stdout = sys.stderr = io.StringIO()  # it was all printed before
-    try:
+    nowhere = io.StringIO()  # it was all printed before
+    with redirect_stdout(nowhere), redirect_stderr(nowhere):
         second = _execute(file, "float64")
         ended = second.error is None or _goes_on(second, file, "float64")
-    finally:
-        sys.stdout, sys.stderr = printed
     wanted = {*file.needed, *(used(file.code) & set(first.namespace))}
     if ended or wanted <= set(second.namespace):
         return second.namespace

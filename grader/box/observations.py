@@ -154,30 +154,36 @@ class BuildSeen:
 class TrapHit:
     """A forbidden operation that was called and trapped, whatever the code did about the exception.
 
+    Or what no answer needs, `noticed` while the code ran: that was let through, and ends nothing.
+
     Attributes:
         what: the operation, as a student knows it.
         line: of the submission, the innermost one (1-based); None where no line of it led there.
         function: which that line is in, `Attention.forward`; empty for none.
         loading: it happened while the file was loaded.
+        noticed: see above.
     """
 
     what: str
     line: int | None = None
     function: str = ""
     loading: bool = False
+    noticed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What is worth telling of a file that was loaded and can be graded all the same.
+    """That a file was loaded, and what is worth telling of one that can be graded all the same.
 
     Attributes:
         raised: the error that ended its demonstration; None for none.
         missing: the modules that it imports and that are not here; stand-ins took their places.
+        over: whether loading came to its end.
     """
 
     raised: Raised | None = None
     missing: tuple[str, ...] = ()
+    over: bool = False
 
 
 Event = Raised | BuildSeen | CallSeen | TrapHit | Loaded
@@ -215,7 +221,7 @@ def _ended_by_traps(events: Iterable[Event]) -> Iterator[Event]:
     first: TrapHit | None = None
     for event in events:
         if isinstance(event, TrapHit):
-            first = first or (None if event.loading else event)
+            first = first or (None if event.loading or event.noticed else event)
             continue
         if first is not None and isinstance(event, CallSeen | BuildSeen):
             yield _ended(event, first)

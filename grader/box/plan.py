@@ -58,6 +58,7 @@ class Weight:
         heads: equal blocks along `out`; a module-per-head layout holds one block a head.
         holding: how it is kept.
         either: a projection may as well be kept as the map from `out` to `in`.
+        ordered: where it lies in one parameter with others, they lie in the contract's order.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Weight:
     heads: int = 1
     holding: Holding = Holding.PROJECTION
     either: bool = False
+    ordered: bool = False
 
 
 MOST_CHOICES = 200  # assignments of weights that a construction is asked for, one after the other
@@ -101,6 +103,16 @@ class Build:
     must_raise: bool = False
     part: str = ""
     pick: Pick = BY_NAME
+
+    def holding(self, values: Mapping[str, Tensor]) -> Build:
+        """Return the same construction with other numbers in its weights, by the names that a call reads them under."""
+        return replace(
+            self,
+            weights=tuple(
+                replace(weight, matrix=values[weight.name], bias=values.get(f"{weight.name}.bias"))
+                for weight in self.weights
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +157,8 @@ class Call:
         part: which entry point is called: one of the plan's `parts`, or its `entry`.
         reads_weights: nothing is called; the outputs are the weights of the build as they are by then.
         traced: the results of the forward pass's operations are sent back as well, as far as `recorder` keeps them.
+        held_out: its arguments must not be known while the build is trained: it is made in another run, see
+            `Plan.asking`.
     """
 
     name: CallName
@@ -161,6 +175,7 @@ class Call:
     part: str = ""
     reads_weights: bool = False
     traced: bool = False
+    held_out: bool = False
 
     def output(self, name: str) -> TensorSpec:
         """Return the slot of the output called `name`."""
@@ -175,6 +190,7 @@ class Plan:
     Modules and tensors are moved to `device`; what is sent back comes from the CPU again. `parts` are further entry
     points, for exercises that ask for several things in one file. `initial_of` names the weights whose initial values
     are reported. With `line_after`, the line of the submission that runs after so many seconds raises; see `overtime`.
+    With `bare`, statements of the file that no answer needs are left out.
     """
 
     entry: Entry
@@ -185,6 +201,7 @@ class Plan:
     parts: Mapping[str, Entry] = field(default_factory=dict)
     initial_of: tuple[str, ...] = ()
     line_after: float = 0.0
+    bare: bool = False
 
     @property
     def entries(self) -> tuple[str, ...]:
@@ -200,6 +217,19 @@ class Plan:
         calls = (call for call in self.calls if not self.contract(call.part).kind.trains)
         builds = (build for build in self.builds if not self.contract(build.part).kind.trains)
         return replace(self, calls=tuple(calls), builds=tuple(builds))
+
+    def training(self) -> Plan:
+        """Return the plan of the first run: all but the calls that are held out."""
+        return replace(self, calls=tuple(call for call in self.calls if not call.held_out))
+
+    def asking(self, trained: Mapping[str, Mapping[str, Tensor]]) -> Plan:
+        """Return the plan of the second run: the calls that are held out.
+
+        Args:
+            trained: by build, the weights that the first run has left; a build without any is asked nothing.
+        """
+        plan = self.only(frozenset(call.name for call in self.calls if call.held_out and call.build in trained))
+        return replace(plan, builds=tuple(build.holding(trained[build.name]) for build in plan.builds), initial_of=())
 
     def call(self, name: str) -> Call:
         """Return the call called `name`."""

@@ -28,6 +28,9 @@ class Ending(StrEnum):
     PROTOCOL = "protocol"  # the answer broke the wire format
 
 
+STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than this many times its wall limit
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one run may use."""

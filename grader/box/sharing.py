@@ -42,7 +42,8 @@ class Sharer:
         for count in (3, 2, 4):
             for members in combinations(self._projections, count):
                 if any(weight is member for member in members):
-                    yield from permutations(members) if turned and count < 4 else [members]
+                    free = turned and count < 4 and not any(member.ordered for member in members)
+                    yield from permutations(members) if free else [members]
 
     def groups(self, members: Sequence[Weight]) -> int:
         """Return how many blocks there are in each of which all of `members` have a part: heads, or groups of them."""

@@ -9,6 +9,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from grader.box.faults import SUBMISSION
+from grader.box.held import hold_in
 
 NAME = "submission"
 
@@ -20,6 +21,7 @@ def install(modules: Mapping[str, str]) -> None:
         sys.modules[name] = module
         code = compile(text, f"<{name}>", "exec", dont_inherit=True)
         exec(code, module.__dict__)  # noqa: S102 - our own source; the child has no file that it could be imported from
+        hold_in([module.__dict__], [code])
 
 
 def execute(source: str) -> Mapping[str, Any]:

@@ -1,4 +1,7 @@
-"""Notes every trapped call at once and sends it off, so that code which catches the exception leaves a trace too."""
+"""Notes every trapped call at once and sends it off, so that code which catches the exception leaves a trace too.
+
+So is what was let through and no answer needs, once each.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from grader.box.faults import SUBMISSION
-from grader.box.frames import TRAP_HITS
+from grader.box.frames import NOTICES, TRAP_HITS
 from grader.box.observations import TrapHit
 
 
@@ -19,14 +22,22 @@ class TrapLog:
         self.loading = True
         self._send = send
         self._seen: set[TrapHit] = set()
+        self._noticed: set[str] = set()
 
     def record(self, what: str) -> None:
         """Take note of a trapped call, from within it."""
         line, function = _place()
         hit = TrapHit(what, line, function, self.loading)
         if hit not in self._seen and len(self._seen) < TRAP_HITS:
-            self._seen.add(hit)
             self._send(hit)
+            self._seen.add(hit)
+
+    def notice(self, what: str) -> None:
+        """Take note of what is let through, once each, before it is."""
+        if what not in self._noticed and len(self._noticed) < NOTICES:
+            line, function = _place()
+            self._send(TrapHit(what, line, function, self.loading, noticed=True))
+            self._noticed.add(what)
 
     def clear(self) -> None:
         """Forget the places: another call begins."""

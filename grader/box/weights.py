@@ -18,7 +18,7 @@ view that the weight is written through reads its gradient; `binding` does both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torch import nn
 
@@ -37,6 +37,10 @@ from grader.box.inventory import Inventory
 from grader.box.layouts import Piece, stem
 from grader.box.plan import Holding, Weight
 from grader.errors import Ungradable
+
+
+class Absent(Ungradable):
+    """No parameter has a name that leads to the weight; it may lie under another one."""
 
 
 class Finder:
@@ -76,7 +80,7 @@ class Finder:
             raise misfit
         if (fused := self._fused(weight)) is not None:
             return fused
-        raise Ungradable(self._missing(weight))
+        raise Absent(self._missing(weight))
 
     def _exact(self, weight: Weight) -> tuple[Piece, ...]:
         for name in exact_names(weight.name):
@@ -250,6 +254,11 @@ class Finder:
     def is_linear(self, path: str) -> bool:
         """Return whether a parameter belongs to an `nn.Linear`."""
         return isinstance(self._inventory.parts.get(path.rpartition(".")[0]), nn.Linear)
+
+    def too_few(self, names: Sequence[str]) -> str:
+        """Return what to say of weights of which each could lie somewhere, but not all of them."""
+        listed = f"{', '.join(f'`{name}`' for name in names[:-1])} or `{names[-1]}`"
+        return f"{listed} is missing; {self._holds()}. Give the weights these names to see which.{self._hint()}"
 
     def _missing(self, weight: Weight) -> str:
         size_in, size_out = weight.matrix.shape

@@ -10,7 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 from grader.box import called, fields, possible, traces
-from grader.box.frames import END, HEADER, PLACES_LIMIT, TEXT_LIMIT, TRAP_HITS, Frame
+from grader.box.frames import (
+    END,
+    HEADER,
+    LOADING,
+    NOTICED,
+    NOTICES,
+    PLACES_LIMIT,
+    TEXT_LIMIT,
+    TRAP_HITS,
+    Frame,
+)
 from grader.box.observations import BuildSeen, CallSeen, Event, Loaded, Raised, Stage, TrapHit
 from grader.box.packing import pack
 from grader.box.plan import Plan, TensorSpec
@@ -39,7 +49,7 @@ class FrameReader:
         self._buffer = bytearray()
         self._traces: dict[int, traces.Collected] = {}
         self._closed: set[str] = set()
-        self._touches = 0
+        self._touches = self._notices = 0
         self._slots = [plan.slots(call) for call in plan.calls]
         self._largest = [called.largest(slots) for slots in self._slots]  # bytes of the frame, by call
 
@@ -116,11 +126,13 @@ class FrameReader:
         self._traces[index].add(body)
 
     def _read_touch(self, code: int, data: dict[str, Any]) -> TrapHit:
-        self._touches += 1
-        if code > 1 or self._touches > TRAP_HITS:
+        loading, noticed = bool(code & LOADING), bool(code & NOTICED)
+        self._touches += not noticed
+        self._notices += noticed
+        if code > LOADING + NOTICED or self._touches > TRAP_HITS or self._notices > NOTICES:
             raise BadAnswer("a trapped operation was reported in an unknown way, or too often")
         what, function = fields.text(data.get("what", ""), 200), fields.text(data.get("function", ""), 200)
-        return TrapHit(what, fields.line(data.get("line")), function, loading=code == 1)
+        return TrapHit(what, fields.line(data.get("line")), function, loading, noticed)
 
     def _read_loaded(self, data: dict[str, Any]) -> Loaded:
         if self._closed or self._traces:
@@ -129,7 +141,7 @@ class FrameReader:
         if raised is not None and raised.stage is not Stage.LOAD:
             raise BadAnswer(f"the error of a demonstration is from the stage `{raised.stage}`")
         self._close(_LOADED)
-        return Loaded(raised, fields.names(data.get("missing")))
+        return Loaded(raised, fields.names(data.get("missing")), over=True)
 
     def _close_call(self, index: int, body: bytes) -> CallSeen:
         call = self._plan.calls[index]

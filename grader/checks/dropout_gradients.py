@@ -12,7 +12,7 @@ from grader.box.keys import call_name, case_of, input_key, weight_key
 from grader.box.observations import Seen
 from grader.box.plan import Call, TensorSpec, Weight
 from grader.checks.compare import difference
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, scale_of
+from grader.checks.evidence import FLOORS, Check, Evidence, Item, Work, base_call, scale_of
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.gradients import blocked
@@ -22,8 +22,7 @@ from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension, PartSpec
 
-# Relative: reading a factor off an element that is a millionth of the largest loses six digits of sixteen.
-_READ_OFF = {"float64": 1e-8, "float32": 1e-4}
+_READ_OFF = {"float64": 1e-8, "float32": 1e-4}  # relative
 _ADDED_UP = {"float64": 1e-6, "float32": 1e-2}  # of the sum of magnitudes; some weights are computed less exactly
 _RULE = "Dropped elements pass on no gradient; the gradient of the others is multiplied by 1/(1 - p)"
 
@@ -77,7 +76,8 @@ def _misled(name: str, call: Call, evidence: Evidence) -> str:
     if seen.tensor is None or not bool(torch.isfinite(seen.tensor).all()):
         return blocked(TensorSpec(input_key(name), (), ()), seen)
     plain, upstream = _without(call, evidence), _upstream(call)
-    told = plain.abs() > 1e-6 * scale_of(plain)  # what was drawn for the others cannot be read off
+    # A right output may be off by its floor. A factor that is read off it is off by that over the element.
+    told = plain.abs() * _READ_OFF[call.dtype] > FLOORS[call.dtype] * scale_of(plain)
     expected = upstream * torch.where(told, evidence.output(call, slot) / plain, 0.0)
     found = torch.where(told, seen.tensor.double(), 0.0)
     bound = _READ_OFF[call.dtype] * scale_of(expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from grader.box.observations import Blame, Raised, Stage
+from grader.checks.shortening import cut
 
 _WHERE = {
     Stage.LOAD: "while your file was being loaded",
@@ -14,13 +15,15 @@ _WHERE = {
     Stage.BACKWARD: "in the backward pass",
 }
 _HINTS = {
-    "ModuleNotFoundError": "only torch, numpy and Python's standard library are available",
+    "ModuleNotFoundError": "only torch, numpy, einops and Python's standard library are available",
     "RecursionError": "infinite recursion: a function calls itself without end",
     "TabError": "indent with spaces only, four for each level",
     "EOFError": "nobody can type anything while your code is graded; remove `input()`",
 }
 # What autograd says of an operation in place after its first clause: the inner names and versions of tensors.
 _TECHNICAL = re.compile(r"(?<=modified by an inplace operation):.*", re.DOTALL)
+# What einops says before the cause: a shape that is told anyway, and lengths that stand in the code.
+_OF_EINOPS = re.compile(r"Error while processing \S+ pattern (\".*?\")\. Input .*? Additional info: \{.*?\}\. (?=\S)")
 _OVERWRITTEN = (
     "a tensor that the backward pass needs was overwritten. Look for operators such as `x /= y`, for operations that "
     "end in an underscore, as `x.exp_()`, and for `x[...] = ...`; make a new tensor instead, as in `x = x / y`"
@@ -45,10 +48,15 @@ def explain(raised: Raised) -> str:
         return raised.message
     if raised.blame is Blame.FORBIDDEN:
         return f"{raised.message}{f' ({place})' if place else ''}"
-    text = _TECHNICAL.sub("", " ".join(raised.message.split()))[:300]
+    text = cut(message_of(raised), 300)
     said = f"{raised.type}: {text}" if text else raised.type
     hint = hint_of(raised)
     return f"{said} ({_WHERE[raised.stage]}{line})" + (f"; {hint}" if hint else "")
+
+
+def message_of(raised: Raised) -> str:
+    """Return the message of an exception in one line, without what a library puts before or behind the cause."""
+    return _OF_EINOPS.sub(r"\1: ", _TECHNICAL.sub("", " ".join(raised.message.split())))
 
 
 def _place(raised: Raised) -> str:

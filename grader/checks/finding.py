@@ -22,12 +22,14 @@ class Finding:
     Attributes:
         incident: of a check that broke, the id under which the log has the fault.
         granted: the check broke whatever it was given, so its points are the student's.
+        contradiction: of two figures that the box told, or one that it told and one found outside; worth a look.
     """
 
     verdict: Verdict
     message: str = ""
     incident: str = ""
     granted: bool = False
+    contradiction: str = ""
 
 
 PASSED = Finding(Verdict.PASSED)

@@ -7,7 +7,7 @@ those that move in the reference. So a leak is found however it comes about, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
@@ -23,9 +23,10 @@ from grader.checks.undefined import cause_of_nan
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension, PartSpec
 
-# Relative to the output's scale and to the dtype's floor (1e-9 in float64): a reference that stands still moves by
-# less than `STILL`; an answer that moves there by more than `MOVED` leaks; the reference's `CLEAR` moves must show.
-STILL, MOVED, CLEAR = 1e-4, 1e-3, 1e3
+# Relative to the dtype's floor (1e-9 in float64): a reference that stands still moves by less than `_STILL`; an answer
+# that moves there by more than `_MOVED` leaks, if rounding does not; the reference's `_CLEAR` moves must show.
+_STILL, _MOVED, _CLEAR = 1e-4, 1e-3, 1e3
+_ROUNDING = 30  # in units of the last digit, where a hidden score takes part in a shift that cancels
 
 
 class InfluenceOptions(InputAxis):
@@ -38,6 +39,20 @@ class InfluenceOptions(InputAxis):
         yield from super().unknown(part)
         output = part.returns.get(self.output)
         yield from misspelt("rows", (self.rows,), output.axes if output else ())
+
+
+class Bounds(NamedTuple):
+    """Changes of an output: less than `still` is none, more than `moved` is one, more than `clear` must be seen."""
+
+    still: float
+    moved: float
+    clear: float
+
+    @classmethod
+    def of(cls, dtype: str, scale: float) -> Bounds:
+        """Return those for an output of a dtype, whose largest magnitude is `scale`."""
+        floor, digit = FLOORS[dtype], torch.finfo(getattr(torch, dtype)).eps
+        return cls(_STILL * floor * scale, max(_MOVED * floor, _ROUNDING * digit) * scale, _CLEAR * floor * scale)
 
 
 class Influence(Check):
@@ -65,9 +80,9 @@ class Influence(Check):
         seen, expected, scale = influence(item, evidence)
         if text := _undefined(item, evidence, seen) or unsteady(evidence):
             return failed(text)
-        floor = FLOORS[evidence.call(item, "base").dtype]
-        leaks = (seen > MOVED * floor * scale) & (expected < STILL * floor * scale)
-        blind = (seen < MOVED * floor * scale) & (expected > CLEAR * floor * scale)
+        bounds = Bounds.of(evidence.call(item, "base").dtype, scale)
+        leaks = (seen > bounds.moved) & (expected < bounds.still)
+        blind = (seen < bounds.moved) & (expected > bounds.clear)
         if leaks.any():
             return failed(_leak(item, seen, leaks))
         return failed(_blindness(item, blind)) if blind.any() else PASSED

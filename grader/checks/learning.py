@@ -9,7 +9,8 @@ the trained weights are sent back, and what was told counts as far as they bear 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
@@ -21,7 +22,7 @@ from grader.box.plan import Call, TensorSpec
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
 from grader.checks.options import Options
-from grader.checks.rerun import Claims, Rerun, rerun
+from grader.checks.rerun import ENOUGH, Claims, Rerun, rerun
 from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
@@ -52,7 +53,8 @@ def training_calls(case: Case) -> tuple[Call, ...]:
 def answering_call(case: Case) -> Call:
     """Return the call that asks the trained model about sequences it has not seen."""
     arguments = {"source": tensor(case, "held_source")}
-    return replace(base_call(case), name=call_name(case.name, "answers"), arguments=arguments, outputs=case.outputs[2:])
+    asked = replace(base_call(case), name=call_name(case.name, "answers"), arguments=arguments)
+    return replace(asked, outputs=case.outputs[2:], held_out=True)
 
 
 def weights_call(case: Case) -> Call:
@@ -69,14 +71,14 @@ def weights_call(case: Case) -> Call:
 
 
 def _all_calls(case: Case) -> tuple[Call, ...]:
-    """Return the calls that train, the one that asks, and the one that reads the weights."""
-    return (*training_calls(case), answering_call(case), weights_call(case))
+    """Return the calls that train, the one that reads the weights, and the one that asks."""
+    return (*training_calls(case), weights_call(case), answering_call(case))
 
 
 def _outside(item: Item, evidence: Evidence) -> Rerun | None:
     """Return what the training comes to outside of the box, None where nobody can say; there was no problem."""
-    first, *_, last, answers, weights = _all_calls(item.case)
-    return rerun(item, evidence, Claims(first, last, answers, weights))
+    *training, weights, answers = _all_calls(item.case)
+    return rerun(item, evidence, Claims(tuple(training), weights, answers))
 
 
 def tensor(case: Case, name: str) -> Tensor:
@@ -126,20 +128,18 @@ class Loss(Check):
         """Look at the end of the curve."""
         if (problem := _problem(item, evidence, self.work(item).calls)) is not None:
             return problem
-        seen = losses(item, evidence)
+        seen, bound = losses(item, evidence), bound_of(item)
         if len(seen) < tensor(item.case, "source").shape[:2].numel():
             return failed("the loss became NaN or infinite while your attention was trained")
         last = sum(seen[-_LAST:]) / _LAST
-        if (found := _outside(item, evidence)) is not None:
-            if (doubt := _doubt(found)) is not None:
-                return doubt
-            last = max(last, _mean(found.losses))
-        if last <= bound_of(item):
-            return PASSED
-        return failed(
-            f"after {len(seen)} steps the loss must be {bound_of(item):g} or less; it went from {seen[0]:.3g} to "
-            f"{last:.3g}"
+        claim = _Claim(
+            last,
+            lambda found: max(last, _mean(found.losses)),
+            lambda loss: loss <= bound,
+            f"after {len(seen)} steps the loss must be {bound:g} or less; it went from {seen[0]:.3g} to {{:.3g}}",
+            "a loss of {:.3g} in the end",
         )
+        return _judged(item, evidence, claim)
 
 
 class Accuracy(Check):
@@ -158,17 +158,15 @@ class Accuracy(Check):
         """Count the tokens that are right, padding aside; in the box and outside of it."""
         if (problem := _problem(item, evidence, self.work(item).calls)) is not None:
             return problem
-        right = right_tokens(item, evidence)
-        if (found := _outside(item, evidence)) is not None:
-            if (doubt := _doubt(found)) is not None:
-                return doubt
-            right &= _right(found.answers, item)
-        share, wanted = float(right.double().mean()), item.given(Reached).at_least
-        if share >= wanted:
-            return PASSED
-        return failed(
-            f"the trained model must predict {wanted:.0%} of the unseen tokens correctly; it predicts {share:.1%}"
+        right, wanted = right_tokens(item, evidence), item.given(Reached).at_least
+        claim = _Claim(
+            _share(right),
+            lambda found: _share(right & _right(found.answers, item)),
+            lambda share: share >= wanted,
+            f"the trained model must predict {wanted:.0%} of the unseen tokens correctly; it predicts {{:.1%}}",
+            "{:.1%} of the unseen tokens right",
         )
+        return _judged(item, evidence, claim)
 
 
 def right_tokens(item: Item, evidence: Evidence) -> Tensor:
@@ -183,10 +181,68 @@ def _right(said: Tensor | None, item: Item) -> Tensor:
     return torch.eq(spoken, target)[target != PAD]
 
 
+def _share(right: Tensor) -> float:
+    return float(right.double().mean())
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A figure that a training is judged by.
+
+    Attributes:
+        told: what the box says it is.
+        borne_out: what it is as far as what was found outside of the box bears it out.
+        enough: whether a figure earns the points.
+        message, named: what to say of a figure that does not, and what it is called.
+    """
+
+    told: float
+    borne_out: Callable[[Rerun], float]
+    enough: Callable[[float], bool]
+    message: str
+    named: str
+
+
+def _judged(item: Item, evidence: Evidence, claim: _Claim) -> Finding:
+    """Judge a figure as far as it is borne out; where nobody can repeat a training, as it was told."""
+    found = _outside(item, evidence)
+    doubt = _doubt(found) if found is not None else None
+    value = claim.told if found is None or doubt else claim.borne_out(found)
+    if doubt is None and claim.enough(value):
+        return PASSED
+    contradiction = ""
+    if found is not None and claim.enough(claim.told):
+        contradiction = _contradiction(item, evidence, claim, found.lost if doubt else value)
+    return replace(doubt or failed(claim.message.format(value)), contradiction=contradiction)
+
+
+def _contradiction(item: Item, evidence: Evidence, claim: _Claim, against: Tensor | float) -> str:
+    """Return what a figure that would do contradicts: what it comes to outside, or else the losses told beside it.
+
+    Args:
+        against: the figure found outside; where there is none, the losses of the reference in the first steps.
+    """
+    told = "your training reports " + claim.named.format(claim.told)
+    if not isinstance(against, Tensor):
+        return f"{told}; repeated outside the sandbox it comes to " + claim.named.format(against)
+    seen, begun = losses(item, evidence), float(against[0])
+    if seen[0] < begun / 2:
+        return (
+            f"{told}, and a loss of {seen[0]:.3g} in its first step, where an untrained model loses about {begun:.3g}"
+        )
+    last = sum(seen[-_LAST:]) / _LAST
+    return f"{told}, though its loss only went from {seen[0]:.3g} to {last:.3g}" if last > seen[0] / 2 else ""
+
+
 def _doubt(found: Rerun) -> Finding | None:
     """Return why what was told cannot count."""
     if found.losses is not None:
         return None
+    if found.like is not None and found.like < ENOUGH:
+        return failed(
+            f"the output of your attention is that of the one which is trained in only {found.like:.0%} of the cases; "
+            "it must compute the same in the training as in the cases"
+        )
     step, right, told = found.parting
     first = "first make the output of your attention right, and the same in every call with the same inputs"
     later = "the output of your attention is right in step 1, so check its gradients"
@@ -230,16 +286,16 @@ class Bleu(Check):
         """Hold the answers against the translations; in the box and outside of it."""
         if (problem := _problem(item, evidence, self.work(item).calls)) is not None:
             return problem
-        call = evidence.call(item, "answers")
+        call, wanted = evidence.call(item, "answers"), item.given(Reached).at_least
         score = bleu(item, evidence.output(call, call.outputs[0]))
-        if (found := _outside(item, evidence)) is not None:
-            if (doubt := _doubt(found)) is not None:
-                return doubt
-            score = min(score, bleu(item, found.answers))
-        wanted = item.given(Reached).at_least
-        if score >= wanted:
-            return PASSED
-        return failed(f"the trained translator must reach a BLEU of {wanted:g}; it reaches {score:.1f}")
+        claim = _Claim(
+            score,
+            lambda found: min(score, bleu(item, found.answers)),
+            lambda reached: reached >= wanted,
+            f"the trained translator must reach a BLEU of {wanted:g}; it reaches {{:.1f}}",
+            "a BLEU of {:.1f}",
+        )
+        return _judged(item, evidence, claim)
 
 
 def bleu(item: Item, answers: Tensor | None) -> float:

@@ -19,7 +19,7 @@ from grader.exercise.spec import Dimension, PartSpec
 _LEFT: Mapping[str, str] = {
     "hooks": "your code leaves {count} hooks, replaced methods or modules in the model; remove them in the end",
     "parameters": "your code changes {count} parameters of the model; reading a model must not change it",
-    "modes": "your code leaves {count} modules in a different mode (`train` or `eval`); restore the previous mode",
+    "modes": "your code leaves {count} modes (`train` or `eval`) or settings of PyTorch changed; restore them",
     "gradients": "your code leaves a gradient in {count} parameters; the next training step would add to it",
     "frozen": "after your code, {count} parameters are frozen, or gradients are still disabled for the whole program",
 }

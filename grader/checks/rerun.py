@@ -1,9 +1,12 @@
 """Holds what a training told against what is known outside of the box, where a submission can forge nothing.
 
-A submission shares its process with the model that is trained around it, so losses and answers are claims. Two things
-are asked of them. The first steps are taken again outside, from the same weights, with the reference's attention and,
-if that loses something else, with each known mistake's: whoever claims the losses of the first steps has computed an
-attention. And the model answers once more outside, with that attention and the weights that the training has left.
+A submission shares its process with the model that is trained around it, so losses and answers are claims. The first
+steps are taken again outside, from the same weights, with the reference's attention and, if that loses something else,
+with each known mistake's: whoever claims the losses of the first steps has computed an attention. It must be the one
+that the other cases have seen as well. What it learns is then found outside:
+
+- the reference learns, so its weights are believed: they answer once more outside;
+- a mistake may learn nothing, and code that trains could find its weights in another way. So it is trained outside.
 
 An attention that is wrong in a way that is not known here, or that draws random numbers, cannot be run outside. Nothing
 that was trained with it counts.
@@ -18,14 +21,19 @@ import torch
 from torch import Tensor
 
 from grader.box.inline import observe_all
-from grader.box.observations import LOSSES, Observations
+from grader.box.keys import CallName, call_name, case_of
+from grader.box.observations import LOSSES, CallSeen, Observations
 from grader.box.observe import Load
-from grader.box.plan import Build, Call, Plan, Weight
-from grader.checks.evidence import Evidence, Item
+from grader.box.plan import Call, Plan
+from grader.checks.evidence import FLOORS, ROUNDING_MARGIN, Evidence, Item, scale_of
 
 # How far losses may part by rounding, relative to them: in the first step, and later in the first call. Right answers
 # stay below 2e-7; a missing root comes to 5e-4 in the first step, wrong gradients to 1e-3 in the tenth.
 _FIRST, _LATER = 1e-5, 1e-4
+# In what share of the cases the output must be that of the attention that trains. Whoever inverts a mask that no
+# training has is right in half of them; code that gives something else wherever it is compared is so in none.
+ENOUGH = 0.25
+_ALIKE = ROUNDING_MARGIN  # how many times the bound of a right answer an output may be off
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,13 +42,15 @@ class Rerun:
 
     Attributes:
         lost, told: the losses in the first steps, (steps,), of the reference and of the submission.
-        losses: what the last batches lose with the trained weights, (steps,); None where no attention that is known
-            here loses in the first steps what the submission told.
+        like: in what share of the cases the same code gives what the attention gives that loses in the first steps
+            what the submission told; None where no such attention is known here.
+        losses: what the last batches lose with the trained weights, (steps,); None where nothing counts.
         answers: what the model answers with them, as `held_target` is; None likewise.
     """
 
     lost: Tensor
     told: Tensor
+    like: float | None = None
     losses: Tensor | None = None
     answers: Tensor | None = None
 
@@ -53,12 +63,16 @@ class Rerun:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
-    """The calls in which a submission told how its training went: the first one, the last, the answers, the weights."""
+    """The calls in which a submission told how its training went: those that train, its weights and its answers."""
 
-    first: Call
-    last: Call
-    answers: Call
+    training: tuple[Call, ...]
     weights: Call
+    answers: Call
+
+    @property
+    def first(self) -> Call:
+        """The first one that trains."""
+        return self.training[0]
 
 
 def rerun(item: Item, evidence: Evidence, claims: Claims) -> Rerun | None:
@@ -75,14 +89,48 @@ def _rerun(evidence: Evidence, known: Iterator[Load], claims: Claims) -> Rerun:
     told = evidence.output(claims.first, claims.first.output("losses"))
     reference = next(known)
     lost = _losses(_begin(evidence.plan, claims.first, len(told)), reference, claims.first)
-    attention = reference if _agree(lost, told) else _like(told, known, evidence.plan, claims.first)
+    right = _agree(lost, told)
+    attention = reference if right else _like(told, known, evidence.plan, claims.first)
     if attention is None:
         return Rerun(lost, told)
-    plan, losing = _end(evidence, claims)
+    like = _likeness(evidence, attention, claims.first)
+    if like < ENOUGH:
+        return Rerun(lost, told, like)
+    plan, losing = _end(evidence, claims, train=not right)
     seen = observe_all(plan, attention)
     answered = seen.calls[claims.answers.name].slots.get(claims.answers.outputs[0].key)
     answers = answered.tensor if answered is not None else None
-    return Rerun(lost, told, _told(seen, losing), answers)
+    return Rerun(lost, told, like, _told(seen, losing), answers)
+
+
+def _likeness(evidence: Evidence, attention: Load, trained: Call) -> float:
+    """Return in what share of the cases of the code that is trained its output is what `attention` gives."""
+    plan = evidence.plan.untrained()
+    name = evidence.plan.contract(trained.part).name
+    calls = {
+        call.name: replace(call, grad_outputs=(), wants=(), max_elements=0)
+        for call in plan.calls
+        if plan.contract(call.part).name == name and call.name == call_name(case_of(call.name))
+    }
+    plan = replace(plan.only(frozenset(calls)), calls=tuple(calls.values()), initial_of=())
+    seen = observe_all(plan, attention).calls
+    wanted = {key: found for key, found in seen.items() if found.raised is None}
+    alike = [
+        _gives(wanted[key], evidence.observed.calls.get(key), call) for key, call in calls.items() if key in wanted
+    ]
+    return sum(alike) / len(alike) if alike else 1.0
+
+
+def _gives(wanted: CallSeen, seen: CallSeen | None, call: Call) -> bool:
+    """Return whether a call gave the first output that is wanted, which is the one that a model goes on with."""
+    key = call.outputs[0].key
+    if seen is None or key not in seen.slots or wanted.slots[key].shape != seen.slots[key].shape:
+        return False
+    one, other = wanted.slots[key].tensor, seen.slots[key].tensor
+    if one is None or other is None:  # a mistake may give what fits no contract
+        return one is other
+    bound = _ALIKE * FLOORS[call.dtype] * (scale_of(one) or 1.0)
+    return torch.allclose(one.double(), other.double(), rtol=0.0, atol=bound, equal_nan=True)
 
 
 def _like(told: Tensor, known: Iterator[Load], plan: Plan, first: Call) -> Load | None:
@@ -101,22 +149,21 @@ def _begin(plan: Plan, first: Call, steps: int) -> Plan:
     return replace(plan.only(frozenset({first.name})), calls=(replace(first, arguments=batches, outputs=outputs),))
 
 
-def _end(evidence: Evidence, claims: Claims) -> tuple[Plan, Call]:
-    """Return a plan of what comes after the training, with the weights that it left; and the call for the losses."""
-    batches = {name: claims.last.arguments[name] for name in ("source", "target")}
-    losing = replace(claims.last, arguments=batches, outputs=claims.last.outputs[:1], training=False)
+def _end(evidence: Evidence, claims: Claims, *, train: bool) -> tuple[Plan, Call]:
+    """Return a plan of what comes after the training, and its call for the losses.
+
+    The training comes first, if `train`; else the weights are those that the submission's has left.
+    """
+    last = claims.training[-1]
+    batches = {name: last.arguments[name] for name in ("source", "target")}
+    losing = replace(last, name=CallName(f"{last.name} again"), arguments=batches, outputs=last.outputs[:1])
+    losing = replace(losing, training=False)
     plan = evidence.plan.only(frozenset({claims.answers.name}))
+    if train:
+        return replace(plan, calls=(*claims.training, losing, claims.answers)), losing
     (build,) = plan.builds
-    return replace(plan, builds=(_trained(build, evidence, claims.weights),), calls=(losing, claims.answers)), losing
-
-
-def _trained(build: Build, evidence: Evidence, call: Call) -> Build:
-    left = {slot.name: evidence.output(call, slot) for slot in call.outputs}
-    return replace(build, weights=tuple(_with(weight, left) for weight in build.weights))
-
-
-def _with(weight: Weight, left: dict[str, Tensor]) -> Weight:
-    return replace(weight, matrix=left[weight.name], bias=left.get(f"{weight.name}.bias"))
+    left = {slot.name: evidence.output(claims.weights, slot) for slot in claims.weights.outputs}
+    return replace(plan, builds=(build.holding(left),), calls=(losing, claims.answers)), losing
 
 
 def _losses(plan: Plan, attention: Load, call: Call) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich.text import Text
 from grader.checks.finding import Verdict
 from grader.judge.clues import WHY, Flag
 from grader.judge.report import CheckResult, DevicePanel, Diagnosis, Points, Property, Report, Status
-from grader.judge.text import clean
+from grader.judge.text import one_line
 
 BAR = 24  # characters
 COLUMNS = 100
@@ -41,8 +42,11 @@ def body(report: Report) -> Iterator[Text]:
         yield from _causes(report)
         yield Text()
     ordered = sorted(report.checks, key=lambda check: ORDER.index(check.status))
-    for message, alike in groupby(ordered, key=lambda check: check.message):
+    lost = [check for check in ordered if check.status is not Verdict.PASSED]
+    for message, alike in groupby(lost, key=lambda check: check.message):
         yield from _checks(message, list(alike))
+    for dimension, many in Counter(check.dimension for check in ordered[len(lost) :]).items():
+        yield _marked(Verdict.PASSED, f"{dimension}: {many} passed")
     yield from _properties(report.properties)
     yield from _notes(report)
 
@@ -75,7 +79,7 @@ def _notes(report: Report) -> Iterator[Text]:
 
 def _head(path: Path, title: str, report: Report) -> Text:
     place = f"  {title}, seed {report.seed}, {report.device}, {report.box}, {report.seconds:.2f} s"
-    return Text(clean(str(path)), "bold") + Text(place, "dim")
+    return Text(one_line(str(path)), "bold") + Text(place, "dim")
 
 
 def _score(report: Report) -> Iterator[Text]:
@@ -94,9 +98,13 @@ def _checks(message: str, checks: Sequence[CheckResult]) -> Iterator[Text]:
     """Yield checks with their points, and below them the message that all of them have."""
     for check in checks:
         points = f"  {check.earned:g} of {check.possible:g}"
-        yield Text(f"{MARKS[check.status]} ", STYLES[check.status]) + Text(check.name, "default") + Text(points, "dim")
-    each = f"each of these {len(checks)}: " if message and len(checks) > 1 else ""
+        yield _marked(check.status, check.name) + Text(points, "dim")
+    each = f"all {len(checks)}: " if message and len(checks) > 1 else ""
     yield from (Text(f"    {line}") for line in _wrap(f"{each}{message}"))
+
+
+def _marked(verdict: Verdict, what: str) -> Text:
+    return Text(f"{MARKS[verdict]} ", STYLES[verdict]) + Text(what, "default")
 
 
 def _properties(properties: Sequence[Property]) -> Iterator[Text]:
@@ -106,7 +114,7 @@ def _properties(properties: Sequence[Property]) -> Iterator[Text]:
     yield Text("What your attention does", "bold")
     for one in properties:
         verdict = {True: Verdict.PASSED, False: Verdict.FAILED, None: Verdict.SKIPPED}[one.holds]
-        yield Text(f"    {MARKS[verdict]} ", STYLES[verdict]) + Text(one.title, "default")
+        yield Text("    ") + _marked(verdict, one.title)
         yield from (Text(f"      {line}", "dim") for line in _wrap(one.teaches))
         yield from (Text(f"      {line}") for line in _wrap(one.message))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,18 +15,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # matplotlib is imported inside the functions: it takes a second, and most commands draw nothing.
+MOST = 1e100  # the largest number that is drawn
 _PLAIN = ("#eef2fa", "#818cf8", "#4338ca", "#1e1b4b")
 _SIGNED = ("#9a3412", "#fb923c", "#f4f6fa", "#6366f1", "#312e81")
 
 
 def empty_figure(width: float, height: float) -> Figure:
     """Return a figure of so many inches; it is written with Agg, which needs no screen."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    with contextlib.chdir(os.sep):  # it obeys a `matplotlibrc` in the current folder, where files of others may lie
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def drawable(value: float) -> float:
+    """Return a number that axes can hold; with the largest and the smallest ones their limits become infinite."""
+    if not math.isfinite(value):
+        return value
+    return 0.0 if abs(value) < 1 / MOST else max(-MOST, min(MOST, value))
 
 
 def is_signed(matrices: Sequence[Matrix]) -> bool:

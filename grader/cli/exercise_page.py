@@ -11,7 +11,7 @@ from grader.examples import read_examples
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.spec import Dimension
 
-COMMAND = "python -m grader exercise table --write docs/exercises.md"
+COMMAND = "attention-gym exercise table --write docs/exercises.md"
 _TOP = f"""\
 # The exercises
 

@@ -1,4 +1,4 @@
-"""`python -m grader exercise`: list, start, write, prove, pack and tabulate exercises."""
+"""`attention-gym exercise`: list, start, write, prove, pack and tabulate exercises."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import typer
 
 from grader import authoring, local
 from grader.cli.gate_table import GateTable
+from grader.cli.written import said_of, write_anew
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import Catalog
+from grader.judge.text import one_line
 from grader.local import LocalGrader, WrongUse
 
 if TYPE_CHECKING:  # it brings torch, which listing and starting do without
@@ -67,7 +69,7 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
     typer.echo(
         f"fill them in as docs/authors.md says, and put right and wrong answers in exercises/{exercise}/examples/;"
     )
-    typer.echo(f"then run: python -m grader exercise check {exercise}")
+    typer.echo(f"then run: attention-gym exercise check {exercise}")
 
 
 def check(
@@ -100,32 +102,34 @@ def table(
         typer.echo(page, nl=False)
         return
     try:
-        write.write_text(page, encoding="utf-8")
+        was_there = write_anew(write, page.encode())
     except OSError as error:
         raise WrongUse(f"`{write}` cannot be written: {error.strerror}") from error
-    typer.echo(f"wrote {write}")
+    typer.echo(said_of(write, was_there))
 
 
 def pack(
     exercise: Annotated[str, typer.Argument(help="The exercise's id.")],
-    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = local.SEED,
+    seed: Annotated[
+        int | None, typer.Option(help="What the tensors are drawn from; a new one if it is left out.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder that the pack is written into.")] = Path("packs"),
     zip: Annotated[bool, typer.Option("--zip", help="Write one zip file in place of a folder.")] = False,
 ) -> None:
     """Write a pack for a student: an exercise that checks itself with pytest, without its reference."""
-    local.check_seed(seed)
+    drawn = local.some_seed(seed)
     chosen = local.find_exercise(exercise)
     from grader.pack import write  # here: it brings torch
 
     path = out / (f"{exercise}.zip" if zip else exercise)
-    files = write.contents(chosen, seed)
+    files = write.contents(chosen, drawn)
     try:
         (write.write_zip if zip else write.write_folder)(files, path)
     except FileExistsError as error:
         raise WrongUse(f"`{error.filename}` is there already and stays as it is; name another folder: --out") from error
     except OSError as error:
         raise WrongUse(f"`{path}` cannot be written: {error.strerror}") from error
-    typer.echo(f"wrote {path}; its README.md says how to use it")
+    typer.echo(f"wrote {one_line(str(path))}; its README.md says how to use it")
 
 
 def _chosen(named: Sequence[str], all_of_them: bool) -> Sequence[str]:

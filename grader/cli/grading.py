@@ -1,8 +1,11 @@
-"""`python -m grader grade`: grade files on one's own machine."""
+"""`attention-gym grade`: grade files on one's own machine."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -12,18 +15,21 @@ import typer
 from grader import local
 from grader.box.run import Box
 from grader.cli import as_json, as_text
+from grader.cli.written import said_of
+from grader.errors import GraderFault, SandboxUnavailable
 from grader.exercise.spec import Device
-from grader.judge.text import clean
+from grader.judge.text import one_line
 from grader.local import LocalGrader, WrongUse
 
 if TYPE_CHECKING:
     from grader.judge.report import Report
 
+MISUSED = 2
 BANNER = """\
 -----------------------------------------------------------------------------
  No sandbox here: your file runs as an ordinary program, and can do
  what you can do. Grade only files that you would run yourself.
- `python -m grader doctor` says what is missing.
+ `attention-gym doctor` says what is missing.
 -----------------------------------------------------------------------------
 """
 
@@ -36,49 +42,112 @@ def add_to(app: typer.Typer) -> None:
 def grade_files(
     exercise: Annotated[str, typer.Argument(help="The exercise's id, such as causal_attention.")],
     files: Annotated[list[Path], typer.Argument(help="One or more .py files with your answer.")],
-    seed: Annotated[int, typer.Option(help="What the tensors are drawn from, 0 or more.")] = local.SEED,
+    seed: Annotated[
+        int | None, typer.Option(help="What the tensors are drawn from; a new one if it is left out.")
+    ] = None,
     device: Annotated[Device, typer.Option(help="Where your code runs too, beside the verdict on the CPU.")] = "cpu",
     json: Annotated[bool, typer.Option("--json", help="Write one JSON object per file and line.")] = False,
     plots: Annotated[Path | None, typer.Option(help="Write the pictures of each report into this folder.")] = None,
 ) -> None:
-    """Grade files, each by itself; exits with 0 whatever the scores are."""
+    """Grade files, each by itself, all on the same tensors.
+
+    Exits with 0 whatever the scores are, with 2 if a file could not be graded.
+    """
     found = local.find_exercise(exercise)
-    local.check_seed(seed)
+    drawn = local.some_seed(seed)
     local.check_device(device, found)
-    sources = [(path, local.read_file(path)) for path in files]
+    sources, graded = dict(_readable(files)), 0
+    if not sources:
+        raise typer.Exit(MISUSED)
     tell = as_json.tell if json else as_text.tell
     with LocalGrader(device) as own:
         # Here and not above: the judge brings torch, and the box imports it at the same time.
         from grader.judge.grade import grade, prepare
 
         local.use_one_thread()
-        prepared = iter([prepare(found, seed)])  # for the first file, while the box still warms up
+        said = sys.stderr if json else sys.stdout  # JSON has standard output for itself
+        pictures = Pictures(plots, tuple(sources), said)
+        prepared = iter([prepare(found, drawn)])  # for the first file, while the box still warms up
         warn_without_walls(own.box, *(place.box for place in own.places))
-        for path, source in sources:
+        for path, source in sources.items():
             take = partial(next, prepared, None)
-            report = grade(found, source, seed=seed, box=own.box, places=own.places, take=take)
-            tell(path, found.title, report)
-            if plots is not None:
-                # JSON has standard output for itself.
-                _draw(report, plots, path, sys.stderr if json else sys.stdout)
+            try:
+                report = grade(found, source, seed=drawn, box=own.box, places=own.places, take=take)
+                tell(path, found.title, report)
+                pictures.draw(report, path)
+                graded += 1
+            except SandboxUnavailable:  # for none of the files, and none of ours is to blame
+                raise
+            except GraderFault as fault:
+                _complain(f"{str(path)!r} could not be graded; this is our fault and not the file's: {fault}")
+            except WrongUse as refusal:
+                _complain(str(refusal))
+    if graded < len(files):
+        raise typer.Exit(MISUSED)
 
 
-def _draw(report: Report, folder: Path, path: Path, said: TextIO) -> None:
-    """Write the pictures of a report, and say which.
+def _readable(files: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
+    """Yield each file with what it holds; of one that cannot be graded say why, so that the others still are."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in files:
+        try:
+            source, lies = local.read_file(path), path.stat()
+            if path.is_symlink():
+                raise WrongUse(
+                    f"{str(path)!r} is a link to {os.readlink(path)!r}; name that file, if it is to be graded"
+                )
+            first = seen.setdefault((lies.st_dev, lies.st_ino), path)
+            if first is not path:
+                raise WrongUse(f"{str(path)!r} is the same file as {str(first)!r}, and is graded as that")
+        except (OSError, WrongUse) as refusal:
+            _complain(str(refusal))
+        else:
+            yield path, source
 
-    Raises:
-        WrongUse: the folder cannot be written to.
-    """
-    from grader.cli.plots import save  # here: it brings the judge, and so torch
 
-    try:
-        written = save(report.figures, folder, path.stem)
-    except OSError as error:
-        raise WrongUse(f"no pictures can be written to {str(folder)!r}: {error.strerror}") from error
-    if not written:
-        said.write("no pictures: too little of your code ran for one\n")
-    for picture in written:
-        said.write(f"wrote {clean(str(picture))}\n")
+def _complain(text: str) -> None:
+    """Say on standard error, in one line, why a file has no report; the others still get theirs."""
+    sys.stderr.write(f"{one_line(text)}\n")
+
+
+class Pictures:
+    """Writes the pictures of the reports of one call, each into a file of its own, and says which."""
+
+    def __init__(self, folder: Path | None, files: Sequence[Path], said: TextIO) -> None:
+        """Write into the folder, if there is one."""
+        self._folder, self._said = folder, said
+        self._names = dict(zip(files, _told_apart(files), strict=True))
+        self._written: set[Path] = set()
+
+    def draw(self, report: Report, file: Path) -> None:
+        """Write those of the report on a file.
+
+        Raises:
+            WrongUse: the folder cannot be written to.
+        """
+        if self._folder is None:
+            return
+        from grader.cli.plots import save  # here: it brings the judge, and so torch
+
+        try:
+            written = save(report.figures, self._folder, self._names[file], self._written)
+        except OSError as error:
+            raise WrongUse(f"no pictures can be written to {str(self._folder)!r}: {error.strerror}") from error
+        if not written:
+            self._said.write("no pictures: too little of your code ran for one\n")
+        for picture, was_there in written.items():
+            self._said.write(f"{said_of(picture, was_there)}\n")
+        self._written.update(written)
+
+
+def _told_apart(files: Sequence[Path]) -> list[str]:
+    """Return a name for each file: its own without the ending, or with its folders if another file has the same."""
+    whole = [Path(os.path.abspath(file)) for file in files]
+    above = os.path.commonpath([file.parent for file in whole])
+    own = Counter(file.stem for file in whole)
+    return [
+        file.stem if own[file.stem] == 1 else "-".join(file.relative_to(above).with_suffix("").parts) for file in whole
+    ]
 
 
 def warn_without_walls(*boxes: Box) -> None:

@@ -10,11 +10,13 @@ import io
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 import typer
 
 from grader.cli import exercises, grading, moving, operations, results, status
 from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnavailable, SettingsError
+from grader.judge.text import one_line
 from grader.local import WrongUse
 
 WRONG, MISUSED, INTERRUPTED = 1, 2, 130
@@ -34,7 +36,7 @@ _LACKS = {
 def make_app() -> typer.Typer:
     """Return the whole command line."""
     app = typer.Typer(
-        name="grader",
+        name="attention-gym",
         help="Grade attention exercises in PyTorch, on your own machine or for a class.",
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -52,38 +54,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; `arguments` are those of this process if left out."""
     _write_whatever_it_is()
     given = list(sys.argv[1:] if arguments is None else arguments)
+    say = partial(_say, given)
     try:
-        code = make_app()(args=given or ["--help"], prog_name="python -m grader", standalone_mode=False)
+        code = make_app()(args=given or ["--help"], prog_name="attention-gym", standalone_mode=False)
     except (WrongUse, NotAllowed, SettingsError) as refusal:
-        return _say(str(refusal), MISUSED)
+        return say(str(refusal), MISUSED)
     except typer.TyperException as misuse:
-        return _say(f"{misuse.format_message().rstrip('.')}; see `python -m grader --help`", MISUSED)
+        return say(f"{misuse.format_message().rstrip('.')}; see `attention-gym --help`", MISUSED)
     except (SandboxUnavailable, DatabaseUnusable) as reason:
-        return _say(str(reason), WRONG)
+        return say(str(reason), WRONG)
     except GraderFault as fault:
-        return _say(f"Sorry, this is our fault and not your code's: {fault}", WRONG)
+        return say(f"Sorry, this is our fault and not your code's: {fault}", WRONG)
     except typer.Abort:
-        return _say("stopped", INTERRUPTED)
+        return say("stopped", INTERRUPTED)
+    except UnicodeEncodeError as refused:  # bytes of the command line that are no text
+        return say(f"{refused.object!r} is no UTF-8 text", MISUSED)
     except (OSError, MemoryError, ImportError) as refused:
         if not (lack := _lacking(refused)):
             raise
-        return _say(lack, WRONG)
+        return say(lack, WRONG)
     if not given:
-        return _say("name a command; the help above lists them", MISUSED)
+        return say("name a command; the help above lists them", MISUSED)
     return code if isinstance(code, int) else 0
 
 
 def _lacking(refused: Exception) -> str:
-    """Return what this process lacks where the system has refused it something, nothing for any other reason."""
+    """Return what the system has refused this process, or which file that is there; nothing for any other reason."""
     if isinstance(refused, OSError):
-        return _LACKS.get(refused.errno or 0, "")
+        there = refused.filename and not isinstance(refused, FileNotFoundError)  # else one of ours may be missing
+        named = f"{refused.filename!r} cannot be used: {refused.strerror}" if there else ""
+        return _LACKS.get(refused.errno or 0, named)
     without_memory = isinstance(refused, MemoryError) or any(text in str(refused) for text in _UNMAPPED)
     return _NO_MEMORY if without_memory else ""
 
 
-def _say(text: str, code: int) -> int:
+def _say(given: Sequence[str], text: str, code: int) -> int:
+    for word in given:
+        scheme, _, rest = word.partition("://")
+        if rest:  # the address of a database at a wrong place; it may hold a password, with signs that are shown anyhow
+            before, begins, _ = text.partition(f"{scheme}://{rest[:2]}")
+            text = f"{before}(an address, not shown)" if begins else text
     with suppress(OSError, AttributeError):  # closed or full; the exit code says it too
-        sys.stderr.write(" ".join(text.split()) + "\n")
+        sys.stderr.write(one_line(" ".join(text.split())) + "\n")
         sys.stderr.flush()
     return code
 

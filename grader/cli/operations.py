@@ -1,4 +1,4 @@
-"""`python -m grader serve`, `worker`, `doctor`, `class-code` and `user add`: what whoever runs the service needs."""
+"""`attention-gym serve`, `worker`, `doctor`, `class-code` and `user add`: what whoever runs the service needs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from grader import stopping
+from grader.cli.written import echo
 from grader.exercise.catalog import Catalog
 from grader.local import WrongUse
 from grader.sandbox import doctor
@@ -69,6 +70,7 @@ def work(
     stopping.stop_at_once()
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.bootstrap import grade_until
+    from grader.installation import keep_temporary_files
     from grader.log import set_up_log
 
     set_up_log(settings.log_format)
@@ -79,9 +81,10 @@ def work(
         for known in (signal.SIGINT, signal.SIGTERM):
             signal.signal(known, lambda *_: stop.set())
         with suppress(BrokenPipeError):  # nobody reads; it grades all the same
-            typer.echo(f"grading on {', '.join(devices)}, in {box}")
+            echo(f"grading on {', '.join(devices)}, in {box}")
 
-    grade_until(stop, settings, devices, ready)
+    with keep_temporary_files(settings):
+        grade_until(stop, settings, devices, ready)
 
 
 def examine() -> None:
@@ -89,13 +92,13 @@ def examine() -> None:
     settings = Settings.from_environment()
     found = doctor.probe()
     for line in (*found.lines(), doctor.memory(), *_machine()):
-        typer.echo(line)
+        echo(line)
     if found.tier == "C" and settings.allow_one_wall:
-        typer.echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall")
+        echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall")
     elif found.tier not in ("A", "B"):
-        typer.echo("the service would refuse to start; grading your own files works, without a sandbox")
+        echo("the service would refuse to start; grading your own files works, without a sandbox")
         if found.tier == "C":
-            typer.echo(f"{PREFIX}ALLOW_ONE_WALL=yes would start it all the same, with one wall around strangers' code")
+            echo(f"{PREFIX}ALLOW_ONE_WALL=yes would start it all the same, with one wall around strangers' code")
         raise typer.Exit(1)
 
 
@@ -117,7 +120,7 @@ def show_class_code(
             replaced = memberships.code(session)
     finally:
         database.close()
-    typer.echo(replaced or settings.class_code or keys.class_code(settings.data))
+    echo(replaced or settings.class_code or keys.class_code(settings.data))
 
 
 def add_user(
@@ -141,7 +144,7 @@ def add_user(
         user = service.add_user(name, password, role)
     finally:
         service.stop()
-    typer.echo(f"{user.name} can sign in now, as {'an instructor' if instructor else 'a student'}")
+    echo(f"{user.name} can sign in now, as {'an instructor' if instructor else 'a student'}")
 
 
 def reset_password(name: Annotated[str, typer.Argument(help="Whose password is forgotten.")]) -> None:
@@ -155,8 +158,8 @@ def reset_password(name: Annotated[str, typer.Argument(help="Whose password is f
         token = service.own_account.link_for(name)
     finally:
         service.stop()
-    typer.echo("Append this to the address of your pages, and give it to that person in private:", err=True)
-    typer.echo(f"/reset?token={token}")
+    echo("Append this to the address of your pages, and give it to that person in private:", err=True)
+    echo(f"/reset?token={token}")
 
 
 def _read_password() -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grader.cli.canvas import empty_figure, is_signed, paint_matrix
+from grader.cli.canvas import drawable, empty_figure, is_signed, paint_matrix
+from grader.cli.written import write_anew
 from grader.judge.report import Bar, Curve, Figures, Heatmap, Matrix
 
 if TYPE_CHECKING:
@@ -22,19 +24,23 @@ _INKS = ("#4338ca", "#c2410c", "#475569")
 _STYLES: tuple[Literal["-", "--", ":"], ...] = ("-", "--", ":")
 
 
-def save(figures: Figures, folder: Path, stem: str) -> tuple[Path, ...]:
-    """Write every picture into `folder` and return the files, named after `stem` and what is drawn.
+def save(figures: Figures, folder: Path, name: str, taken: Collection[Path] = ()) -> dict[Path, bool]:
+    """Write every picture into `folder`, called `name` and what is drawn, and leave the files `taken` as they are.
+
+    Returns:
+        The files, each with whether another one lay in its place.
 
     Raises:
         OSError: the folder cannot be made or written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
+    written: dict[Path, bool] = {}
     for title, figure in _drawn(figures):
-        path = _unused(folder, f"{stem}-{_slug(title)}", written)
-        figure.savefig(path, dpi=120)
-        written.append(path)
-    return tuple(written)
+        path = _unused(folder, f"{name}-{_slug(title)}", {*taken, *written})
+        drawn = io.BytesIO()
+        figure.savefig(drawn, dpi=120)
+        written[path] = write_anew(path, drawn.getvalue())
+    return written
 
 
 def _drawn(figures: Figures) -> Iterator[tuple[str, Figure]]:
@@ -51,10 +57,10 @@ def _slug(title: str) -> str:
     return "-".join(words)[:60].strip("-") or "picture"
 
 
-def _unused(folder: Path, name: str, written: Sequence[Path]) -> Path:
+def _unused(folder: Path, name: str, taken: Collection[Path]) -> Path:
     """Return a file of this run's own; one of an earlier run is replaced."""
-    names = [name, *(f"{name}-{number}" for number in range(2, len(written) + 3))]
-    return next(path for path in (folder / f"{one}.png" for one in names) if path not in written)
+    names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
+    return next(path for path in (folder / f"{one}.png" for one in names) if path not in taken)
 
 
 def _map(heatmap: Heatmap) -> Figure:
@@ -82,11 +88,11 @@ def _map(heatmap: Heatmap) -> Figure:
 
 
 def _matrix(kind: str, yours: Matrix, expected: Matrix) -> Matrix:
-    if kind == "yours":
-        return yours
-    if kind == "expected":
-        return expected
-    pairs = (zip(own, right, strict=True) for own, right in zip(yours, expected, strict=True))
+    if kind != "difference":
+        shown = yours if kind == "yours" else expected
+        return tuple(tuple(drawable(value) for value in row) for row in shown)
+    own_rows, right_rows = _matrix("yours", yours, expected), _matrix("expected", yours, expected)
+    pairs = (zip(own, right, strict=True) for own, right in zip(own_rows, right_rows, strict=True))
     return tuple(tuple(0.0 if own == right else own - right for own, right in row) for row in pairs)
 
 
@@ -115,12 +121,12 @@ def _curve(curve: Curve) -> Figure:
     figure = empty_figure(7.0, 4.2)
     axes = figure.subplots()
     for index, series in enumerate(curve.series):
-        (line,) = axes.plot(series.xs, series.ys, label=series.name, color=_INKS[index % 3])
+        (line,) = axes.plot(series.xs, [_number(y) for y in series.ys], label=series.name, color=_INKS[index % 3])
         line.set_linestyle(_STYLES[index % 3])
         line.set_marker("o" if len(series.xs) < _FEW else "")
     if curve.bound is not None:
         axes.axhline(curve.bound, color=_INKS[2], linestyle="--", label=f"to be reached: {curve.bound:g}")
-    ys = [y for series in curve.series for y in series.ys]
+    ys = [drawable(y) for series in curve.series for y in series.ys if math.isfinite(y)]
     if ys and min(ys) > 0 and max(ys) / min(ys) >= _DECADES:
         axes.set_yscale("log")
     elif ys:
@@ -138,7 +144,7 @@ def _gradients(bars: Sequence[Bar], note: str) -> Figure:
     axes = figure.subplots()
     places = range(len(bars))
     axes.barh(places, [_length(bar.value) for bar in bars], color=_INKS[0], height=0.5)
-    axes.scatter([bar.expected for bar in bars], places, marker="|", s=180, color="#0f172a", label="expected")
+    axes.scatter([_number(bar.expected) for bar in bars], places, marker="|", s=180, color="#0f172a", label="expected")
     axes.set_yticks(places, [bar.name for bar in bars], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlabel("largest gradient per tensor")
@@ -148,7 +154,12 @@ def _gradients(bars: Sequence[Bar], note: str) -> Figure:
 
 
 def _length(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) else 0.0
+    return drawable(value) if value is not None and math.isfinite(value) else 0.0
+
+
+def _number(value: float) -> float:
+    """Return what a curve can hold; a gap where it is no number."""
+    return drawable(value) if math.isfinite(value) else math.nan
 
 
 def _title(figure: Figure, title: str, note: str) -> None:

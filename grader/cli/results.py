@@ -1,4 +1,4 @@
-"""`python -m grader regrade` and `rebuild`: what was graded, once more."""
+"""`attention-gym regrade` and `rebuild`: what was graded, once more."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from grader.cli.written import echo
 from grader.exercise.catalog import Catalog
 from grader.local import WrongUse
 from grader.settings import PREFIX, Settings
@@ -30,11 +31,11 @@ def regrade_one(
     """Grade a submission once more, as it was graded; exits with 0 if every digit is the same."""
     found = _regraded(id, newest=newest, store=store)
     compared = "every digit is the same" if found.same else "they differ"
-    typer.echo(f"before {found.before.score:.2f}, now {found.after.score:.2f}: {compared}")
+    echo(f"before {found.before.score:.2f}, now {found.after.score:.2f}: {compared}")
     for difference in found.differences:
-        typer.echo(f"  {difference}")
+        echo(f"  {difference}")
     if store:
-        typer.echo("the new result counts from now on; the former is kept")
+        echo("the new result counts from now on; the former is kept")
     raise typer.Exit(0 if found.same else 1)
 
 
@@ -45,14 +46,14 @@ def rebuild_standings() -> None:
 
     with closing(opened_service(Settings.from_environment())) as database, database.write() as session:
         standings.rebuild(session)
-    typer.echo("best scores, leaderboards and counts of mistakes are made anew")
+    echo("best scores, leaderboards and counts of mistakes are made anew")
 
 
 def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
     # Here and not above: the judge and the sandbox bring torch, which other commands do without.
     import torch
 
-    from grader.installation import choose, close
+    from grader.installation import choose, close, known_secret
     from grader.jobs import regrade
     from grader.service.service import ID
     from grader.store.records import SubmissionId
@@ -63,12 +64,12 @@ def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
     settings = Settings.from_environment()
     with ExitStack() as stack:
         database = stack.enter_context(closing(opened_service(settings)))
-        box = choose(settings)
+        box, secret, present = choose(settings), known_secret(settings), Catalog.load() if newest else None
         stack.callback(close, box)
         try:
-            found = regrade.regrade(database, box, SubmissionId(id), newest=Catalog.load() if newest else None)
+            found = regrade.regrade(database, box, SubmissionId(id), secret=secret, newest=present)
             if store:
-                regrade.keep(database, found)
+                regrade.keep(database, found, secret)
             return found
         except regrade.CannotRegrade as refusal:
             raise WrongUse(str(refusal)) from refusal

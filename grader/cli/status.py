@@ -1,4 +1,4 @@
-"""`python -m grader status`: what is going on in an installation, while it runs and while it is stopped."""
+"""`attention-gym status`: what is going on in an installation, while it runs and while it is stopped."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from grader.judge.text import one_line
 from grader.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def show_status(
         return
     about = ", ".join(f"{name} {version}" for name, version in versions.items())
     for line in (f"versions: {about}", *_lines(database, queues, faults, workers), *mixed(code)):
-        typer.echo(line)
+        typer.echo(one_line(line))
 
 
 def mixed(code: Mapping[str, int]) -> list[str]:

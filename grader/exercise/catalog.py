@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grader.exercise.steps import Steps
 
 ROOT = Path(__file__).resolve().parents[2]
+STILL_THE_STARTER = "This is still the starter: write your answer into it first."
 MODULES = ("inputs.py", "mistakes.py")  # of an exercise, those that decide scores
 
 
@@ -55,6 +56,10 @@ class Exercise:
         """What a student begins with."""
         return _read(self.folder / "starter.py")
 
+    def is_starter(self, source: bytes) -> bool:
+        """Return whether a source is the starter, but for blanks and empty lines."""
+        return source.split() == self.starter.encode().split()
+
     @cached_property
     def version(self) -> str:
         """A hash over all that decides a score in the exercise's files; 12 hexadecimal digits."""
@@ -75,6 +80,12 @@ class Exercise:
         fits, declined = offers.fitting(mistakes.load(self._reference_code)), self.declined or {}
         own = tuple(offers.own_of(_load(self.folder / "mistakes.py", f"exercises.{self.id}.mistakes"), fits, declined))
         return (*own, *offers.offered(fits, own, declined))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the files that decide a score are still there; they are read when a submission is graded."""
+        needed = (self.reference_path, self.folder / "exercise.toml", self.folder / "mistakes.py")
+        return all(path.is_file() for path in needed)
 
     def reference(self, *wrong: Mistake) -> Callable[[], Mapping[str, Any]]:
         """Return a loader of the reference's namespace, with the steps of the mistakes `wrong` replaced."""
@@ -154,6 +165,15 @@ class Catalog(Mapping[str, Exercise]):
         folders = sorted(path.parent for path in (root / "exercises").glob("*/exercise.toml"))
         return cls([read_exercise(folder, root) for folder in folders])
 
+    def read_texts(self) -> None:
+        """Read all statements and starters now, so that a page needs no file later.
+
+        Raises:
+            AuthorError: one of them cannot be read.
+        """
+        for exercise in self.values():
+            exercise.statement, exercise.starter  # noqa: B018  # each is read once
+
     def __getitem__(self, name: str) -> Exercise:
         return self._exercises[name]
 
@@ -179,8 +199,8 @@ def read_exercise(folder: Path, root: Path = ROOT) -> Exercise:
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise AuthorError(f"`{path}` cannot be read: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise AuthorError(f"`{path}` cannot be read; expected: a text in UTF-8. {error}") from error
 
 
 def _load(path: Path, name: str) -> ModuleType:

@@ -91,7 +91,8 @@ class WeightSpec(_Frozen):
     """A weight of the contract; one called `part.W_query` is looked for in the module's part `part`.
 
     `kind` is `projection` (from `inputs` to `outputs`, with a `bias` or not; a constructor argument may decide, by
-    name; `heads` names the axis that counts its per-head blocks; `either` way round), `table` (rows of `outputs`
+    name; `heads` names the axis that counts its per-head blocks; `either` way round; `ordered`
+    as in the file where one matrix holds several), `table` (rows of `outputs`
     features, one per entry of `inputs`), `norm` (an nn.LayerNorm over `inputs`) or `lstm` (an nn.LSTM from `inputs` to
     `outputs` features a direction, of `layers` layers, `bidirectional` or not). `when` limits it to constructions with
     these arguments; `name` is what the student calls it, where constructions give one name to different weights.
@@ -103,6 +104,7 @@ class WeightSpec(_Frozen):
     bias: bool | str = False
     heads: str | None = None
     either: bool = False
+    ordered: bool = False
     layers: str = "1"
     bidirectional: bool = False
     when: dict[str, Scalar] = Field(default_factory=dict)

@@ -46,7 +46,7 @@ def _projection(name: str, entry: WeightSpec, draw: _Draw) -> Iterator[Weight]:
     bias = draw.numbers(size_out, spread=0.5)
     biased = draw.known.get(entry.bias, False) if isinstance(entry.bias, str) else entry.bias
     heads = size_of(entry.heads, draw.sizes) if entry.heads else 1
-    yield Weight(name, matrix, bias if biased else None, heads, either=entry.either)
+    yield Weight(name, matrix, bias if biased else None, heads, either=entry.either, ordered=entry.ordered)
 
 
 def _table(name: str, entry: WeightSpec, draw: _Draw) -> Iterator[Weight]:

@@ -76,7 +76,7 @@ class Trial:
         source = read_source(example.path.read_bytes(), limit_bytes=limits.source_bytes)
         sheet = self.sheet if example.loses in (None, Dimension.LEARNING) else _untrained(self.sheet)
         truth = partial(self._observed, sheet)
-        outcome = attempt(sheet, source, partial(self.box.run, limits=limits), truth, wall_seconds=limits.wall_seconds)
+        outcome = attempt(sheet, source, partial(self.box.run, limits=limits), truth)
         report = tell(Report(self.exercise.id, Status.REJECTED, 0.0, self.seed, "cpu", 0.0), outcome)
         return replace(report, diagnosis=self._diagnosis(report, outcome) if example.diagnosis else ())
 

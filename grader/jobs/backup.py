@@ -6,25 +6,29 @@ one transaction. The keys beside the database never change, so they fit to every
 
 from __future__ import annotations
 
+import fcntl
 import os
+import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
-from grader.jobs import claims
+from grader.jobs import archive, claims
 from grader.jobs.claims import LostTry
 from grader.jobs.moving import empty_target
+from grader.settings import file_url
 from grader.store import backup_file, copying, keys, migrate, private
 from grader.store.backup_file import CONTENT, KEPT, BackupManifest, BackupRefused
 from grader.store.copying import lasting
 from grader.store.engine import Database
+from grader.store.tables import UserRow
 
-_WORKPLACE = "restore."  # the beginning of its name; see `private.OURS`
+_WORKPLACE = "restore.unfinished."  # the beginning of its name, which nobody else gives; see `private.OURS`
 
 
 def back_up(database: Database, data: Path, file: Path, *, program: str) -> BackupManifest:
@@ -54,19 +58,29 @@ def back_up(database: Database, data: Path, file: Path, *, program: str) -> Back
         return backup_file.write(file, {CONTENT: content, **beside}, program=program, revision=revision)
 
 
-def restore(file: Path, data: Path, target: Database) -> dict[str, int]:
+def restore(
+    file: Path, data: Path, target: Database, *, secret: bytes | None, trust: bool, say: Callable[[str], None]
+) -> dict[str, int]:
     """Restore a backup, and return how many rows there are of each table.
 
     What was being graded at the time of the backup is queued again. Until everything has been checked nothing is
     changed, and what fails later is taken back.
 
+    The grading files in it are run later only if they are signed with `secret`. A backup may bring a secret along, but
+    who has made it up knows that one, so its signatures are taken away unless it is trusted.
+
     Args:
         file: the backup.
         data: the directory of the kept keys; made if it is not there.
         target: a database that is not there yet, or an empty Postgres.
+        secret: of this installation; None where it has none yet.
+        trust: whether all grading files in it may be run, and are signed.
+        say: told beforehand which grading files will not be run.
 
     Raises:
-        BackupRefused: the backup is damaged or of a newer form, or there is something where it is to go.
+        SettingsError: the secret or the class code in it is none.
+        BackupRefused: the backup is damaged, of a newer form, or holds a schema of its own, or there is something
+            where it is to go.
         CannotMove: there is something in the Postgres.
         DatabaseUnusable: the Postgres cannot be used.
     """
@@ -74,19 +88,30 @@ def restore(file: Path, data: Path, target: Database) -> dict[str, int]:
     beside = data if place is None else place.parent
     for folder in (data, beside):
         private.make_folder(folder)
-    with TemporaryDirectory(prefix=_WORKPLACE, dir=beside) as name:
-        workplace = Path(name)
+    finish_killed(data, target)
+    with TemporaryDirectory(prefix=_WORKPLACE, dir=beside) as name, _held(workplace := Path(name)):
         made = backup_file.unpack(file, workplace)
         if not migrate.knows(made.revision):
             raise BackupRefused(
                 f"{file} was made by a newer version ({made.program}, tables {made.revision}); install it"
             )
-        rows = _brought_up_to_date(workplace / CONTENT)
-        with _keys_in_place(workplace, data):
-            if place is None:
-                _fill(target, workplace / CONTENT)
-            else:
-                _put(workplace / CONTENT, place)
+        _check_schema(file, made.revision, workplace)
+        brought = keys.secret(workplace) if (workplace / keys.SECRET).exists() else None
+        if (workplace / keys.CLASS_CODE).exists():
+            keys.class_code(workplace)
+        secret = secret or (brought if trust else None)
+        rows = _brought_up_to_date(workplace / CONTENT, secret, trust=trust, say=say)
+        _check_keys(workplace, data)
+        if place is None:
+            _fill(target, workplace / CONTENT)
+        else:
+            _put(workplace / CONTENT, place)
+        try:
+            _put_keys(workplace, data)
+        except BaseException:
+            if place is not None:
+                place.unlink()
+            raise
     return rows
 
 
@@ -102,7 +127,7 @@ def _copy_pages(database: Database, content: Path) -> None:
 
 def _copy_rows(database: Database, content: Path) -> None:
     migrate.check(database)
-    with closing(Database(f"sqlite:///{content}")) as copy:
+    with closing(Database(file_url(content))) as copy:
         migrate.upgrade(copy)
         with database.read() as old, copy.write() as new:
             # While the copy is written and compared, this transaction has nothing to say.
@@ -128,13 +153,36 @@ def _put(content: Path, place: Path) -> None:
         raise BackupRefused(f"{place} cannot be made: {error.strerror}") from error
 
 
-def _brought_up_to_date(content: Path) -> dict[str, int]:
+def _check_schema(file: Path, revision: str, workplace: Path) -> None:
+    """Refuse what has another schema than the tables of that revision; nothing in the copy is run before.
+
+    Raises:
+        BackupRefused: it has; the text names what differs.
+    """
+    content, pattern = workplace / CONTENT, workplace / "pattern.sqlite3"
+    if (found := backup_file.revision_in(content)) != revision:
+        raise BackupRefused(f"{file} is damaged: its tables are of revision {found}, and it says {revision}")
+    with closing(Database(file_url(pattern))) as fresh:
+        migrate.upgrade(fresh, revision)
+    if strange := backup_file.strange_objects(content, pattern):
+        raise BackupRefused(
+            f"{file} was not written by this program, or was changed since: {'; '.join(strange[:3])}; take another one"
+        )
+
+
+def _brought_up_to_date(
+    content: Path, secret: bytes | None, *, trust: bool, say: Callable[[str], None]
+) -> dict[str, int]:
     """Migrate a copy if it is older, and put back what was being graded; return the rows of each table."""
-    with closing(Database(f"sqlite:///{content}")) as copy:
+    with closing(Database(file_url(content))) as copy:
         migrate.upgrade(copy)
         with copy.write() as session:
             for worker in claims.holders(session):
                 claims.release(session, worker, LostTry.VANISHED)
+            if trust or secret is None:
+                archive.sign(session, secret)
+            if warning := archive.warning(session, secret):
+                say(warning)
             rows = _rows(session)
     backup_file.check(content)
     return rows
@@ -145,29 +193,65 @@ def _rows(session: Session) -> dict[str, int]:
     return {table.name: session.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
 
 
+def finish_killed(data: Path, target: Database) -> None:
+    """Put the keys beside a database whose `restore` was killed before that; remove what any other killed one has left.
+
+    The database comes first, all at once, and its keys stay in the workplace until then: whenever a restore is killed,
+    no other database has its keys, and none is left without them.
+    """
+    place = Path(target.engine.url.database or "") if target.embedded else None
+    for workplace in (data if place is None else place.parent).glob(f"{_WORKPLACE}*"):
+        with suppress(FileNotFoundError), _held(workplace) as is_ours:  # else another process was first
+            if not is_ours:
+                continue
+            if _is_stored(workplace / CONTENT, place, target):
+                _put_keys(workplace, data)
+            shutil.rmtree(workplace)
+
+
+def _is_stored(content: Path, place: Path | None, target: Database) -> bool:
+    if place is not None:
+        return content.exists() and place.exists() and place.samefile(content)
+    if migrate.current(target) is None:
+        return False
+    with target.read() as session:
+        return session.scalar(select(UserRow.id).limit(1)) is not None
+
+
 @contextmanager
-def _keys_in_place(workplace: Path, data: Path) -> Iterator[None]:
-    """Put the kept keys where they belong for the length of the block, and for good if it succeeds.
+def _held(workplace: Path) -> Iterator[bool]:
+    """Hold a workplace for the length of the block, and tell whether nobody else does; the kernel lets go of it."""
+    handle = os.open(workplace, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(handle)
+
+
+def _check_keys(workplace: Path, data: Path) -> None:
+    """Refuse to put a database beside the keys of another one.
 
     Raises:
-        BackupRefused: there are others.
+        BackupRefused: there are some.
     """
-    texts = {name: (workplace / name).read_text().strip() for name in KEPT if (workplace / name).exists()}
-    for name in texts:
-        if (data / name).exists() and (data / name).read_text().strip() != texts[name]:
+    for name, kept in _kept_in(workplace).items():
+        if _kept_in(data).get(name, kept) != kept:
             raise BackupRefused(f"{data / name} is not the one of the backup; move it away first")
-    fresh = [name for name in texts if not (data / name).exists()]
-    try:
-        for name in fresh:
-            keys.keep(data / name, texts[name])
-        yield
-    except BaseException:
-        for name in fresh:
-            (data / name).unlink(missing_ok=True)
-        raise
+
+
+def _put_keys(workplace: Path, data: Path) -> None:
+    for name, kept in _kept_in(workplace).items():
+        keys.keep(data / name, kept)
+
+
+def _kept_in(folder: Path) -> dict[str, str]:
+    return {name: (folder / name).read_text(errors="replace").strip() for name in KEPT if (folder / name).exists()}
 
 
 def _fill(target: Database, content: Path) -> None:
     empty_target(target)
-    with closing(Database(f"sqlite:///{content}")) as copy, copy.write() as old, target.write() as new:
+    with closing(Database(file_url(content))) as copy, copy.write() as old, target.write() as new:
         copying.copy(old, new)

@@ -11,22 +11,38 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, CursorResult, Delete, Update, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    CursorResult,
+    Delete,
+    TextClause,
+    Update,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.orm import Session
 
+from grader.jobs import shares
 from grader.jobs.queue import Claim
 from grader.store import gradings, turns
+from grader.store.accounts import in_class
 from grader.store.gradings import Grading
-from grader.store.records import GradingId, Reason, State, SubmissionId
+from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
 from grader.store.tables import OPEN, JobRow, SubmissionRow
 
 WAITING = JobRow.claim.is_(None)
+_FIRST = (JobRow.priority, JobRow.submission_id)  # the order of those of one payer
 LONGEST_PAUSE_SECONDS = 60.0  # nobody has to wait for longer: a time that is further ahead is of a clock set back since
 
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Where a job has waited since when; how many go before it, and whether a try of it had to let others go first."""
+    """Where a job has waited since when; about how many go before it, and whether a try had to let others go first."""
 
     created: float
     ahead: int
@@ -41,8 +57,9 @@ class LostTry(Enum):
     VANISHED = (0, 0)  # the machine is not heard of any more; nobody knows why
 
 
-def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, ready: float) -> None:
-    """Put a stored submission into a queue; it is not taken before `ready`."""
+def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, ready: float, payer: str = "") -> None:
+    """Put a stored submission into a queue; it is not taken before `ready`. Without a payer its owner is charged."""
+    owner = select(SubmissionRow.user_id).where(SubmissionRow.id == id)
     session.execute(
         insert(JobRow).values(
             submission_id=id,
@@ -53,35 +70,53 @@ def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, re
             tries=0,
             faults=0,
             kills=0,
+            payer=payer or shares.member(UserId(session.scalars(owner).one())),
         )
     )
 
 
 def next_was_killed(session: Session, queue: str, *, now: float) -> bool:
     """Return whether a try of the job that is next in a queue was killed; such a job is to be graded alone."""
-    waiting = select(JobRow.kills).where(*_ready(queue, now))
-    return bool(session.scalar(waiting.order_by(JobRow.priority, JobRow.submission_id).limit(1)))
+    if session.scalar(select(JobRow.submission_id).where(*_ready(queue, now), JobRow.kills > 0).limit(1)) is None:
+        return False
+    first = shares.in_turn(session, _ready(queue, now), now)[:1]
+    waiting = select(JobRow.kills).where(*_ready(queue, now), JobRow.payer.in_(first))
+    return bool(session.scalar(waiting.order_by(*_FIRST).limit(1)))
 
 
 def take(
     session: Session, queue: str, *, worker: str, token: str, now: float, killed: bool | None = None
 ) -> Claim | None:
-    """Take the next job of a queue; None if none is ready.
+    """Take the next job of a queue, of the payer whose turn it is; None if none is ready.
 
     Args:
         killed: only one that was killed before, or only one that never was; None for either.
     """
     job = JobRow
-    kind = () if killed is None else ((job.kills > 0) == killed,)
-    first = (
-        select(job.submission_id)
-        .where(*_ready(queue, now), *kind)
-        .order_by(job.priority, job.submission_id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
-    )
-    return _claimed(session, job.submission_id == first, worker=worker, token=token, now=now)
+    ready = _ready(queue, now) if killed is None else (*_ready(queue, now), (job.kills > 0) == killed)
+    for payer in shares.in_turn(session, ready, now):
+        theirs = select(job.submission_id).where(*ready, job.payer == payer).order_by(*_FIRST).limit(1)
+        first = theirs.with_for_update(skip_locked=True).scalar_subquery()
+        if claim := _claimed(session, job.submission_id == first, worker=worker, token=token, now=now):
+            return claim  # else another worker took it at this moment
+    return None
+
+
+def before(
+    session: Session, id: SubmissionId, able: ColumnElement[bool] | TextClause, *, now: float
+) -> SubmissionId | None:
+    """Return the job whose turn it is before `id`, of those that are able; None if `id` is next, or is gone."""
+    job = JobRow
+    mine = session.execute(select(job.queue, job.payer).where(job.submission_id == id, WAITING)).one_or_none()
+    if mine is None:
+        return None
+    queue, payer = mine
+    ready = (*_ready(queue, now), or_(job.submission_id == id, able))
+    first = shares.in_turn(session, ready, now)[:1]
+    if not first or first == [payer]:
+        return None
+    theirs = select(job.submission_id).where(*ready, job.payer.in_(first)).order_by(*_FIRST).limit(1)
+    return next(map(SubmissionId, session.scalars(theirs)), None)
 
 
 def take_one(session: Session, id: SubmissionId, *, worker: str, token: str, now: float) -> Claim | None:
@@ -100,16 +135,17 @@ def _claimed(session: Session, which: ColumnElement[bool], *, worker: str, token
         update(job)
         .where(which, WAITING)
         .values(worker=worker, claim=token, started=now, tries=job.tries + 1)
-        .returning(job.submission_id, job.reason, job.tries, job.faults, job.kills)
+        .returning(job.submission_id, job.reason, job.tries, job.faults, job.kills, job.payer)
         .execution_options(synchronize_session=False)
     ).one_or_none()
     if taken is None:
         return None
-    id, reason, tries, faults, kills = taken
-    exercise, seed, device = session.execute(select(row.exercise, row.seed, row.device).where(row.id == id)).one()
+    id, reason, tries, faults, kills, payer = taken
+    about = select(row.exercise, row.seed, row.device, in_class(row.user_id)).where(row.id == id)
+    exercise, seed, device, inside = session.execute(about).one()
     return Claim(
         SubmissionId(id), Reason(reason), exercise, seed, device,
-        token=token, tries=tries, faults=faults, kills=kills, started=now,
+        token=token, tries=tries, faults=faults, kills=kills, started=now, payer=payer, outside=not inside,
     )  # fmt: skip
 
 
@@ -136,12 +172,15 @@ def step_back(session: Session, claim: Claim, *, priority: int) -> bool:
 
 
 def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
-    """Cancel an open submission; a try under way keeps running but finds its claim gone."""
+    """Cancel an open submission; a try under way is charged for, ends in a moment and finds its claim gone."""
     turns.of_owner(session, id)  # as `finish` does, so that neither waits for the other in the middle
     still_open = update(SubmissionRow).where(SubmissionRow.id == id, SubmissionRow.state == OPEN)
-    if _count(session, still_open.values(state=State.CANCELLED.value, finished=now)) != 1:
+    if _count(session, still_open.values(state=State.CANCELLED.value, nth=0, finished=now)) != 1:
         return False
-    _count(session, delete(JobRow).where(JobRow.submission_id == id))
+    gone = delete(JobRow).where(JobRow.submission_id == id).returning(JobRow.payer, JobRow.claim, JobRow.started)
+    for payer, claim, started in session.execute(gone.execution_options(synchronize_session=False)).all():
+        if claim is not None and started is not None:
+            shares.charge(session, payer, max(0.0, now - started), now)
     return True
 
 
@@ -189,26 +228,35 @@ def depth(session: Session, *, ready: float | None = None) -> dict[str, int]:
     return {queue: count for queue, count in session.execute(query)}  # noqa: C416 - a row is no pair to mypy
 
 
-def newcomers(session: Session) -> set[str]:
-    """Return the queues in which a job waits that was never taken."""
-    return set(session.scalars(select(JobRow.queue).distinct().where(WAITING, JobRow.tries == 0)))
+def newcomers(session: Session, *, members: bool = False) -> set[str]:
+    """Return the queues in which a job waits that was never taken; with `members`, one of somebody in the class."""
+    query = select(JobRow.queue).distinct().where(WAITING, JobRow.tries == 0)
+    if members:
+        query = query.join(SubmissionRow, SubmissionRow.id == JobRow.submission_id)
+        query = query.where(in_class(SubmissionRow.user_id))
+    return set(session.scalars(query))
 
 
-def place(session: Session, id: SubmissionId) -> QueuePosition | None:
-    """Return where a submission stands in its queue; None if it does not wait."""
+def place(session: Session, id: SubmissionId, *, now: float) -> QueuePosition | None:
+    """Return where a submission stands in its queue, as if all runs took equally long; None if it does not wait."""
     job = JobRow
     again = job.tries > job.faults + job.kills
     mine = session.execute(
-        select(job.queue, job.priority, SubmissionRow.created, again)
+        select(job.queue, job.payer, job.priority, SubmissionRow.created, again)
         .join(SubmissionRow, SubmissionRow.id == job.submission_id)
         .where(job.submission_id == id, WAITING)
     ).one_or_none()
     if mine is None:
         return None
-    queue, priority, created, tried = mine
+    queue, payer, priority, created, tried = mine
+    waiting = (WAITING, job.queue == queue)
     earlier = tuple_(job.priority, job.submission_id) < tuple_(priority, id)
-    ahead = session.scalar(select(func.count()).where(WAITING, job.queue == queue, earlier))
-    return QueuePosition(created, ahead or 0, bool(tried))
+    own = session.scalar(select(func.count()).where(*waiting, job.payer == payer, earlier)) or 0
+    counts = session.execute(select(job.payer, func.count()).where(*waiting).group_by(job.payer)).all()
+    turns_of = {one: number for number, one in enumerate(shares.in_turn(session, waiting, now))}
+    mine_at = turns_of.get(payer, 0)
+    others = sum(min(n, own + (turns_of.get(one, 0) < mine_at)) for one, n in counts if one != payer)
+    return QueuePosition(created, own + others, bool(tried))
 
 
 def _ready(queue: str, now: float) -> tuple[ColumnElement[bool], ...]:

@@ -211,9 +211,14 @@ class GradingEngine(TableQueue):
             if worker.queue in newcomers:
                 worker.yield_turn()
         for queue, searches in self._searches.items():
-            slots = [worker for worker in self._running if worker.queue == queue]
-            if searches.waiting and queue not in newcomers and all(worker.held for worker in slots):
-                max(slots, key=lambda worker: worker.seconds).yield_turn()  # one slot is enough
+            search, slots = searches.next, [worker for worker in self._running if worker.queue == queue]
+            if search is None or not all(worker.held for worker in slots):
+                continue
+            members = not search.claim.outside
+            if queue not in claims.newcomers(session, members=members):
+                no_better = [one for one in slots if members or (one.held and one.held.claim.outside)]
+                for worker in sorted(no_better, key=lambda worker: -worker.seconds)[:1]:  # one slot is enough
+                    worker.yield_turn()
 
     def _is_idle(self) -> bool:
         busy = any(worker.held is not None or worker.searches.open for worker in self._running)

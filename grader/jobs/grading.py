@@ -18,7 +18,6 @@ from grader.jobs.queue import Grade, Tracker, VersionsOf
 from grader.jobs.stock import Stock
 from grader.jobs.tryouts import TryoutRequest
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
-from grader.judge.effort import SERVICE
 from grader.judge.grade import decide
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up
@@ -84,7 +83,6 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
             places=() if submission.device == "cpu" else panels,
             progress=tracker,
             cancel=tracker.cancel,
-            budget=SERVICE,
         )
         tracker.complete = complete and replace(complete, remarks=remarks)
         return replace(report, advice=(*report.advice, *remarks))

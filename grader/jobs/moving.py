@@ -5,16 +5,12 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import inspect
-
 from grader.jobs import claims
 from grader.jobs.claims import LostTry
 from grader.jobs.worker_lock import WorkerLock
 from grader.store import copying, migrate
 from grader.store.copying import CannotMove
 from grader.store.engine import Database
-
-VERSION_TABLE = "alembic_version"
 
 
 def move(source: Database, target: Database, *, workers: Path) -> dict[str, int]:
@@ -51,7 +47,6 @@ def empty_target(target: Database) -> None:
         DatabaseUnusable: it cannot be reached, or a newer version has migrated it.
     """
     target.reach()
-    tables = inspect(target.engine).get_table_names()
-    if tables and VERSION_TABLE not in tables:
+    if tables := migrate.foreign_tables(target):
         raise CannotMove(f"{target.place} holds tables of something else ({', '.join(tables[:3])}); make a new one")
     migrate.upgrade(target)

@@ -21,8 +21,6 @@ from grader.store.records import GradingId, Reason, Submission, SubmissionId, Wa
 if TYPE_CHECKING:  # it brings torch, which the pages' process does without
     from grader.box.observations import CallSeen
 
-TURN_SECONDS = 20.0  # how far each further unfinished submission of the same person stands behind
-
 
 class Cancelled(Stopped):
     """The submission was cancelled while it was being graded; nobody waits for its result."""
@@ -72,6 +70,8 @@ class Claim:
         tries: how often the job was taken, this time included.
         faults: how many tries ended by a fault of ours.
         kills: how many ended because what ran the job was killed: its grading process, or all of the service.
+        payer: who is charged for the time that it takes; see `grader.jobs.shares`.
+        outside: whether whoever handed it in is in no class.
     """
 
     id: SubmissionId
@@ -84,6 +84,8 @@ class Claim:
     faults: int
     kills: int
     started: float
+    payer: str = ""
+    outside: bool = False
 
 
 class Queue(Protocol):
@@ -97,8 +99,13 @@ class Queue(Protocol):
         """Return how many submissions are graded at once on each device of other processes, as far as that is known."""
         ...
 
-    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
-        """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
+    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int, payer: str = "") -> None:
+        """Put a stored submission into a queue, inside the caller's transaction.
+
+        Args:
+            priority: of those of a payer a lower one comes first.
+            payer: who is charged for it, and whose turn it is; without one, whoever has handed it in.
+        """
         ...
 
     def cancel(self, id: SubmissionId) -> bool:
@@ -144,11 +151,15 @@ class Jobs(Protocol):
         ...
 
     def take_one(self, id: SubmissionId, token: str) -> Claim | None:
-        """Take this job; None if it waits no longer."""
+        """Take this job; None if it waits no longer, or if it is another one's turn, which then is delivered."""
         ...
 
-    def newcomers(self, queue: str) -> bool:
-        """Return whether a job that was never taken waits in a queue."""
+    def newcomers(self, queue: str, *, members: bool) -> bool:
+        """Return whether a job that was never taken waits in a queue; of members of the class alone, or of anybody."""
+        ...
+
+    def charge(self, claim: Claim, seconds: float) -> None:
+        """Charge for what was done after the verdict."""
         ...
 
     def submission(self, claim: Claim) -> Submission | None:
@@ -174,13 +185,3 @@ class Jobs(Protocol):
     def step_back(self, claim: Claim) -> bool:
         """Queue the job again behind those who wait now."""
         ...
-
-
-def virtual_deadline(now: float, unfinished: int) -> int:
-    """Return the priority of a person's next job in milliseconds since the epoch.
-
-    Args:
-        now: seconds since the epoch.
-        unfinished: how many jobs of the same person wait or run already.
-    """
-    return round((now + unfinished * TURN_SECONDS) * 1000)

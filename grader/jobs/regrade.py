@@ -20,6 +20,12 @@ from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Reason, Submission, SubmissionId
 
+NOT_SIGNED = (
+    "are not signed with this installation's secret, so their code is not run: they were kept elsewhere or before this "
+    "version, or somebody has changed them; use the present ones with --newest, or sign what is there with "
+    "`attention-gym migrate --trust-files` if nobody else could write to the database"
+)
+
 
 class CannotRegrade(GraderFault):
     """A submission cannot be graded once more, or the result cannot be stored; the text says why."""
@@ -58,20 +64,24 @@ class Regraded:
         return tuple(f"{what}: {was}, now {now}" for what, was, now in pairs if was != now)
 
 
-def regrade(database: Database, box: Box, id: SubmissionId, *, newest: Catalog | None = None) -> Regraded:
+def regrade(
+    database: Database, box: Box, id: SubmissionId, *, secret: bytes | None, newest: Catalog | None = None
+) -> Regraded:
     """Grade a submission once more, by default with the grading files of its current result.
 
     Args:
         database, box: where it is stored, and what runs it.
         id: the submission's.
+        secret: of the installation; files that it has not signed are not run.
         newest: the exercises as they are now, where those are to grade it.
 
     Raises:
         CannotRegrade: there is no such submission, it has no result, or its grading files were not kept, are damaged,
-            or are not understood by this grader.
+            not signed, or not understood by this grader.
     """
     submission, before, made_with = _graded(database, id)
-    with _exercise(database, submission.exercise, made_with.exercise, newest) as exercise:
+    former = (submission.exercise, made_with.exercise, secret)
+    with _exercise(database, *former) if newest is None else _present(newest, submission.exercise) as exercise:
         # Files of their time keep their version, also where this grader hashes them to another one.
         now = versions_of(exercise) if newest else replace(versions_of(exercise), exercise=made_with.exercise)
         files = kept.pack(exercise)
@@ -79,8 +89,8 @@ def regrade(database: Database, box: Box, id: SubmissionId, *, newest: Catalog |
     return Regraded(id, before, after, made_with, now, files)
 
 
-def keep(database: Database, found: Regraded) -> None:
-    """Store the new result as the current one, and its grading files; the former stays among the submission's gradings.
+def keep(database: Database, found: Regraded, secret: bytes | None) -> None:
+    """Store the new result as the current one, and its grading files, signed; the former stays among the gradings.
 
     Raises:
         CannotRegrade: a fault of the grader is in the new result, or the submission was deleted meanwhile.
@@ -91,7 +101,7 @@ def keep(database: Database, found: Regraded) -> None:
     with database.write() as session:
         if submissions.owner(session, found.id) is None:
             raise CannotRegrade(f"submission {found.id} was deleted meanwhile, so nothing was stored")
-        archive.add(session, found.after.exercise, found.now.exercise, found.files)
+        archive.add(session, found.after.exercise, found.now.exercise, found.files, secret=secret)
         gradings.store(session, found.id, grading)
 
 
@@ -110,19 +120,23 @@ def _graded(database: Database, id: SubmissionId) -> tuple[Submission, Report, V
 
 
 @contextmanager
-def _exercise(database: Database, name: str, version: str, newest: Catalog | None) -> Iterator[Exercise]:
-    """Give the exercise of `newest`, or else as it was at a version."""
-    if newest is not None:
-        if name not in newest:
-            raise CannotRegrade(f"there is no exercise {name} any more")
-        yield newest[name]
-        return
+def _present(newest: Catalog, name: str) -> Iterator[Exercise]:
+    if name not in newest:
+        raise CannotRegrade(f"there is no exercise {name} any more")
+    yield newest[name]
+
+
+@contextmanager
+def _exercise(database: Database, name: str, version: str, secret: bytes | None) -> Iterator[Exercise]:
+    """Give an exercise as it was at a version."""
     files = f"the grading files of {name} at version {version or 'unknown'}"
     try:
-        with archive.restored(database, name, version) as exercise:
+        with archive.restored(database, name, version, secret) as exercise:
             if exercise is None:
                 raise CannotRegrade(f"{files} were not kept; use the present ones with --newest")
             yield exercise
+    except archive.NotSigned:
+        raise CannotRegrade(f"{files} {NOT_SIGNED}") from None
     except AuthorError as fault:
         raise CannotRegrade(f"{files} cannot be used ({fault}); use the present ones with --newest") from fault
 

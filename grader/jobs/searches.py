@@ -1,4 +1,8 @@
-"""The searches for causes that wait until nobody waits for a verdict.
+"""The searches for causes that wait until nobody waits for a verdict whose class comes first.
+
+A member's search waits for members only: visitors cost nothing to make, and some of them can always wait. One of
+somebody outside waits for everybody. Among those of a class the next one is of whoever had the fewest seconds of
+searches since the last time that none waited.
 
 What an answer gave is kept in memory meanwhile: 0.3 MB in the median of all exercises, at most 1.5 MB but for one that
 trains on 3 MB.
@@ -8,7 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +23,7 @@ from grader.judge.report import Report
 from grader.store.records import GradingId
 
 MOST_WAITING = 64
-LATEST_SECONDS = 30.0  # so long a search waits for others' verdicts
+LATEST_SECONDS = 30.0  # so long a search waits for others' verdicts; then each comes after one more of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,24 +45,58 @@ class Search:
 
 
 class Searches:
-    """Those of one queue in one process, oldest first; every method may be called from any thread."""
+    """Those of one queue in one process, members' first; every method may be called from any thread."""
 
     def __init__(self) -> None:
         """Start with none."""
         self._lock = threading.Lock()
-        self._waiting: deque[Search] = deque()
+        self._waiting: list[Search] = []
+        self._used: dict[str, float] = {}  # seconds, by payer
         self._busy = 0
         self.cancel = CancelToken()  # ends those that run, and those that are taken later
 
-    def put(self, search: Search) -> None:
-        """Keep a search for later."""
+    def put(self, search: Search) -> Search | None:
+        """Keep a search for later; return one that is not kept: where too many of those outside wait, the last of most.
+
+        Those of members are made before too many wait, but others' have no turn as long as members come.
+        """
         with self._lock:
             self._waiting.append(search)
+            outside = [one for one in self._waiting if one.claim.outside]
+            if not search.claim.outside or len(outside) <= MOST_WAITING:
+                return None
+            number = Counter(one.claim.payer for one in outside)
+            late = max(outside, key=lambda one: (number[one.claim.payer], one.since))
+            self._waiting.remove(late)
+            return late
+
+    @property
+    def next(self) -> Search | None:
+        """The one that is next, None if there is none."""
+        with self._lock:
+            return self._next()
 
     def take(self) -> Search | None:
-        """Return the one that waits longest, None if there is none."""
+        """Return the one that is next, and keep it no longer; None if there is none."""
         with self._lock:
-            return self._waiting.popleft() if self._waiting else None
+            search = self._next()
+            if search is not None:
+                self._waiting.remove(search)
+            return search
+
+    def _next(self) -> Search | None:
+        def turn(search: Search) -> tuple[bool, float, float]:
+            return search.claim.outside, self._used.get(search.claim.payer, 0.0), search.since
+
+        return min(self._waiting, key=turn, default=None)
+
+    def took(self, search: Search, seconds: float) -> None:
+        """Note how long one has taken."""
+        with self._lock:
+            payer = search.claim.payer
+            self._used[payer] = self._used.get(payer, 0.0) + seconds
+            if not self._waiting:
+                self._used.clear()
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -71,18 +109,10 @@ class Searches:
             with self._lock:
                 self._busy -= 1
 
-    @property
-    def waiting(self) -> bool:
-        """Whether one waits."""
-        return bool(self._waiting)
-
-    @property
-    def pressing(self) -> bool:
-        """Whether one should be made before the next verdict: too many wait, or one waits for too long."""
+    def pressing(self, search: Search) -> bool:
+        """Return whether it should be made before the next verdict: too many wait, or it waits for too long."""
         with self._lock:
-            waiting = self._waiting
-            too_many = len(waiting) > MOST_WAITING
-            return too_many or (bool(waiting) and time.monotonic() > waiting[0].since + LATEST_SECONDS)
+            return len(self._waiting) > MOST_WAITING or time.monotonic() > search.since + LATEST_SECONDS
 
     @property
     def open(self) -> bool:

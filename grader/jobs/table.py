@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
-from grader.jobs import claims
+from grader.jobs import claims, shares
 from grader.jobs.delivery import Delivery
 from grader.jobs.live import Live
-from grader.jobs.queue import Claim, virtual_deadline
+from grader.jobs.queue import Claim
 from grader.jobs.watching import Watching
 from grader.judge.report import Report
 from grader.store import clock, gradings, submissions
@@ -22,7 +22,7 @@ from grader.store.gradings import Grading
 from grader.store.records import GradingId, Submission, SubmissionId, Watch
 
 LOG = logging.getLogger(__name__)
-TURNS_BACK = 3  # of `TURN_SECONDS`: so far behind those who come now stands what was overtaken or killed
+BACK_SECONDS = 60.0  # so far behind the same payer's others stands what was overtaken or killed
 
 
 class TableQueue(ABC):
@@ -68,9 +68,10 @@ class TableQueue(ABC):
             LOG.warning("what waits for a device that is gone waits until the next start: %s", fault)
         self.run(slots)
 
-    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int) -> None:
-        """Put a stored submission into a queue, inside the caller's transaction; a lower priority comes first."""
-        claims.enqueue(session, id, queue=queue, priority=priority, ready=clock.now(session, self._clock))
+    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int, payer: str = "") -> None:
+        """Put a stored submission into a queue, inside the caller's transaction; see `Queue`."""
+        ready = clock.now(session, self._clock)
+        claims.enqueue(session, id, queue=queue, priority=priority, ready=ready, payer=payer)
         self._delivery.put(session, [id])
 
         def announce(_session: Session) -> None:
@@ -141,16 +142,19 @@ class TableJobs:
             return claims.was_killed(session, id)
 
     def take_one(self, id: SubmissionId, token: str) -> Claim | None:
-        """Take this job; None if it waits no longer."""
+        """Take this job; None if it waits no longer, or if it is another one's turn, which then is delivered."""
         with self.database.write() as session:
             if self.closed():
                 return None
-            return claims.take_one(session, id, worker=self.process, token=token, now=clock.now(session, self.clock))
+            now = clock.now(session, self.clock)
+            if not self.delivery.first(session, id, now):
+                return None
+            return claims.take_one(session, id, worker=self.process, token=token, now=now)
 
-    def newcomers(self, queue: str) -> bool:
-        """Return whether a job that was never taken waits in a queue."""
+    def newcomers(self, queue: str, *, members: bool) -> bool:
+        """Return whether a job that was never taken waits in a queue; of members of the class alone, or of anybody."""
         with self.database.read() as session:
-            return queue in claims.newcomers(session)
+            return queue in claims.newcomers(session, members=members)
 
     def submission(self, claim: Claim) -> Submission | None:
         """Return what is to be graded; None if it was deleted together with its owner."""
@@ -160,7 +164,14 @@ class TableJobs:
     def finish(self, claim: Claim, grading: Grading) -> GradingId | None:
         """Store the verdict; None if the job is no longer in the hands of this try."""
         with self.database.write() as session:
-            return claims.finish(session, claim, grading)
+            stored = claims.finish(session, claim, grading)
+            self._charge(session, claim, ended=stored is not None)
+            return stored
+
+    def charge(self, claim: Claim, seconds: float) -> None:
+        """Charge for what was done after the verdict."""
+        with self.database.write() as session:
+            shares.charge(session, claim.payer, seconds, clock.now(session, self.clock))
 
     def complete(self, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:
         """Store what was found after the verdict on a submission, in the same grading; `body` is the report as JSON."""
@@ -176,9 +187,8 @@ class TableJobs:
     def retry_alone(self, claim: Claim) -> bool:
         """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
         with self.database.write() as session:
-            return self._delivered(
-                session, claim, claims.put_back_killed(session, claim, priority=self._later(session))
-            )
+            queued = claims.put_back_killed(session, claim, priority=self._later(session))
+            return self._delivered(session, claim, queued)
 
     def step_back(self, claim: Claim) -> bool:
         """Queue the job again behind those who wait now."""
@@ -188,7 +198,14 @@ class TableJobs:
     def _delivered(self, session: Session, claim: Claim, queued: bool) -> bool:
         if queued:
             self.delivery.put(session, [claim.id])
+        self._charge(session, claim, ended=queued)
         return queued
 
+    def _charge(self, session: Session, claim: Claim, *, ended: bool) -> None:
+        """Charge for a try that has ended; one that was cancelled or lost meanwhile is not charged for here."""
+        if ended:
+            now = clock.now(session, self.clock)
+            shares.charge(session, claim.payer, max(0.0, now - claim.started), now)
+
     def _later(self, session: Session) -> int:
-        return virtual_deadline(clock.now(session, self.clock), TURNS_BACK)
+        return round((clock.now(session, self.clock) + BACK_SECONDS) * 1000)

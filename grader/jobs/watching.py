@@ -58,7 +58,7 @@ class Watching:
 
     def _look(self, id: SubmissionId) -> Watch:
         with self._database.read() as session:
-            place = claims.place(session, id)
+            place = claims.place(session, id, now=self._clock())
             if place is not None:
                 elapsed, eta = self._clock() - place.created, self._live.eta(place.ahead)
                 return Watch(State.QUEUED, ahead=place.ahead, elapsed=elapsed, eta=eta, again=place.again)
@@ -66,7 +66,8 @@ class Watching:
             found = submissions.outcome(session, id)
         elapsed = (self._clock() if found.finished is None else found.finished) - found.created
         if not found.state.final:
-            return Watch(found.state, 0, steps.step, steps.done, steps.total, elapsed=elapsed, curve=steps.curve)
+            known = Watch(found.state, elapsed=elapsed, curve=steps.curve, exercise=found.exercise)
+            return replace(known, step=steps.step, done=steps.done, total=steps.total)
         report = submissions.settled(found.report, found.finished, self._clock())
         return Watch(found.state, elapsed=elapsed, report=report, exercise=found.exercise, nth=found.nth)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -65,6 +66,7 @@ class Worker:
     clock: Callable[[], float]
     token: str = ""
     held: HeldJob | None = None
+    searched: bool = False  # since the last try: two searches that press have a verdict of others between them
 
     def serve(self) -> None:
         """Work until `stop` is set, then end the searches that wait; sleep while there is nothing to do."""
@@ -121,17 +123,21 @@ class Worker:
 
     def _search_first(self) -> bool:
         """Search for the oldest cause unless others wait for a verdict; return whether there was one to look for."""
-        if not self.searches.waiting:
-            return False
-        return not self._others_first() and self._search_one()
+        search = self.searches.next
+        return search is not None and not self._others_first(search) and self._search_one()
 
-    def _others_first(self) -> bool:
-        """Return whether to put searches off: others wait for a verdict, or the database would not take what is found.
+    def _others_first(self, search: Search) -> bool:
+        """Return whether to put one off: others wait for a verdict, or the database would not take what is found.
 
+        Others are those of the same class or a better one: who is in no class waits for everybody, members for members.
+        One that has waited for long has a turn with those of its own class, but never before a better one.
         Once `stop` is set, also while the database is asked, nothing is put off.
         """
+        outside, waits = search.claim.outside, partial(self.jobs.newcomers, self.queue)
         try:
-            others = self.jobs.newcomers(self.queue) and not self.searches.pressing
+            others = waits(members=not outside)
+            if others and self.searches.pressing(search) and not self.searched:
+                others = outside and waits(members=True)
         except StoreUnavailable:
             others = True
         return others and not self.stop.is_set()
@@ -143,8 +149,18 @@ class Worker:
                 return False
             # What was killed before may take its neighbours with it here as well.
             with self.lock.alone() if search.claim.kills else self.lock.together(), logged_for(search.claim.id):
-                self._complete(search)
+                begun = time.monotonic()
+                self._complete(search, search.complete)
+                self._charge(search, time.monotonic() - begun)
+        self.searched = True
         return True
+
+    def _charge(self, search: Search, seconds: float) -> None:
+        self.searches.took(search, seconds)
+        try:
+            self.jobs.charge(search.claim, seconds)
+        except Exception as fault:  # noqa: BLE001 - seconds that are not counted cost less than the searches behind it
+            LOG.warning("the search for the cause in %s could not be charged for: %s", search.claim.id, fault)
 
     def _serve_one(self) -> bool:
         """Grade the next job, alone if it was killed before; return whether to look for another one at once."""
@@ -162,6 +178,7 @@ class Worker:
                 self._work(claim)
 
     def _work(self, claim: Claim) -> None:
+        self.searched = False
         if claim.kills > self.retries.kills:
             self._tell_killed(claim)
             return
@@ -219,16 +236,18 @@ class Worker:
         with self.searches.busy():  # a drain waits for it, though the job has gone from its table
             stored = self._store(claim, report)
             if stored is not None and complete is not None:
-                self.searches.put(Search(claim=claim, stored=stored, verdict=report, complete=complete))
+                late = self.searches.put(Search(claim=claim, stored=stored, verdict=report, complete=complete))
+                if late is not None:
+                    self._complete(late, lambda _: late.verdict.given_up())
 
     def _another_try_may_help(self, claim: Claim, report: Report) -> bool:
         return report.faulty and claim.faults < len(self.retries.pauses)
 
-    def _complete(self, search: Search) -> None:
+    def _complete(self, search: Search, complete: Complete) -> None:
         """Add to a stored verdict what is found out now; without a database the verdict stands as it is."""
         id = search.claim.id
         try:
-            report = search.complete(self.searches.cancel)
+            report = complete(self.searches.cancel)
         except Exception as fault:
             LOG.warning("the search for the cause in submission %s ended early: %r", id, fault, exc_info=fault)
             report = search.verdict.given_up()

@@ -1,4 +1,4 @@
-"""Which grading processes are alive: each holds a file locked, and the kernel releases the lock when it dies.
+"""Which processes of a service are alive: each holds a file locked, and the kernel releases the lock when it dies.
 
 Covered: any death of a process on this machine, SIGKILL included. Not covered: other machines.
 """
@@ -41,9 +41,11 @@ class WorkerLock:
         return any(worker != self.id for worker in alive(self._directory))
 
     def close(self) -> None:
-        """Release the lock."""
+        """Release the lock, if that was not done before."""
         self._file(self.id).unlink(missing_ok=True)
-        os.close(self._handle)
+        if self._handle >= 0:
+            os.close(self._handle)
+        self._handle = -1
 
     def _file(self, worker: str) -> Path:
         return self._directory / f"{worker}.lock"

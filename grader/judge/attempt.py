@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from operator import attrgetter
+
+from torch import Tensor
 
 from grader.box.keys import case_of
 from grader.box.observations import Blame, BuildSeen, Observations
 from grader.box.observe import alone
-from grader.box.plan import Plan
-from grader.box.run import Ending, Limits, Run
-from grader.checks.evidence import Evidence, Known
+from grader.box.plan import Call, Plan
+from grader.box.run import Ending, Run
+from grader.checks.evidence import Evidence, Known, misfit
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
 from grader.judge import advice, notebook, scoring
 from grader.judge.background import Background
-from grader.judge.bounded import while_there_is_time
-from grader.judge.clues import Clue
+from grader.judge.clues import Clue, Sight
 from grader.judge.inspection import find_clues
 from grader.judge.not_python import what_it_is
 from grader.judge.optional_parts import OptionalParts
@@ -49,8 +49,11 @@ _SINGLE_ADVICE = (
     "take dtype and device from the input instead (`x.dtype`), and where you need at least float32, use "
     "`torch.promote_types(x.dtype, torch.float32)`"
 )
-_MOST_SECONDS = 5.0  # of processor time, for all runs but the last; right answers take a tenth of a second
-_MUCH_PRINTED = 20_000  # characters
+_BARE = (
+    "your file takes too long to load, so it was graded without the statements that your answer does not need, such as "
+    'a demonstration or a training; put those under `if __name__ == "__main__":`'
+)
+MUCH_PRINTED = 20_000  # characters
 _LEFT_OPEN = (
     "An error in the grader interrupted the grading; it is not your fault. The results so far are shown and "
     "count, and no attempt is used. Your instructor can find out more with this id: {incident}"
@@ -91,19 +94,16 @@ def attempt(
     *,
     known: Known | None = None,
     meanwhile: Callable[[Plan], None] = lambda _: None,
-    wall_seconds: float = Limits().wall_seconds,
 ) -> Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that.
 
-    Up to seven runs may be wanted; none begins once those before it took as long as one may usually take, nor once they
-    took twice `wall_seconds` by the clock, which one may at most: code that sleeps takes no processor time.
+    Up to ten runs may be wanted. Each has the time that one may take, and none is left out because others were slow:
+    a verdict must not hang on how fast the code and the machine are.
     `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
     """
-    bounded = while_there_is_time(run, _MOST_SECONDS, of=attrgetter("cpu_seconds"))
-    bounded = while_there_is_time(bounded, 2 * wall_seconds)  # with once, a busy machine could change a verdict
 
     def in_cells(plan: Plan, source: str) -> Run:
-        return _in_cells(bounded(plan, source), text)
+        return _in_cells(_in_two_runs(run, plan, source), text)
 
     def at_leisure(plan: Plan) -> tuple[Observations, Observations]:
         found = truth(plan)
@@ -111,25 +111,102 @@ def attempt(
         return found
 
     outcome = _placed(sheet, lambda plan: in_cells(plan, text), at_leisure, known)
+    said = notebook.skipped(text)
+    if outcome.run.ending is Ending.TIMEOUT and not outcome.run.observations.loaded.over:
+        seen, bare = outcome.evidence, replace(sheet, plan=replace(sheet.plan, bare=True))
+        truths = (seen.expected, seen.rounded)
+        again = _placed(bare, lambda plan: in_cells(plan, text), lambda _: truths, known)
+        if again.run.observations.loaded.over and again.run.observations.loading is None:  # else it defines no answer
+            outcome, sheet, said = again, bare, (*said, _BARE)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
         outcome = _excused(sheet, text, outcome, run=in_cells, truth=truth)
-    clues = partial(_find_clues, text, sheet.plan, outcome.run.observations)
+    clues = partial(_find_clues, text, sheet.plan, outcome)
     misread = what_it_is(text, outcome.run.observations.loading)
-    return replace(outcome, clues=clues, said=notebook.skipped(text), misread=misread)
+    return replace(outcome, clues=clues, said=said, misread=misread)
+
+
+def _in_two_runs(run: SourceRunner, plan: Plan, source: str) -> Run:
+    """Run `plan`; what is held out is asked in a second run, with the weights that the first has left.
+
+    Code that trains can read all that its process holds, so what its model is to be asked is not there.
+    """
+    held_out = [call for call in plan.calls if call.held_out]
+    if not held_out:
+        return run(plan, source)
+    first = run(plan.training(), source)
+    trained = {
+        call.build: values
+        for call in plan.calls
+        if call.build and call.reads_weights and (values := _whole(call, first.observations)) is not None
+    }
+    asking = plan.asking(trained)
+    if first.ending is not Ending.FINISHED or not asking.calls:
+        return first
+    second = run(asking, source)
+    seen, then = first.observations, second.observations
+    failed = {name: build for name, build in then.builds.items() if build.raised is not None}
+    return replace(
+        first,
+        observations=replace(
+            seen,
+            calls={**seen.calls, **then.calls},
+            builds={**seen.builds, **failed},
+            trap_hits=(*seen.trap_hits, *then.trap_hits),
+        ),
+        ending=second.ending,
+        detail=second.detail,
+        wall_seconds=first.wall_seconds + second.wall_seconds,
+        cpu_seconds=first.cpu_seconds + second.cpu_seconds,
+        memory_bytes=max(first.memory_bytes, second.memory_bytes),
+        grown_bytes=max(first.grown_bytes, second.grown_bytes),
+        killed=first.killed or second.killed,
+    )
+
+
+def _whole(call: Call, observed: Observations) -> dict[str, Tensor] | None:
+    """Return the weights that a call has read, by name; None where one is missing or of another shape."""
+    seen = observed.calls.get(call.name)
+    if seen is None or any(misfit(slot, seen, call) for slot in call.outputs):
+        return None
+    found = {slot.name: seen.slots[slot.key].tensor for slot in call.outputs}
+    return {name: values.double() for name, values in found.items() if values is not None}
 
 
 def _excused(sheet: Sheet, text: str, outcome: Outcome, *, run: SourceRunner, truth: Truth) -> Outcome:
-    """Return the better of an outcome and what the code earns in float32, where nothing but float32 is to blame."""
+    """Return the better of an outcome and what the code earns in float32, where nothing but float32 is to blame.
+
+    What was asked in float32 from the first, such as a training, which takes long, is not asked again.
+    """
     known = outcome.evidence.known
-    single = replace(_placed(sheet.in_dtype("float32"), lambda plan: run(plan, text), truth, known), single=True)
+    again = partial(_without_what_was_seen, run=run, outcome=outcome, first=sheet.plan)
+    single = replace(_placed(sheet.in_dtype("float32"), lambda plan: again(plan, text), truth, known), single=True)
     if single.score > outcome.score:
         both = (outcome.evidence.expected, outcome.evidence.rounded)
         plan = sheet.plan.placing(single.places) if single.places else sheet.plan
-        wide = _once(sheet, lambda _: run(plan, in_double_precision(text)), lambda _: both, known)
+        wide = _once(sheet, lambda _: again(plan, in_double_precision(text)), lambda _: both, known)
         lines = tuple(_the_worse(*pair, wide.evidence) for pair in zip(single.judged, wide.judged, strict=True))
         if (fair := replace(single, judged=lines)).score > outcome.score:
             return fair
     return replace(outcome, coarse=single.evidence) if single.run.ending is Ending.FINISHED else outcome
+
+
+def _without_what_was_seen(plan: Plan, source: str, *, run: SourceRunner, outcome: Outcome, first: Plan) -> Run:
+    """Run `plan` but for the calls that were in float32 in the `first` one; of those take what was seen.
+
+    Where the weights are elsewhere now, all is run.
+    """
+    seen = outcome.run.observations
+    others = {call.name for call in first.calls if call.dtype != "float64" and call.name in seen.calls}
+    asked = frozenset(call.name for call in plan.calls) - others
+    if any(build.pick.places not in ("", outcome.places) for build in plan.builds):
+        return run(plan, source)
+    done = run(plan.only(asked), source)
+    left = [call for call in plan.calls if call.name in others]
+    calls = dict(done.observations.calls) | {call.name: seen.calls[call.name] for call in left}
+    builds = {name: seen.builds[name] for call in left if (name := call.build) and name in seen.builds}
+    hits = tuple(dict.fromkeys((*seen.trap_hits, *done.observations.trap_hits)))
+    together = replace(done.observations, calls=calls, builds=builds | dict(done.observations.builds), trap_hits=hits)
+    return replace(done, observations=together)
 
 
 def _the_worse(single: Judged, wide: Judged, evidence: Evidence) -> Judged:
@@ -147,8 +224,10 @@ def _in_cells(run: Run, text: str) -> Run:
     return replace(run, observations=notebook.in_cells(run.observations, text))
 
 
-def _find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...]:
-    return notebook.clues_in_cells(find_clues(text, plan, observed), text)
+def _find_clues(text: str, plan: Plan, outcome: Outcome) -> tuple[Clue, ...]:
+    told = dict.fromkeys(line.finding.contradiction for line in outcome.judged if line.finding.contradiction)
+    found = find_clues(text, plan, outcome.run.observations)
+    return (*notebook.clues_in_cells(found, text), *(Clue(Sight.CONTRADICTED, what) for what in told))
 
 
 def _placed(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
@@ -248,7 +327,7 @@ def _reason(run: Run) -> str:
 
 
 def _printed(run: Run) -> str:
-    return ". It printed a lot, which takes time too" if len(run.output) > _MUCH_PRINTED else ""
+    return ". It printed a lot, which takes time too" if len(run.output) > MUCH_PRINTED else ""
 
 
 def _finished(run: Run) -> str:

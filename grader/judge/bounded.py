@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import ParamSpec, TypeVar
 
 from grader.box.observations import Observations
@@ -61,10 +60,8 @@ def spend(cost: int) -> None:
             raise TooMuchWork
 
 
-def while_there_is_time(
-    run: Callable[Arguments, Run], seconds: float, *, of: Callable[[Run], float] = attrgetter("wall_seconds")
-) -> Callable[Arguments, Run]:
-    """Return `run`, which starts nothing any more once its runs have taken `seconds` together: by the clock, or `of`.
+def while_there_is_time(run: Callable[Arguments, Run], seconds: float) -> Callable[Arguments, Run]:
+    """Return `run`, which starts nothing any more once its runs have taken `seconds` together, by the clock.
 
     What it gives then is a run that was stopped at once. So an answer that sleeps whenever it is recorded keeps others
     waiting once, however many runs there would have been.
@@ -76,7 +73,7 @@ def while_there_is_time(
         if taken >= seconds:
             return Run(Observations(), Ending.TIMEOUT)
         done = run(*arguments, **options)
-        taken += of(done)
+        taken += done.wall_seconds
         return done
 
     return limited

@@ -1,4 +1,4 @@
-"""What a report says of code that reaches for something ready-made: where, what, and how it was seen."""
+"""What a report says of code that reaches for something ready-made, or contradicts itself: where, what, how seen."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ class Sight(StrEnum):
     TRAPPED = "trapped"  # a forbidden operation: it was called while the code ran, and stopped
     READ = "read"  # a forbidden operation: it stands in the source, where the answer leads to it
     UNUSUAL = "unusual"  # it stands in the source, and no answer needs it
+    CONTRADICTED = "contradicted"  # what the code told contradicts itself, or what was found outside of the box
 
 
 @dataclass(frozen=True, slots=True)
 class Clue:
-    """A place where the code reached for what the exercise forbids, or for what no answer needs.
+    """A place where the code reached for what the exercise forbids, or for what no answer needs; or a contradiction.
 
     Attributes:
         sight: which of them, and how it was seen.
-        what: the operation, or whatever stands there.
+        what: the operation, or whatever stands there; the contradiction in words.
         line: in the source, from 1; None where no single line led there.
         function: the one that the line is in, `Attention.forward`; empty for none.
         cell: of a notebook, in which the line is counted; None in a plain file.
@@ -40,6 +41,7 @@ class Clue:
             Sight.TRAPPED: f"`{self.what}` was called and blocked",
             Sight.READ: f"`{self.what}` appears in your code",
             Sight.UNUSUAL: f"`{self.what}`, which this exercise does not need; it costs no points",
+            Sight.CONTRADICTED: self.what,
         }[self.sight]
         function = f", in `{self.function}`" if self.function else ""
         cell = f"cell {self.cell}, " if self.cell else ""

@@ -24,7 +24,7 @@ from grader.checks.evidence import Evidence
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
-from grader.judge.effort import DESK, Effort
+from grader.judge.effort import USUAL, Effort
 from grader.judge.pairs import Lineup, Probe
 from grader.judge.recall import Memory, begun, plan_key
 from grader.judge.report import Diagnosis
@@ -62,7 +62,7 @@ def diagnose(
     Raises:
         Stopped: it was cancelled.
     """
-    target = target_of(evidence, effort or Effort(DESK.search), known=known, cancel=cancel, memory=memory)
+    target = target_of(evidence, effort or Effort(USUAL.search), known=known, cancel=cancel, memory=memory)
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
     found = _likely(exercise, target, suspects, sketches) or _explanations(exercise, target, suspects)
     if len(found) != 1:
@@ -81,7 +81,7 @@ def explanations(
 
     The arguments are those of `diagnose`.
     """
-    return _explanations(exercise, target_of(evidence, Effort(DESK.search), known=known), exercise.mistakes)
+    return _explanations(exercise, target_of(evidence, Effort(USUAL.search), known=known), exercise.mistakes)
 
 
 def _likely(

@@ -17,7 +17,7 @@ from grader.exercise.spec import Dimension
 from grader.judge.attempt import Outcome, Runner
 from grader.judge.bounded import while_there_is_time, within
 from grader.judge.diagnosis import diagnose
-from grader.judge.effort import DESK, Budget, Effort
+from grader.judge.effort import USUAL, Budget, Effort
 from grader.judge.locating import locate
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.recall import Memory
@@ -37,7 +37,7 @@ def explained(
     *,
     text: str,
     run: Runner,
-    budget: Budget = DESK,
+    budget: Budget = USUAL,
     sketches: Sketches | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:

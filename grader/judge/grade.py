@@ -19,7 +19,7 @@ from grader.judge import figures
 from grader.judge.attempt import Outcome, Truth, attempt, tell
 from grader.judge.completion import Completion
 from grader.judge.device_panels import DevicePlace
-from grader.judge.effort import DESK, Budget
+from grader.judge.effort import USUAL, Budget
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.prepared import Prepared
 from grader.judge.preview import Preview
@@ -56,7 +56,7 @@ def decide(
     places: Sequence[DevicePlace] = (),
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
-    budget: Budget = DESK,
+    budget: Budget = USUAL,
     take: Callable[[], Prepared | None] = lambda: None,
 ) -> tuple[Report, Completion | None]:
     """Return the verdict on `source` as an answer to `exercise`, with tensors drawn from `seed`, reached in `box`.
@@ -81,7 +81,7 @@ def decide(
     preview = Preview(partial(box.run, limits=limits, cancel=cancel), progress)
     seed, sheet, truth, sketches = _asked(exercise, seed, take())
     tried = partial(attempt, known=exercise.attempts, meanwhile=partial(preview.read, text))
-    outcome = tried(sheet, text, preview.run, truth, wall_seconds=limits.wall_seconds)
+    outcome = tried(sheet, text, preview.run, truth)
     report = _pictured(replace(blank, seed=seed), outcome, start)
     if not report.checks or (report.score == 100 and not places):
         return report, None

@@ -25,7 +25,7 @@ from grader.judge import backward, behaviour, symptoms
 from grader.judge.attempt import Outcome
 from grader.judge.bounded import within
 from grader.judge.cause import Location
-from grader.judge.effort import DESK, Effort
+from grader.judge.effort import USUAL, Effort
 from grader.judge.location import location
 from grader.judge.replay import Replay, echoes, outputs_of, reach
 from grader.judge.retrace import Retrace, Runner, is_close
@@ -65,7 +65,7 @@ def locate(
     text: str,
     run: Runner,
     *,
-    effort: int = DESK.location,
+    effort: int = USUAL.location,
     cancel: CancelToken | None = None,
 ) -> Location | None:
     """Return where an answer begins to differ from the reference, in words; None where nothing can be shown.
@@ -118,7 +118,7 @@ def attributes(line: str) -> list[str]:
     return re.findall(r"\bself\.(\w+)", line)
 
 
-def departure(again: Retrace, most: int = DESK.location) -> Departure | None:
+def departure(again: Retrace, most: int = USUAL.location) -> Departure | None:
     """Return the first wrong call of which a step can be named, of a few; else one of which right numbers can be."""
     right_only: Departure | None = None
     left = most

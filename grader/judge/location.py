@@ -31,7 +31,9 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
     intro = f"In the case “{case}”"
     if found.first is None:
         known = _known(found, titles, where)
-        return Location("", "Your last results that are right", f"{intro}: {known} {_NO_MORE}")
+        last = max((node.line for node in found.known.values() if node.line), default=None)
+        title = f"Your results are right up to {where(last)}" if last else "Your results are right at first"
+        return Location("", title, f"{intro}: {known} {_NO_MORE}")
     line = min((node.line for node in found.first.nodes.values() if node.line), default=None)
     told = _used(found, titles, where, tolerance) if found.used else _differs(found, titles, where, tolerance)
     known = _known(found, titles, where) if not found.used else ""
@@ -51,7 +53,7 @@ _NO_MORE = (
 
 def _title(found: Found, place: str) -> str:
     if found.used:
-        return f"A right result is not used unchanged{f': see {place}' if place else ''}"
+        return f"A right result is changed, or not used{f': see {place}' if place else ''}"
     if not place:
         return "Your code uses an argument where a step is missing"
     if _is_left_out(found):
@@ -77,8 +79,8 @@ def _differs(found: Found, titles: Titles, where: Where, tolerance: float) -> st
     if _is_left_out(found):
         return f"instead of {what}, your code uses the numbers of {_sources(nodes, where)} unchanged."
     other = _role(found, titles)
-    how = f"they equal the reference's numbers for {_quoted(other)}" if other else _how(found, tolerance)
-    return f"the numbers for {what}, at {_sources(nodes, where)}, are not the reference's{f': {how}' if how else ''}."
+    how = f"they equal the right numbers for {_quoted(other)}" if other else _how(found, tolerance)
+    return f"the numbers for {what}, at {_sources(nodes, where)}, are wrong{f': {how}' if how else ''}."
 
 
 def _used(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
@@ -86,14 +88,14 @@ def _used(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
     assert found.used is not None
     right = _lines([node.line for node in found.used.values()], where)
     other = _role(found, titles)
-    how = f"these equal the reference's numbers for {_quoted(other)}" if other else _how(found, tolerance)
+    how = f"these equal the right numbers for {_quoted(other)}" if other else _how(found, tolerance)
     what = f"{_quoted(titles[found.first.step])}{_which(found, found.first.step)}"
     origins = {origin.step for origin in found.origins.values()}
     if len(origins) == 1 and found.origins.keys() == found.first.nodes.keys():
         what = _quoted(titles[origins.pop()])  # what merely passes its numbers on is not where they were made
     return (
-        f"your numbers for {what} are right ({right}), but your code continues "
-        f"with different ones, at {_sources(found.first.nodes, where)}{f': {how}' if how else ''}."
+        f"your numbers for {what} are right ({right}), but your code goes on "
+        f"with other numbers, at {_sources(found.first.nodes, where)}{f': {how}' if how else ''}."
     )
 
 
@@ -132,13 +134,13 @@ def _which(found: Found, step: str) -> str:
 def _before(found: Found, titles: Titles) -> str:
     if not found.between:
         return ""
-    return f"Not found in your code, so either part of another line or wrong: {_steps(found.between, titles)}."
+    return f"No result of your code equals {_steps(found.between, titles)}: part of another line, or wrong."
 
 
 def _also(found: Found, titles: Titles) -> str:
     if not found.also:
         return ""
-    return f"Or the cause is {_steps(found.also, titles)}, which must not change the numbers here."
+    return f"Or the mistake is in {_steps(found.also, titles)}, which changes nothing in this case."
 
 
 def _after(found: Found) -> str:

@@ -16,8 +16,8 @@ from torch import Tensor
 from grader.box.keys import call_name
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import hides
-from grader.checks.evidence import FLOORS, Evidence, Item, magnitude
-from grader.checks.influence import CLEAR, MOVED, STILL, InfluenceOptions, influence
+from grader.checks.evidence import Evidence, Item, magnitude
+from grader.checks.influence import Bounds, InfluenceOptions, influence
 from grader.checks.traits import Trait
 from grader.judge.matrices import LARGEST, Stack, cells_drawn, heatmap, matrix_size, stacked
 from grader.judge.report import Heatmap, Role
@@ -232,9 +232,9 @@ def _influence_stack(item: Item, evidence: Evidence, axes: Sequence[str]) -> Sta
         item.given(InfluenceOptions),
         influence(item, evidence),
     )
-    floor = FLOORS[call.dtype] * scale
-    leaks = ((seen > MOVED * floor) | seen.isnan()) & (expected < STILL * floor)
-    wrong = leaks | ((seen < MOVED * floor) & (expected > CLEAR * floor))
-    still = (torch.where(moved < STILL * floor, 0.0, moved) for moved in (seen, expected))
+    bounds = Bounds.of(call.dtype, scale)
+    leaks = ((seen > bounds.moved) | seen.isnan()) & (expected < bounds.still)
+    wrong = leaks | ((seen < bounds.moved) & (expected > bounds.clear))
+    still = (torch.where(moved < bounds.still, 0.0, moved) for moved in (seen, expected))
     columns = f"{' and '.join(options.of)}, {options.axis}"
     return replace(stacked((*still, wrong), axes), rows=f"{options.output}, {options.rows}", columns=columns)

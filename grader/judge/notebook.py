@@ -14,7 +14,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from typing import Any
 
-from grader.box.observations import Loaded, Observations, Raised
+from grader.box.observations import Observations, Raised
 from grader.errors import Rejected
 from grader.judge.clues import Clue
 from grader.judge.tokens import magic
@@ -94,7 +94,7 @@ def in_cells(observed: Observations, text: str) -> Observations:
         calls={name: replace(call, raised=moved(call.raised)) for name, call in observed.calls.items()},
         builds={name: replace(build, raised=moved(build.raised)) for name, build in observed.builds.items()},
         loading=moved(observed.loading),
-        loaded=Loaded(moved(observed.loaded.raised), observed.loaded.missing),
+        loaded=replace(observed.loaded, raised=moved(observed.loaded.raised)),
     )
 
 

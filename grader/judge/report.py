@@ -32,7 +32,7 @@ class Status(StrEnum):
     CRASHED = "crashed"
 
 
-SAME_AS = "the same as in “{}”"  # a reason that was told in the check of that name
+SAME_AS = "as in “{}”, see there"  # a reason that was told in the check of that name
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from grader.box.observations import Blame, Observations, Presence, Raised, Seen, Stage, Traced
 from grader.box.plan import Call
-from grader.checks.explain import hint_of
+from grader.checks.explain import hint_of, message_of
 from grader.checks.traits import Trait
 from grader.judge import outline
 from grader.judge.cause import Location
@@ -54,7 +54,7 @@ def _told_failure(again: Retrace, call: Call, raised: Raised) -> Location | None
     if raised.line is None:
         return None
     place = again.where(raised.line)
-    said = clean(" ".join(raised.message.split()), limit=_MOST_CHARACTERS).rstrip(".")
+    said = clean(message_of(raised), limit=_MOST_CHARACTERS).rstrip(".…").rstrip()
     shapes, hint = _shapes(call), hint_of(raised)
     case = f"In the case “{again.title(call)}”{f', where {shapes},' if shapes else ''}"
     if raised.blame is Blame.FORBIDDEN:

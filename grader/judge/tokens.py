@@ -38,19 +38,28 @@ def tokens(text: str) -> Iterator[str]:
 
 def logical_lines(text: str) -> Iterator[list[str]]:
     """Yield the tokens of each line that ends outside of brackets, without comments and the signs that join lines."""
+    return (line for _, line in numbered_lines(text))
+
+
+def numbered_lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the logical lines with the number of the line in which each begins, from 1."""
     plain = _with_newlines(text)
     line: list[str] = []
     depth, end, joined = 0, 0, False
+    number, counted, first = 1, 0, 1
     for found in _TOKEN.finditer(plain):
         token, start = found[0], found.start()
         if line and depth == 0 and not joined and "\n" in plain[end:start]:
-            yield line
+            yield first, line
             line = []
         depth = max(depth + (token in "([{") - (token in ")]}"), 0)
         end, joined = found.end(), token == "\\"
         if not joined and token[0] != "#":
+            if not line:
+                number, counted = number + plain.count("\n", counted, start), start
+                first = number
             line.append(token)
-    yield line
+    yield first, line
 
 
 def _with_newlines(text: str) -> str:

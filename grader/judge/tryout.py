@@ -22,7 +22,7 @@ from grader.checks.explain import explain
 from grader.checks.finding import Verdict
 from grader.checks.registry import check_of
 from grader.checks.traits import Trait
-from grader.exercise.catalog import Exercise
+from grader.exercise.catalog import STILL_THE_STARTER, Exercise
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Spec
 from grader.judge.attempt import Outcome, attempt
@@ -142,6 +142,8 @@ def try_out(
         return replace(blank, message=clean(said, limit=1000), printed=clean(seen.output, limit=MOST_PRINTED))
     outcome = attempt(sheet, text, run_on, lambda _: (expected, Observations()))
     found = _told(blank, sheet, outcome)
+    if exercise.is_starter(text.encode()):
+        return replace(found, right=None, message=STILL_THE_STARTER, line=None)
     if outcome.run.ending is Ending.TIMEOUT and (place := unfinished(Retrace(exercise, outcome, text, run))):
         found = replace(found, message=f"{found.message}. {place.message}", line=place.line)
     return found

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from grader.box.observations import BuildSeen, CallSeen, Raised
 from grader.box.overtime import STILL_RUNNING
+from grader.judge.attempt import MUCH_PRINTED
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace
 
 SECONDS = 1.0  # after which a line is told; the reference needs milliseconds for any call
 _LOADING = 'A demonstration belongs under `if __name__ == "__main__":` or into another file.'
+_PRINTS = "It prints a lot, and printing takes time: print less, then see whether it ends."
 _CALL = "Look for a loop that never ends, or that goes over single numbers where one operation of torch does it."
 
 
@@ -30,7 +32,8 @@ def unfinished(again: Retrace) -> Location | None:
         return None
     place = again.where(raised.line)
     when = f"In the case “{again.title(call)}”" if begun else "While your file was being loaded,"
-    message = f"{when} your code was still in {place} after {SECONDS:.0f} s. {_CALL if begun else _LOADING}"
+    hint = _PRINTS if len(again.outcome.run.output) > MUCH_PRINTED else _CALL if begun else _LOADING
+    message = f"{when} your code was still in {place} after {SECONDS:.0f} s. {hint}"
     return Location("", f"The time was over in {place}", message, raised.line)
 
 

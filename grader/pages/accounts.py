@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated
@@ -14,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from grader.errors import GraderFault, NotAllowed, record
 from grader.pages import lists, plain
 from grader.pages.identity import Identity
-from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Busy, Gone, Guest, Passwords
+from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Guest, Passwords, Slow
 from grader.pages.request_limits import Who
 from grader.pages.wording import clean
 from grader.service.accounts import VISITOR_SECONDS
@@ -25,7 +24,6 @@ SORRY = (
     "give your instructor this id: {incident}"
 )
 BUSY = "Many people are signing in right now. Please try again in a few seconds."
-RETRY_SECONDS = 5
 
 Field = Annotated[str, Form(max_length=2000)]
 
@@ -91,6 +89,15 @@ class Forms:
 
     async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
         """Begin a session, or say why not."""
+        return await self.hashing.answered(request, partial(self._sign_in, request, name, password, next))
+
+    async def register(
+        self, request: Request, name: Field, password: Field, *, class_code: Field = "", next: Field = "/"
+    ) -> Response:
+        """Make an account and begin a session, or say why not."""
+        return await self.hashing.answered(request, partial(self._register, request, name, password, class_code, next))
+
+    def _sign_in(self, request: Request, name: str, password: str, next: str) -> Response | Slow:
         page = replace(SIGN_IN, next=local(next), name=clean(name, 64), focus="password")
         address = address_of(request)
         try:
@@ -98,12 +105,10 @@ class Forms:
         except NotAllowed as refusal:
             return self._show(request, replace(page, error=str(refusal)), status=403)
         guest = Guest(network_of(address)) if known is None else Guest(f"person {known}", True, EACH_PERSON)
-        return await self._slowly(request, page, guest, partial(self._enter, request, name, password, page=page))
+        busy = partial(self._show, request, replace(page, error=BUSY), 503)
+        return Slow(guest, partial(self._enter, request, name, password, page=page), busy)
 
-    async def register(
-        self, request: Request, name: Field, password: Field, *, class_code: Field = "", next: Field = "/"
-    ) -> Response:
-        """Make an account and begin a session, or say why not."""
+    def _register(self, request: Request, name: str, password: str, class_code: str, next: str) -> Response | Slow:
         page = replace(REGISTER, next=local(next), name=clean(name, 64), class_code=clean(class_code, 64))
         address = address_of(request)
         if class_code:
@@ -113,7 +118,7 @@ class Forms:
                 return self._show(request, replace(page, error=str(refusal), focus="class_code"), status=403)
         guest = Guest(network_of(address), True, EACH_KNOWN) if class_code else Guest(network_of(address))
         begin = partial(self._begin, request, name, password, page=page, class_code=class_code)
-        return await self._slowly(request, page, guest, begin)
+        return Slow(guest, begin, partial(self._show, request, replace(page, error=BUSY), 503))
 
     def visit(self, request: Request) -> Response:
         """Begin a visitor's session, unless there is a session; or say why not."""
@@ -157,16 +162,6 @@ class Forms:
     def _sorry(self, request: Request, page: FormPage, fault: GraderFault) -> Response:
         error = SORRY.format(incident=record(LOG, f"no {page.title}", fault))
         return self._show(request, replace(page, error=error), status=503)
-
-    async def _slowly(self, request: Request, page: FormPage, guest: Guest, answer: Callable[[], Response]) -> Response:
-        try:
-            return await self.hashing.run(guest, answer, request.is_disconnected)
-        except Gone:
-            return Response(status_code=503)  # nobody reads it
-        except Busy:
-            response = self._show(request, replace(page, error=BUSY), status=503)
-            response.headers["Retry-After"] = str(RETRY_SECONDS)
-            return response
 
     def _begin(self, request: Request, name: str, password: str, *, page: FormPage, class_code: str) -> Response:
         service = self.identity.service

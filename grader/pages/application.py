@@ -25,7 +25,7 @@ from grader.pages.mounts import Who, mount
 from grader.pages.own_account import build_own_account
 from grader.pages.passwords import Passwords
 from grader.pages.probes import build_probes
-from grader.pages.request_limits import RequestLimiter
+from grader.pages.request_limits import THREADS, RequestLimiter
 from grader.pages.routes import Routes
 from grader.pages.runs import build_runs
 from grader.pages.security_headers import SecurityHeaders
@@ -34,8 +34,6 @@ from grader.pages.teach import InstructorOnly, build_exports, build_teach
 from grader.pages.tryouts import build_tryouts
 from grader.service import Service
 from grader.settings import Settings
-
-THREADS = 6  # for what blocks; more would only take turns at Python, and keep the loop from its own
 
 
 def create_app(service: Service, settings: Settings) -> FastAPI:

@@ -56,6 +56,20 @@ def coming(catalog: Catalog, best: Mapping[str, float]) -> Iterator[Exercise]:
     yield from left
 
 
+def following(catalog: Catalog, solved: str, best: Mapping[str, float]) -> Exercise | None:
+    """Return what to do after an exercise that was just solved; None where nothing is left.
+
+    It leads on along the track, then along the later tracks; what lies before comes last. Of each track, what nothing
+    unsolved stands before comes first.
+    """
+    places, names = list(catalog), [name for name, _ in tracks(catalog)]
+
+    def rank(one: Exercise) -> tuple[bool, int]:
+        return places.index(one.id) < places.index(solved), names.index(one.spec.track)
+
+    return min(coming(catalog, best), key=rank, default=None)  # of equals, `min` takes the first
+
+
 def _track(
     name: str, members: Sequence[Exercise], catalog: Catalog, best: Mapping[str, float], *, is_open: bool
 ) -> View:

@@ -31,6 +31,7 @@ class Compression:
         """Compress the answers of `app`."""
         self._app = app
         self._kept: dict[tuple[str, str, str], bytes] = {}
+        self._coming: dict[tuple[str, str, str], asyncio.Task[bytes]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and compress what comes back."""
@@ -46,7 +47,11 @@ class Compression:
             return _compress(body, coding, _PAGE)
         key = coding, scope["path"], hashlib.sha256(body).hexdigest()
         if key not in self._kept:
-            small = await asyncio.to_thread(_compress, body, coding, _FILE)
+            # Once for all who wait: after a start a whole class asks for the same files at once.
+            if key not in self._coming:
+                self._coming[key] = asyncio.create_task(asyncio.to_thread(_compress, body, coding, _FILE))
+                self._coming[key].add_done_callback(lambda _: self._coming.pop(key))
+            small = await asyncio.shield(self._coming[key])
             if sum(map(len, self._kept.values())) + len(small) > _MOST:
                 self._kept.clear()
             self._kept[key] = small

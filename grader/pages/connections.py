@@ -2,23 +2,34 @@
 
 The server's own patience begins after an answer. Before the first request, in the middle of its head, and while an
 answer waits to be read, it has no end, and each connection takes a descriptor.
+
+What the parser would take long over is refused before it: it takes 10 microseconds for a line of a head, and 20 for a
+chunk of a body, and everybody waits meanwhile. Twenty connections with a body in chunks of one byte took minutes.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import struct
 from collections import Counter
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from ipaddress import ip_address, ip_network
 from typing import Any
 
+import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from grader.pages.listening import RESERVE
-from grader.pages.request_limits import Who
+from grader.service.limits import household, plain_address
 
 HEAD_SECONDS = 15.0
+HEAD_BYTES, HEAD_LINES = 16 << 10, 100  # of a request; browsers and proxies send a tenth of that
+HEAD_END = re.compile(rb"\n\r?\n")
+READ_BYTES = 32 << 10  # taken from a connection at a time, also while nobody asks for them yet
+CHUNKED = re.compile(rb"\ntransfer-encoding:", re.IGNORECASE)  # with a space before the colon the parser refuses it
 PARALLEL = 6  # connections over which a browser reads a page at once; they share what its line carries
 READ_SECONDS = 20.0  # between two looks at how much of an answer has been read
 BYTES_ACKED = struct.Struct("=120xQ")  # `tcpi_bytes_acked` in the kernel's `struct tcp_info`, include/uapi/linux/tcp.h
@@ -39,30 +50,36 @@ class ConnectionLimits:
         most: how many may be open at once.
         each: how many of one address, or of one household with long addresses.
         pace: how many bytes a second have to be read by a browser, over all the connections that it reads over.
-        proxied: whether a proxy in front holds everybody's connections; then only all of them are counted here, and the
-            requests of each address where the proxy says whose they are.
+        proxies: the networks of those in front that hold everybody's connections; of these only all are counted here,
+            and the requests of each address where the proxy says whose they are.
     """
 
     most: int = 8192
     each: int = 2048
     pace: int = 1024
-    proxied: bool = False
+    proxies: tuple[str, ...] = ()
     _open: Counter[str] = field(default_factory=Counter)
 
     def enter(self, address: str) -> bool:
         """Count a connection; return whether there is room for it."""
-        network = Who(None, address).network
-        if self._open.total() >= self.most or (not self.proxied and self._open[network] >= self.each):
+        network = household(address)
+        if self._open.total() >= self.most:
+            return False
+        if self._open[network] >= self.each and not self._is_proxy(address):
             return False
         self._open[network] += 1
         return True
 
     def leave(self, address: str) -> None:
         """Count one that has ended."""
-        network = Who(None, address).network
+        network = household(address)
         self._open[network] -= 1
         if not self._open[network]:
             del self._open[network]
+
+    def _is_proxy(self, address: str) -> bool:
+        plain = plain_address(address)  # nothing where the server listens on no network
+        return bool(plain) and any(ip_address(plain) in ip_network(one) for one in self.proxies)
 
 
 class HeaderTimeout(H11Protocol):
@@ -74,6 +91,7 @@ class HeaderTimeout(H11Protocol):
     _look: asyncio.TimerHandle | None = None
     _address: str | None = None  # while this connection is counted
     _read: int | None = None  # bytes, at the last look; None if all that was sent had been taken
+    _looked: int = 0  # bytes of the head that comes next, of which is known whether they are refused
 
     def __init__(self, *given: Any, doors: ConnectionLimits | None = None, **named: Any) -> None:
         """Speak on one connection, which is counted at `doors`; the others are what the server gives a protocol."""
@@ -88,6 +106,7 @@ class HeaderTimeout(H11Protocol):
             transport.abort()
             return
         self._address = address
+        transport.max_size = READ_BYTES  # type: ignore[attr-defined]  # asyncio's own: 256 KiB, of each connection
         _mind(transport.get_extra_info("socket"))
         self._look = self.loop.call_later(self.interval, self._check)
         self._wait()
@@ -111,19 +130,24 @@ class HeaderTimeout(H11Protocol):
             self._address = None
         super().connection_lost(exc)
 
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, and let the request that it came with send nothing after that.
+    def handle_events(self) -> None:
+        """Let the parser go on, unless the head that comes next is too long, or announces a body in chunks.
 
-        Else its own answer would break on the ended connection, with 2 kB of trace in the log for 90 bytes.
+        It is looked through once for each of its lines; once for each byte would take the square of its length.
         """
-        cycle: Any = self.cycle  # None before the first request
-        if cycle is not None and not cycle.response_complete:
-            cycle.disconnected = True
-            cycle.message_event.set()
-            if cycle.response_started:
-                self.transport.close()
-                return
-        super().send_400_response(msg)
+        begun = self.conn.trailing_data[0] if self.conn.their_state is h11.IDLE else b""
+        is_news = len(begun) > HEAD_BYTES or b"\n" in begun[self._looked :]
+        self._looked = len(begun)
+        refused = refusal_of(begun) if is_news else None
+        if refused is None:
+            super().handle_events()
+            if self.conn.their_state is not h11.IDLE:
+                self._looked = 0
+            return
+        status, text = refused
+        head = f"HTTP/1.1 {status.value} {status.phrase}\r\nConnection: close\r\nContent-Length: {len(text)}\r\n"
+        self.transport.write(f"{head}Content-Type: text/plain; charset=utf-8\r\n\r\n{text}".encode())
+        self.transport.close()
 
     def _should_upgrade(self) -> bool:
         """Return that no page of ours speaks anything but HTTP; the server would log two lines for each who asks."""
@@ -147,6 +171,23 @@ class HeaderTimeout(H11Protocol):
                 self.transport.abort()
                 return
         self._look = self.loop.call_later(self.interval, self._check)
+
+
+def refusal_of(begun: bytes) -> tuple[HTTPStatus, str] | None:
+    """Return the answer to a request that begins with `begun` and goes no further; None for one that may go on.
+
+    Browsers say how long a body is. One in chunks costs thousands of times as much as it sends, and where a proxy and
+    the server disagree on its end, it hides a second request.
+    """
+    end = HEAD_END.search(begun)
+    head = begun[: end.end()] if end else begun
+    if len(head) > HEAD_BYTES or head.count(b"\n") > HEAD_LINES:
+        return HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, (
+            f"The head of a request has {HEAD_BYTES} bytes and {HEAD_LINES} lines at most."
+        )
+    if CHUNKED.search(head):
+        return HTTPStatus.LENGTH_REQUIRED, "Send a body with its length, not in chunks."
+    return None
 
 
 def _mind(connection: socket.socket) -> None:

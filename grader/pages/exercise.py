@@ -14,7 +14,7 @@ import gradio as gr
 
 from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.parts import kept, on, part
-from grader.pages.run_status import away_view, idle_view, not_sent_view, sending_view
+from grader.pages.run_status import away_view, idle_view, not_sent_view, sending_view, unreachable_view
 from grader.pages.wording import pack
 from grader.sandbox.gpu.names import NAMES
 
@@ -25,7 +25,7 @@ SEND = f"await window.gym.send({PANELS})"
 SOURCE = f"async (exercise) => [exercise, {SEND}]"
 SOURCE_FOR = f"async (exercise, source, device) => [exercise, {SEND}, device]"
 NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(not_sent_view())))}; }}"
-FOLLOW = "(submission) => { window.gym.follow(submission); }"
+FOLLOW = f"(submission) => {{ window.gym.follow(submission, {json.dumps(pack(unreachable_view()))}); }}"
 TABS = {"statement": "Statement", "hints": "Hints", "attempts": "My attempts", "board": "Leaderboard"}  # part: title
 NEWS = "() => window.gym.news()"  # what the stream of a run has brought
 DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and also the {NAMES['cuda']}"}

@@ -101,7 +101,8 @@ class ExerciseHandlers:
         if not isinstance(exercise, str) or not isinstance(source, str) or not isinstance(device, str):
             return "", pack(run_status.refused_view("That is not code."))
         try:
-            return self.service.submit(user, exercise, source, device), ""  # what is not drawn
+            address = request.client.host if request.client else ""
+            return self.service.submit(user, exercise, source, device, address=address), ""  # what is not drawn
         except NotAllowed as refusal:
             return self._not_taken(user, exercise, str(refusal))
         except GraderFault as fault:
@@ -202,13 +203,17 @@ def _still_searched(shown: Submission | None) -> str:
 def _paper(
     user: User | None, exercise: Exercise, kept: Draft | None, latest: Submission | None, asked: Submission | None
 ) -> View:
-    """Return what the editor starts with; names of drafts cannot clash, as an exercise's holds no slash."""
+    """Return what the editor starts with; names of drafts cannot clash, as an exercise's holds no slash.
+
+    What visitors type lies where guests' does: whoever signs in finds it, whatever the server has forgotten.
+    """
+    named = user is not None and not user.visitor
     return {
         "exercise": exercise.id,
         "member": user is not None,
         "kept": {"source": kept.source, "saved": kept.saved} if kept else None,
-        "draft": f"gym/draft/{user.id if user else 'guest'}/{exercise.id}",
-        "guest": f"gym/draft/guest/{exercise.id}",
+        "draft": f"gym/draft/{user.id if user and named else 'guest'}/{exercise.id}",
+        "guest": f"gym/draft/guest/{exercise.id}" if named else None,
         "starter": exercise.starter,
         "latest": latest.source if latest else "",
         "asked": asked.source if asked else None,

@@ -1,4 +1,4 @@
-"""What a page shows before any script has run: an exercise's statement and starter, or the list of all exercises.
+"""What a page shows before any script has run: an exercise's statement and starter, all exercises, or that it comes.
 
 Gradio takes seconds to start on a slow phone. Until it has, this stands in its place, in the same positions, so that
 nothing moves when the scripts take over (`gym.ready`). Statement, hints and the introduction on the front page are sent
@@ -18,6 +18,8 @@ from grader.pages import catalogue, front_page, prose
 from grader.pages.rebuild import asked_of
 from grader.pages.site import EXERCISE, EXERCISES, LISTS, PAGES, Page
 
+TEACH = "/teach/"  # whatever is shown there
+COMING = "The editor is loading. You can type here already."
 NO_HINTS = "<p>This exercise has no hints.</p>"
 
 
@@ -33,6 +35,8 @@ class FirstPaint:
         """Return what the page at an address begins with; nothing where it is none of the students' pages."""
         if scope["path"] in self._lists:
             return self._lists[scope["path"]][self._cookie in Headers(scope=scope).get("cookie", "")]
+        if scope["path"] == TEACH:
+            return self._teach
         if scope["path"] != "/exercise":
             return b""
         asked = asked_of(scope.get("query_string", b""), EXERCISE).get("ex", "")
@@ -51,12 +55,16 @@ class FirstPaint:
 <div class="gym-title">{said}<div><h1>{name}</h1><p class="gym-sub">{facts}</p>{needs}</div></div>
 <div class="gym-first-desk"><main class="gym-first-left"><div class="gym-first-tabs">Statement</div>
 <div class="gym-text" id="gym-statement">{prose.to_html(exercise.statement)}</div></main>
-<pre class="gym-first-code" aria-hidden="true">{escape(exercise.starter)}</pre></div>
+{editor(exercise.starter)}</div>
 <div class="gym-text" id="gym-hints" hidden>{hints(exercise.hints)}</div></div>"""
 
     @cached_property
     def _lists(self) -> dict[str, dict[bool, bytes]]:
         return {page.path: self._written_both(page) for page in LISTS}
+
+    @cached_property
+    def _teach(self) -> bytes:
+        return coming("header", header(), '<p class="gym-sub">This page is loading.</p>').encode()
 
     def _written_both(self, page: Page) -> dict[bool, bytes]:
         return {known: self._written_list(page, known).encode() for known in (False, True)}
@@ -66,8 +74,12 @@ class FirstPaint:
         body = title if known or page is not EXERCISES else ""
         if page is EXERCISES:
             body += front_page.introduction(self._catalog, hidden=known) + front_page.shelves(self._catalog)
-        main = f'<main class="gym-page">{body}</main>'
-        return f'<div id="gym-first" data-until="{page.body}">{header(page.path)}{main}</div>'
+        return coming(page.body, header(page.path), body)
+
+
+def coming(until: str, head: str, body: str) -> str:
+    """Return what stands in a page's place until its part `until` is drawn."""
+    return f'<div id="gym-first" data-until="{until}">{head}<main class="gym-page">{body}</main></div>'
 
 
 def header(here: str = "") -> str:
@@ -76,6 +88,15 @@ def header(here: str = "") -> str:
     links = "".join(f'<a href="{page.path}"{marked[page.path == here]}>{page.title}</a>' for page in PAGES)
     brand = '<a href="/" class="gym-brand">Attention Gym</a>'
     return f'<header class="gym-header">{brand}<nav aria-label="Pages">{links}</nav></header>'
+
+
+def editor(starter: str) -> str:
+    """Return what can be typed into until the editor has come, which takes over what was typed."""
+    rows = starter.count("\n") + 1
+    plain = 'spellcheck="false" autocapitalize="off" autocomplete="off"'
+    field = f'<textarea aria-label="Your code" rows="{rows}" {plain}>'
+    bar = f'<p class="gym-code-bar" role="status"><span>{COMING}</span></p>'
+    return f'<div class="gym-first-code">{bar}{field}{escape(starter)}</textarea></div>'
 
 
 def hints(texts: tuple[str, ...]) -> str:

@@ -9,28 +9,31 @@ Submissions wait for their turn here. What a person may see is not decided here.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, nullcontext
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from grader.errors import record
 from grader.pages.envelope import Events, check_event, parse, remade
 from grader.pages.origin import check_origin
 from grader.pages.rebuild import client_of, form_of, rebuilt, with_body
-from grader.pages.refusal import Refusal
-from grader.pages.request_limits import RequestLimiter, Who
+from grader.pages.refusal import AWAY, MET, STORE_FAULTS, Refusal
+from grader.pages.request_limits import BODY_BYTES, RequestLimiter, Who
 from grader.pages.routes import Body, Route, Routes, split
+from grader.service.limits import household
 
+LOG = logging.getLogger(__name__)
 BODY_SECONDS = 30.0
 REST_SECONDS = 1.0  # and
 REST_BYTES = 4 << 20  # of a refused body are read, so that its sender gets to read why
 FORM_BYTES = 32 << 10
+LARGE = 64 << 10  # bytes of a body, from which on they come in turns; below, the server has it before anybody asks
 AT_ONCE = 2  # submissions; when a whole class submits, other requests must not wait behind them
 HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-
-Turn = AbstractAsyncContextManager[None]
 
 
 class Guard:
@@ -81,56 +84,85 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        incoming = Incoming(Headers(scope=scope), receive)
+        headers, network = Headers(scope=scope), household(client_of(scope)[0])
+        incoming = Incoming(headers, receive)
+        answer = Answer(send)
         try:
-            with self._crowd.inside(client_of(scope)[0]):
-                passed_on, remade, turn = await self._checked(scope, incoming)
-                async with turn:
-                    await self._app(passed_on, remade, send)
+            with self._crowd.inside(network), answer.without_store_faults(self._speaks_json(scope)):
+                async with AsyncExitStack() as taken:
+                    await taken.enter_async_context(self._crowd.turn(f"heads {network}"))
+                    route, plain = self._plain(scope, headers)
+                    await taken.aclose()
+                    passed_on, remade = await self._checked(route, plain, incoming, taken)
+                    await self._app(passed_on, remade, giving_back(taken, answer))
+            await answer.release()
         except Refusal as refusal:
-            await incoming.drop_rest()
-            await refusal.answer(Headers(scope=scope))(scope, receive, send)
+            await incoming.drop_rest(self._crowd.turn(f"rests {network}"))
+            async with self._crowd.turn(f"heads {network}"):
+                refused = refusal.answer(headers)
+            await refused(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive, Turn]:
-        headers = Headers(scope=scope)
+    def _speaks_json(self, scope: Scope) -> bool:
+        route = self._routes.find(scope["path"])
+        return route is not None and route.body in (Body.EVENT, Body.TEXT)
+
+    def _plain(self, scope: Scope, headers: Headers) -> tuple[Route, Scope]:
+        """Return what is asked for, and the request without its body as it is passed on."""
         route = self._routes.find(scope["path"])
         if route is None:
             raise Refusal(404, "There is nothing here.")
         check_head(route, scope["method"], headers)
-        if "transfer-encoding" in headers and scope.get("http_version") == "1.0":
-            raise Refusal(400, "HTTP/1.0 has no chunked bodies.")  # an old proxy passes them on as a body without end
-        plain = rebuilt(scope, route, self._cookies)
-        if route.static:
-            return plain, receive, nullcontext()
-        writing = scope["method"] == "POST"
-        if writing:
+        if scope["method"] == "POST":
             check_origin(headers, "https" if self._secure else scope.get("scheme", "http"))
-        self._crowd.admit(await self._recognise(plain))
-        if not writing:
-            return plain, receive, nullcontext()
-        body, turn = await self._remade(route, scope["path"], headers, receive)
-        return with_body(plain, body, route.body), replay(body, receive), turn
+        return route, rebuilt(scope, route, self._cookies)
 
-    async def _remade(self, route: Route, path: str, headers: Headers, receive: Receive) -> tuple[bytes, Turn]:
-        """Return the body to pass on, and what the request has to wait for."""
-        sent_as = headers.get("content-type", "").partition(";")[0].strip().lower()
+    async def _checked(
+        self, route: Route, plain: Scope, receive: Incoming, taken: AsyncExitStack
+    ) -> tuple[Scope, Receive]:
+        """Return the request as it is passed on, once it is its turn, which `taken` gives back."""
+        network = household(plain["client"][0])
+        if route.static:
+            await taken.enter_async_context(self._crowd.turn(f"files {network}"))
+            return plain, receive
+        writing = plain["method"] == "POST"
+        async with self._crowd.turn(f"faces {network}"):  # the store is asked, before anybody is counted
+            who = await self._recognise(plain)
+        self._crowd.admit(who)
+        body = b""
+        if writing:
+            receive.hold = taken.enter_context(self._crowd.holding(who))
+            async with self._crowd.turn(f"bodies {who.key}") if receive.is_large else nullcontext():
+                body = await self._body(route, receive)
+            self._crowd.admit(who, len(body) / BODY_BYTES)
+        if not route.waits:
+            await taken.enter_async_context(self._crowd.turn(who.key))  # what is below takes time of the loop
+        if not writing:
+            return plain, receive
         if route.body is Body.FORM:
-            body = await self._body(headers, receive, min(self._body_limit, FORM_BYTES))
-            if body and sent_as != Body.FORM.value:
-                raise Refusal(415, f"Send a form as {Body.FORM.value}.")
-            return form_of(body, route.form), nullcontext()
-        body = await self._body(headers, receive, self._body_limit)
-        if sent_as != route.body.value:
-            raise Refusal(415, f"Send this as {route.body.value}.")
-        if route.body is Body.TEXT:
-            return body, nullcontext()
+            body = form_of(body, route.form)
+        elif route.body is Body.EVENT:
+            body, patient = self._event(plain["path"], body)
+            if patient:
+                await taken.enter_async_context(self._door)
+        return with_body(plain, body, route.body), replay(body, receive)
+
+    def _event(self, path: str, body: bytes) -> tuple[bytes, bool]:
+        """Return an event as it is passed on, and whether it may wait for others."""
         mount, name = split(path)
         document = parse(body)
         event = check_event(self._events[mount], name, document)
-        return remade(event, document), self._door if event.patient else nullcontext()
+        return remade(event, document), event.patient
 
-    async def _body(self, headers: Headers, receive: Receive, limit: int) -> bytes:
-        declared = headers.get("content-length", "0")
+    async def _body(self, route: Route, receive: Incoming) -> bytes:
+        form = route.body is Body.FORM
+        body = await self._whole(receive, min(self._body_limit, FORM_BYTES) if form else self._body_limit)
+        sent_as = receive.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if sent_as != route.body.value and (body or not form):
+            raise Refusal(415, f"Send {'a form' if form else 'this'} as {route.body.value}.")
+        return body
+
+    async def _whole(self, receive: Incoming, limit: int) -> bytes:
+        declared = receive.headers.get("content-length", "0")
         if not (declared.isascii() and declared.isdigit()) or int(declared[:20]) > limit:
             raise Refusal(413, f"The body is too long; at most {limit} bytes are accepted.")
         try:
@@ -140,30 +172,87 @@ class Guard:
             raise Refusal(408, f"The body took longer than {self._patience:.0f} seconds to arrive.") from None
 
 
+class Answer:
+    """The answer to a request as it is sent; callable as ASGI's `send`.
+
+    One of status 500 is held back to its end: whoever sent it may yet say that the store was away.
+    """
+
+    def __init__(self, send: Send) -> None:
+        """Pass on to `send`."""
+        self._send = send
+        self._begun = False
+        self._held: list[Message] = []
+
+    async def __call__(self, message: Message) -> None:
+        """Send a piece, or hold it back."""
+        if self._held or (message["type"] == "http.response.start" and message["status"] == 500):
+            self._held.append(message)
+            return
+        self._begun = True
+        await self._send(message)
+
+    async def release(self) -> None:
+        """Send what was held back."""
+        held, self._held = self._held, []
+        for message in held:
+            await self._send(message)
+
+    @contextmanager
+    def without_store_faults(self, as_json: bool) -> Iterator[None]:
+        """Turn what the store's faults have led to into one refusal, wherever in the block they came up.
+
+        Raises:
+            Refusal: there was one, and nothing was sent yet.
+        """
+        met: list[Exception] = []
+        token = MET.set(met)
+        try:
+            yield
+        except STORE_FAULTS as fault:
+            record(LOG, "a request met a fault of the store", fault)
+            met.append(fault)
+        finally:
+            MET.reset(token)
+        if met and not self._begun:
+            raise Refusal(503, AWAY, as_json=as_json)
+
+
 class Incoming:
-    """The body of a request as it arrives; callable as ASGI's `receive`."""
+    """The body of a request as it arrives; callable as ASGI's `receive`.
+
+    `hold`: is told how many bytes have come, and may refuse them. `is_large`: whether it says to be.
+    """
 
     def __init__(self, headers: Headers, receive: Receive) -> None:
-        """Read from `receive`."""
-        self._receive = receive
-        self._ended = "transfer-encoding" not in headers and headers.get("content-length", "0") == "0"
+        """Read from `receive` what comes after `headers`."""
+        self._receive, self.headers = receive, headers
+        self.hold: Callable[[int], None] = lambda _: None
+        length = headers.get("content-length", "0")
+        self._ended = length == "0"
+        self.is_large = len(length) > 20 or (length.isascii() and length.isdigit() and int(length) > LARGE)
 
     async def __call__(self) -> Message:
         """Return the next piece."""
+        message = await self._next()
+        self.hold(len(message.get("body", b"")))
+        return message
+
+    async def _next(self) -> Message:
         message = await self._receive()
         self._ended = not message.get("more_body", False)
         return message
 
-    async def drop_rest(self) -> None:
-        """Read what is left, for a short time and up to a size.
+    async def drop_rest(self, turn: AbstractAsyncContextManager[None]) -> None:
+        """Read what is left once it is its turn, for a short time and up to a size.
 
         A connection that is closed with something unread is reset, and the other side may lose the answer to it.
         """
         size = 0
         try:
-            async with asyncio.timeout(REST_SECONDS):
+            async with asyncio.timeout(REST_SECONDS), nullcontext() if self._ended else turn:
                 while not self._ended and size < REST_BYTES:
-                    size += len((await self()).get("body", b""))
+                    size += len((await self._next()).get("body", b""))
         except TimeoutError:
             pass  # whoever sends so slowly may miss the answer
 
@@ -188,20 +277,27 @@ async def whole(receive: Receive, limit: int) -> bytes:
 
 
 def check_head(route: Route, method: str, headers: Headers) -> None:
-    """Refuse a method or a body that the route does not accept, a body with two lengths, and an invalid host name.
+    """Refuse a method or a body that the route does not accept, and an invalid host name.
 
     Raises:
         Refusal: it is one of these.
     """
     if method not in route.methods:
         raise Refusal(405, f"Use {' or '.join(route.methods)} here.")
-    chunked = "transfer-encoding" in headers
-    if chunked and "content-length" in headers:
-        raise Refusal(400, "Send a body with one length.")  # else two readers may see two requests
-    if method != "POST" and (chunked or headers.get("content-length", "0") != "0"):
+    if method != "POST" and headers.get("content-length", "0") != "0":
         raise Refusal(400, "Send no body here.")
     if "host" in headers and not HOST.fullmatch(headers["host"]):
         raise Refusal(400, "The host name is invalid.")
+
+
+def giving_back(taken: AsyncExitStack, send: Send) -> Send:
+    """Return a `send` that ends a turn as the answer begins: however slowly it is read, nothing works for it then."""
+
+    async def sent(message: Message) -> None:
+        await taken.aclose()
+        await send(message)
+
+    return sent
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

@@ -174,8 +174,8 @@ def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Ca
 
 def source_view(found: Submission) -> View:
     """Return the code of a submission, to be read only, with the lines that its report names."""
-    lines = clean(found.source, 1 << 20).removesuffix("\n").split("\n")
-    return {"lines": lines, "marks": marks(found.report) if found.report else []}
+    code = clean(found.source, 1 << 20).removesuffix("\n")
+    return {"code": code, "marks": marks(found.report) if found.report else []}
 
 
 def refusal_view(why: str) -> Listed:

@@ -15,7 +15,7 @@ from grader.pages.wording import clean
 from grader.service import Service
 from grader.service.authorize import Action, Roster, may
 from grader.service.rate_limits import MARK_SECONDS
-from grader.store.records import User, UserId
+from grader.store.records import Role, User, UserId
 
 PLAIN_NAME = "attention_gym"
 MARK_NAME = "attention_gym_browser"
@@ -79,7 +79,10 @@ class Identity:
 
 
 class CallerCache:
-    """Knows people again for a while without asking the store; for counting them, never for what they may see."""
+    """Knows people again for a while without asking the store; for counting them, never for what they may see.
+
+    Whoever is in no class counts as a guest at their address: a cookie more costs nothing, and must gain nothing.
+    """
 
     def __init__(self, identity: Identity) -> None:
         """Know nobody yet."""
@@ -96,7 +99,7 @@ class CallerCache:
         user, until = self._known.get(token, (None, 0.0))
         if until < time.monotonic():
             found = await asyncio.to_thread(self._identity.service.user_of, token)
-            user = found.id if found else None
+            user = found.id if found and found.role is not Role.LEARNER else None
             if len(self._known) >= MOST_FACES:
                 self._known = {}
             self._known[token] = (user, time.monotonic() + FACE_SECONDS)

@@ -160,5 +160,5 @@ def _cause(attempt: Attempt) -> str:
     """Return the mistake of an attempt as the headline of its report has it, or else where it begins."""
     titles = [clean(title, 200) for title in attempt.mistakes]
     if len(titles) > 1:
-        return f"two mistakes: {'; '.join(titles)}"
+        return f"two mistakes: {'; '.join(title.removesuffix('.') for title in titles)}"
     return "".join(titles) or clean(attempt.begins, 200) or "not accepted yet"

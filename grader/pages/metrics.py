@@ -26,10 +26,10 @@ from grader.jobs import overview
 from grader.jobs.overview import OpenFaults, QueueLoad
 from grader.jobs.tally import BUCKETS, Tally
 from grader.judge.report import Status
+from grader.pages.refusal import STORE_FAULTS
 from grader.pages.routes import METRICS
 from grader.service.condition import Condition
 from grader.store import migrate
-from grader.store.engine import StoreUnavailable
 from grader.store.records import State
 
 KEPT_SECONDS = 5.0
@@ -107,7 +107,7 @@ class MetricsPage:
             return PlainTextResponse("Send the token.", 401, {"WWW-Authenticate": "Bearer"})
         try:
             return Response(await asyncio.to_thread(self._metrics.text), media_type=CONTENT_TYPE_LATEST)
-        except StoreUnavailable:
+        except STORE_FAULTS:
             return PlainTextResponse("The database does not answer.", 503)
 
 

@@ -14,7 +14,7 @@ from grader.errors import GraderFault, NotAllowed, record
 from grader.pages import lists, plain
 from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, header_of, network_of
 from grader.pages.identity import Identity, id_of, shown_name
-from grader.pages.passwords import EACH_PERSON, Busy, Gone, Guest, Passwords
+from grader.pages.passwords import EACH_PERSON, Guest, Passwords, Slow
 from grader.pages.wording import clean
 from grader.store.records import Role, User
 
@@ -23,6 +23,8 @@ CHANGED = "Your password is changed. You are signed out everywhere else."
 CHOSEN = "Your choice is saved. The leaderboards follow it at once."
 LEFT = "You have left the class. What you have handed in is still yours."
 RENAMED = "Your name is changed. Sign in with the new one from now on."
+SIGNED_OUT = "Signed out everywhere", "You are signed out on every device. What you have handed in is still yours."
+DELETED = "Your account is deleted", "With your name, your drafts, and all that you have handed in. You are signed out."
 LINK, NO_LINK = "Link for a new password", "No link"
 NOBODY = "There is no such student."
 
@@ -63,6 +65,10 @@ class OwnAccountForms:
         board: Field = "",
     ) -> Response:
         """Change name, password or the place on boards, leave the class, sign out, delete oneself, or say why not."""
+        typed = {"password": password, "new": new, "name": name, "board": board}
+        return await self.hashing.answered(request, partial(self._change, request, act, **typed))
+
+    def _change(self, request: Request, act: str, *, password: str, new: str, name: str, board: str) -> Response | Slow:
         user = self._member(request)
         if user is None:
             return RedirectResponse(TO_SIGN_IN, status_code=303)
@@ -76,7 +82,7 @@ class OwnAccountForms:
         }
         if act not in ways:
             return self._page(user, 422)
-        return await self._slowly(request, f"person {user.id}", ways[act], partial(self._page, user, act=act))
+        return self._slow(request, f"person {user.id}", ways[act], partial(self._page, user, act=act))
 
     def show_reset(self, request: Request, token: str = "") -> Response:
         """Show the form for a new password, or that the link is worth nothing."""
@@ -88,6 +94,9 @@ class OwnAccountForms:
 
     async def reset(self, request: Request, token: Field, password: Field) -> Response:
         """Set a new password by a link, and begin a session."""
+        return await self.hashing.answered(request, partial(self._begin_reset, request, token, password))
+
+    def _begin_reset(self, request: Request, token: str, password: str) -> Response | Slow:
         try:
             owner = self.identity.service.own_account.owner_of(token)
         except NotAllowed as refusal:
@@ -96,7 +105,7 @@ class OwnAccountForms:
         def show(status: int, error: str) -> Response:
             return self._reset_page(request, status, error=error, name=shown_name(owner), token=token)
 
-        return await self._slowly(request, f"person {owner.id}", partial(self._reset, token, password), show)
+        return self._slow(request, f"person {owner.id}", partial(self._reset, token, password), show)
 
     def link(self, request: Request, student: Field = "") -> Response:
         """Show an instructor a link with which a student sets a new password."""
@@ -143,11 +152,11 @@ class OwnAccountForms:
 
     def _sign_out_everywhere(self, user: User) -> Response:
         self.identity.service.own_account.sign_out_everywhere(user)
-        return self._gone()
+        return self._gone(*SIGNED_OUT)
 
     def _delete(self, request: Request, user: User, password: str) -> Response:
         self.identity.service.own_account.delete(user, password, address_of(request))
-        response = self._gone()
+        response = self._gone(*DELETED)
         response.headers["Clear-Site-Data"] = '"storage"'  # the drafts that the browser keeps
         return response
 
@@ -157,25 +166,24 @@ class OwnAccountForms:
         self.identity.set(response, session, self.session_seconds)
         return response
 
-    def _gone(self) -> Response:
-        response = RedirectResponse("/", status_code=303)
+    def _gone(self, title: str, done: str) -> Response:
+        response = plain.page("gone.html", lists.header_view(None, title, here=""), title=title, done=done)
         self.identity.clear(response)
         return response
 
-    async def _slowly(
+    def _slow(
         self, request: Request, key: str, do: Callable[[], Response], show: Callable[[int, str], Response]
-    ) -> Response:
+    ) -> Slow:
+        def done() -> Response:
+            try:
+                return do()
+            except NotAllowed as refusal:
+                return show(403, str(refusal))
+            except GraderFault as fault:
+                return show(503, SORRY.format(incident=record(LOG, "an account could not be changed", fault)))
+
         guest = Guest(f"{key} at {network_of(address_of(request))}", True, EACH_PERSON)
-        try:
-            return await self.hashing.run(guest, do, request.is_disconnected)
-        except NotAllowed as refusal:
-            return show(403, str(refusal))
-        except GraderFault as fault:
-            return show(503, SORRY.format(incident=record(LOG, "an account could not be changed", fault)))
-        except Gone:
-            return Response(status_code=503)  # nobody reads it
-        except Busy:
-            return show(503, BUSY)
+        return Slow(guest, done, partial(show, 503, BUSY))
 
     def _page(self, user: User, status: int = 200, error: str = "", *, act: str = "", done: str = "") -> Response:
         shown = {

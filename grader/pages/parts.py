@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from grader.errors import record
+from grader.pages.refusal import MET, STORE_FAULTS
 
 LOG = logging.getLogger(__name__)
 BROKEN = (
@@ -65,9 +66,12 @@ def _told(do: Callable[..., Any], name: str) -> Callable[..., Any]:
     def answer(*given: Any) -> Any:
         try:
             return do(*given)
-        except gr.Error:
-            raise
         except Exception as fault:
+            cause = fault.__cause__ if isinstance(fault, gr.Error) else fault
+            if isinstance(cause, STORE_FAULTS) and (met := MET.get()) is not None:
+                met.append(cause)
+            if isinstance(fault, gr.Error):
+                raise
             incident = record(LOG, f"the event {name} broke", fault)
             raise gr.Error(BROKEN.format(incident), print_exception=False) from fault
 

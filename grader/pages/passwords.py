@@ -17,6 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from anyio import to_thread
+from fastapi import Request
+from fastapi.responses import Response
+
+from grader.pages.refusal import RETRY_SECONDS
+from grader.pages.request_limits import RequestLimiter
+from grader.service.limits import household
+
 NICENESS = 5  # as grading has
 MOST = 1024  # waiting in each part
 EACH = 400  # strangers of one address: a class of 300 that signs in at once is through in some 15 seconds
@@ -48,6 +56,15 @@ class Guest:
     key: str = field(repr=False)
     known: bool = False
     each: int = EACH
+
+
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """An answer that takes a hash: who waits for it, what makes it, and what they get where too many wait already."""
+
+    guest: Guest
+    do: Callable[[], Response]
+    busy: Callable[[], Response]
 
 
 @dataclass(slots=True)
@@ -102,9 +119,29 @@ class Passwords:
         """Let `most` wait at once in each part."""
         self._thread = ThreadPoolExecutor(1, "passwords", initializer=_step_back)
         self._most = most
+        self._limiter = RequestLimiter()
         self._parts = {True: WaitingPart(), False: WaitingPart()}  # by whether they are known
         self._busy = False
         self._turn = True  # which part is next
+
+    async def answered(self, request: Request, begin: Callable[[], Response | Slow]) -> Response:
+        """Return what `begin` returns, or what is slow of it once it is its turn.
+
+        All of it asks the store, so none of it runs on the loop; `begin` takes turns by address, for the threads' sake.
+        """
+        address = request.client.host if request.client else ""
+        async with self._limiter.turn(household(address)):
+            begun = await to_thread.run_sync(begin)
+        if isinstance(begun, Response):
+            return begun
+        try:
+            return await self.run(begun.guest, begun.do, request.is_disconnected)
+        except Gone:
+            return Response(status_code=503)  # nobody reads it
+        except Busy:
+            response = await to_thread.run_sync(begun.busy)
+            response.headers["Retry-After"] = RETRY_SECONDS
+            return response
 
     async def run(self, guest: Guest, do: Callable[[], Result], gone: Callable[[], Awaitable[bool]]) -> Result:
         """Return what `do` returns, once it is its turn.

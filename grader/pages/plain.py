@@ -32,8 +32,17 @@ def page(name: str, header: Header, status: int = 200, /, **shown: object) -> HT
 
 def missing() -> str:
     """Return the page for an address that leads nowhere, to whomever: it costs no look into the store."""
+    return _template("missing.html").render(header=_header("Not found"))
+
+
+def away(text: str) -> str:
+    """Return the page that says why nothing can be shown, without a look into the store."""
+    return _template("away.html").render(header=_header("Please try again"), text=text)
+
+
+def _header(title: str) -> Header:
     links: View = [{"text": one.title, "href": one.path} for one in PAGES]
-    return _template("missing.html").render(header={"title": "Not found · Attention Gym", "links": links, "open": True})
+    return {"title": f"{title} · Attention Gym", "links": links, "open": True}
 
 
 @cache  # compiling it takes 10 ms, in which nobody else is answered

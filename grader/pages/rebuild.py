@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers
@@ -17,8 +16,9 @@ from starlette.types import Scope
 
 from grader.pages.refusal import Refusal
 from grader.pages.routes import Body, Route
+from grader.service.limits import plain_address
 
-LONGEST_QUERY = 8192  # bytes
+LONGEST_QUERY, MOST_ASKED = 8192, 50  # bytes and fields
 MOST_FIELDS = 20  # of a form
 NOTHING = "?"  # the name of nobody and of no thing
 COOKIE = re.compile(r"[A-Za-z0-9_.-]{1,200}")  # a token or a mark of ours
@@ -73,23 +73,29 @@ def query_of(raw: bytes, fields: Mapping[str, int]) -> bytes:
     Raises:
         Refusal: it is too long.
     """
-    if len(raw) > LONGEST_QUERY:
-        raise Refusal(414, f"That address is too long; its query has {LONGEST_QUERY} bytes at most.")
+    if _is_too_long(raw):
+        raise Refusal(
+            414, f"That address is too long; its query has {LONGEST_QUERY} bytes and {MOST_ASKED} fields at most."
+        )
     return urlencode(asked_of(raw, fields)).encode()
 
 
 def asked_of(raw: bytes, fields: Mapping[str, int]) -> dict[str, str]:
-    """Return the values of `fields` in a query.
+    """Return the values of `fields` in a query, none of one that is too long.
 
     One that is too long, cannot be printed, or has another value beside it becomes `NOTHING`: left out, it would
     lead to what is shown to whoever asks for nothing, and of two values nobody knows which was meant.
     """
     found: dict[str, str] = {}
-    for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
+    for name, value in [] if _is_too_long(raw) else parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
         if name in fields:
             plain = len(value) <= fields[name] and value.isprintable() and found.get(name, value) == value
             found[name] = value if plain else NOTHING
     return found
+
+
+def _is_too_long(raw: bytes) -> bool:
+    return len(raw) > LONGEST_QUERY or raw.count(b"&") >= MOST_ASKED
 
 
 def form_of(body: bytes, fields: Mapping[str, int]) -> bytes:
@@ -119,7 +125,4 @@ def well_formed(text: str) -> str:
 def client_of(scope: Scope) -> tuple[str, int]:
     """Return the address; one that a proxy has passed on may be anything."""
     host, port = scope.get("client") or ("", 0)
-    try:
-        return str(ip_address(host)), port
-    except ValueError:
-        return "", port
+    return plain_address(host), port

@@ -65,6 +65,10 @@ def report_view(
         return _EMPTY
     return {
         "empty": False,
+        "edited": _about(
+            number_of_attempt, "The code in the editor is different; press Run checks to have it checked."
+        ),
+        "checked": _about(number_of_attempt, "The code in the editor is being checked."),
         **_verdict(report, number_of_attempt, best),
         "bars": [_bar(NAMES[dimension], points) for dimension, points in sorted_points(report)],
         "reason": "" if _stopped(report) else sentence(clean(report.reason)),
@@ -87,6 +91,12 @@ def report_view(
     }
 
 
+def _about(number_of_attempt: int, editor: str) -> str:
+    """Return what to say where the editor holds other code than the report is about, with what becomes of that."""
+    what = f"attempt {number_of_attempt}" if number_of_attempt else "code that was not counted"
+    return f"This report is about {what}. {editor}"
+
+
 def _verdict(report: Report, number_of_attempt: int, best: float | None) -> dict[str, View]:
     return {
         "score": number(report.score),
@@ -100,7 +110,7 @@ def _verdict(report: Report, number_of_attempt: int, best: float | None) -> dict
 
 def clues(report: Report) -> View:
     """Return where the code reaches for something ready-made, and what that is about; None for nowhere."""
-    forbidden = [clue for clue in report.clues if clue.sight is not Sight.UNUSUAL]
+    forbidden = [clue for clue in report.clues if clue.sight in (Sight.TRAPPED, Sight.READ)]
     lines = [sentence(clean(clue.text, 600)) for clue in report.clues]
     title = "A step that this exercise asks you to write" if forbidden else "Seen in your code"
     return {"title": title, "text": WHY if forbidden else "", "lines": lines} if lines else None

@@ -42,6 +42,7 @@ class Route:
         body: what a POST brings along.
         form: the fields of a form that are passed on, and how many characters each has at most.
         static: whether it is the same for everybody, and costs nothing to send.
+        waits: whether it may stand in a queue of its own, for a try or a hash, and takes no thread meanwhile.
         bearer: whether a token that the request shows in `Authorization` is passed on.
     """
 
@@ -50,12 +51,13 @@ class Route:
     body: Body = Body.NONE
     form: Mapping[str, int] = field(default_factory=dict)
     static: bool = False
+    waits: bool = False
     bearer: bool = False
 
 
 def _form(*names: str) -> Route:
     fields = dict.fromkeys(names, LONGEST_FIELD)
-    return Route(("GET", "HEAD", "POST"), {"next": 500}, Body.FORM, fields)
+    return Route(("GET", "HEAD", "POST"), {"next": 500}, Body.FORM, fields, waits=True)
 
 
 PLAIN = Route()
@@ -71,10 +73,14 @@ OWN = {
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
-    "/try": Route(("POST",), EXERCISE, Body.TEXT),
+    "/try": Route(("POST",), EXERCISE, Body.TEXT, waits=True),
     "/account": _form("act", "password", "new", "name", "board"),
     "/reset": Route(
-        ("GET", "HEAD", "POST"), {"token": 200}, Body.FORM, dict.fromkeys(("token", "password"), LONGEST_FIELD)
+        ("GET", "HEAD", "POST"),
+        {"token": 200},
+        Body.FORM,
+        dict.fromkeys(("token", "password"), LONGEST_FIELD),
+        waits=True,
     ),
     "/teach/reset": Route(("POST",), body=Body.FORM, form={"student": 20}),
     "/teach/class": Route(("GET", "HEAD", "POST"), {"find": 64}, Body.FORM, {"sure": 10}),
@@ -84,7 +90,7 @@ OWN = {
     "/join": _form("class_code"),
     "/visit": Route(("POST",), body=Body.FORM),
     "/sign-out": Route(("POST",), body=Body.FORM),
-    "/health": PLAIN,
+    "/health": FILE,
     "/ready": PLAIN,
     METRICS: Route(bearer=True),
     "/favicon.ico": FILE,
@@ -123,6 +129,11 @@ def split(path: str) -> tuple[str, str]:
     """Return the mount and the name of the event that a path leads to; no name where it leads to none."""
     found = EVENT.fullmatch(path)
     return (found[1] or "", found[2]) if found else ("", "")
+
+
+def is_stream(path: str) -> bool:
+    """Return whether the answer at a path goes on until a submission is graded."""
+    return RUN.fullmatch(path) is not None
 
 
 def is_static(path: str) -> bool:

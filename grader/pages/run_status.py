@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grader.box.run import STARVED_FACTOR
+from grader.exercise.spec import LimitsSpec
 from grader.judge.report import Report, Status, Verdict
 from grader.pages.render import title
 from grader.pages.wording import View, clean, count, number
@@ -42,6 +44,12 @@ def away_view() -> View:
     return _panel("queued", text, busy=True, look=True)
 
 
+def unreachable_view() -> View:
+    """Return the panel while the server of a run cannot be reached; the run is followed again once it can."""
+    text = "The server cannot be reached. It has your code, and the result is shown here when the server is back."
+    return _panel("queued", text, busy=True, look=True)
+
+
 def other_view() -> View:
     """Return the panel for code that was not taken, as another one of theirs is on its way, which is shown instead."""
     text = (
@@ -71,22 +79,17 @@ def not_taken_view(incident: str) -> View:
 
 
 def opened_view(number: int) -> dict[str, View]:
-    """Return the panel for an earlier attempt that was opened again; 0 for one that was not counted.
-
-    `edited` takes the place of the text where the editor holds other code than that attempt.
-    """
-    what = f"This is attempt {number} again" if number else "This is code that was not counted"
-    report = f"attempt {number}" if number else "code that was not counted"
-    edited = f"The report below is about {report}. The code above differs from it; press Run checks to have it checked."
-    return {**_panel("idle", f"{what}. Change it and press Run checks."), "edited": edited}
+    """Return the panel for an earlier attempt that was opened again; 0 for one that was not counted."""
+    what = f"attempt {number} again" if number else "the report on code that was not counted"
+    return _panel("idle", f"Below is {what}. Change the code and press Run checks.")
 
 
-def watch_view(watch: Watch) -> View:
-    """Return the panel for a submission on its way or at its end."""
+def watch_view(watch: Watch, limits: LimitsSpec | None = None) -> View:
+    """Return the panel for a submission on its way or at its end, with how long a run may take at most."""
     if watch.state is State.QUEUED:
         return _waiting(watch)
     if watch.state is State.RUNNING:
-        return _running(watch)
+        return _running(watch, limits)
     if watch.state is State.CANCELLED:
         return _panel("cancelled", "Cancelled. Nothing was counted.")
     if watch.report is None:
@@ -108,9 +111,10 @@ def _eta(seconds: int | None) -> str:
     return f", about {seconds} s" if seconds < 100 else f", about {round(seconds / 60)} min"
 
 
-def _running(watch: Watch) -> View:
+def _running(watch: Watch, limits: LimitsSpec | None) -> View:
     step = clean(watch.step, 120)
-    detail = f"{watch.done} of {count(watch.total, 'call')} of your code done" if watch.total else ""
+    done = f"{watch.done} of {count(watch.total, 'call')} of your code done" if watch.total else ""
+    detail = ". ".join(filter(None, (done, _longest(limits) if limits else "")))
     share = 100 * watch.done / watch.total if watch.total else 0
     text = f"Checking: {step}" if step else "Starting your code"
     return _panel(
@@ -123,6 +127,12 @@ def _running(watch: Watch) -> View:
         curve=watch.curve,
         said="",
     )
+
+
+def _longest(limits: LimitsSpec) -> str:
+    longest = STARVED_FACTOR * limits.wall_seconds
+    own = f"It is stopped after {limits.cpu_seconds:g} s of processor time, or {limits.wall_seconds:g} s in all"
+    return f"{own}; that may last {longest:g} s on a busy machine."
 
 
 def _finished(watch: Watch, report: Report) -> View:

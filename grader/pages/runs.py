@@ -16,8 +16,9 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 
 from grader.errors import GraderFault, NotAllowed, logged_for, record
 from grader.pages import run_status
+from grader.pages.accounts import address_of, network_of
 from grader.pages.exercise_handlers import ExerciseHandlers, Part
-from grader.pages.request_limits import StreamLimiter
+from grader.pages.request_limits import RequestLimiter, StreamLimiter
 from grader.pages.wording import pack
 from grader.service import Service
 from grader.store.records import SubmissionId, User, Watch
@@ -39,6 +40,7 @@ class Runs:
 
     handlers: ExerciseHandlers
     seats: StreamLimiter = field(default_factory=StreamLimiter)
+    turns: RequestLimiter = field(default_factory=RequestLimiter)
 
     @property
     def service(self) -> Service:
@@ -60,7 +62,9 @@ class Runs:
 
     async def _parts(self, request: Request, id: SubmissionId) -> AsyncIterator[Part]:
         try:
-            begun = await asyncio.to_thread(self._begun, request, id)
+            # The request's own turn ended as its answer began.
+            async with self.turns.turn(network_of(address_of(request))):
+                begun = await asyncio.to_thread(self._begun, request, id)
             if begun is None:
                 yield "panel", run_status.guest_view()
                 return
@@ -77,7 +81,8 @@ class Runs:
 
     async def _told(self, user: User, watching: AsyncIterator[Watch]) -> AsyncIterator[Part]:
         async for watch in watching:
-            yield "panel", run_status.watch_view(watch)
+            exercise = self.service.catalog.get(watch.exercise)
+            yield "panel", run_status.watch_view(watch, exercise.spec.limits if exercise else None)
             if watch.state.final:  # twice where a cause is searched for: before, and after
                 for part in await asyncio.to_thread(self._ending, user, watch):
                     yield part

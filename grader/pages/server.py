@@ -1,4 +1,4 @@
-"""Serves the pages: what `app.py` and `python -m grader serve` call."""
+"""Serves the pages: what `app.py` and `attention-gym serve` call."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TextIO
 
 from grader import stopping
 from grader.bootstrap import start
+from grader.installation import keep_temporary_files
 from grader.log import set_up_log
 from grader.pages.gradio_import import import_gradio
 from grader.pages.listening import bound, descriptors, listen
@@ -21,7 +22,6 @@ from grader.settings import Settings, lost_at_a_restart
 
 SWITCH_SECONDS = 0.0005
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))  # there a terminal, too, is written to a log
-SHORT_CODE = 12  # characters; below that, words that go together can be guessed
 LOG = logging.getLogger(__name__)
 NOT_STARTED = 3  # the exit status that uvicorn's own command has
 
@@ -40,6 +40,7 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     set_up_log(settings.log_format)
     gc.disable()  # nothing that is imported is garbage, and looking for some takes a third of the time
     files, listening = descriptors(), bound(settings.host, settings.port)
+    temporary = keep_temporary_files(settings)
     starting = start(settings, grading=grading)
     # Here and not above: what the pages bring takes seconds, in which the grading processes warm up.
     import_gradio()
@@ -47,7 +48,9 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     from grader.pages.application import create_app
 
     service = starting.service()
-    server = web.server(create_app(service, settings), settings, files)
+    server = web.Server(
+        web.configured(create_app(service, settings), settings, files), service.drain, temporary.cleanup
+    )
     # Looking through the million objects of Gradio for garbage would stop the pages for half a second.
     gc.collect()
     gc.freeze()
@@ -66,27 +69,25 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
 
 def _announce(service: Service, settings: Settings) -> None:
     with suppress(BrokenPipeError):  # nobody reads; the pages are served all the same
-        print(f"Attention Gym is at http://{settings.host}:{settings.port}, in a {service.box_name}.")
+        print(f"Attention Gym is at {address_of(settings)}, in a {service.box_name}.")
         print(about_the_code(service.class_code, shown=is_seen_by_a_person(sys.stdout)), flush=True)
-    for warning in filter(None, (weakness_of(service.class_code), lost_at_a_restart(settings))):
+    if warning := lost_at_a_restart(settings):
         LOG.warning(warning)
 
 
 def about_the_code(code: str, *, shown: bool) -> str:
     """Return what a start says of the class code."""
     if not shown:
-        return "`python -m grader class-code` shows the class code for registering."
+        return "`attention-gym class-code` shows the class code for registering."
     return f"The class code for registering is {code}. Stop with Ctrl+C."
 
 
-def weakness_of(code: str) -> str:
-    """Return what is to be said against a class code, empty where nothing is."""
-    if len(code) >= SHORT_CODE:
-        return ""
-    return (
-        f"the class code has {len(code)} characters; expected: {SHORT_CODE} or more, unless they were drawn by chance, "
-        "since wrong codes are not slowed down. Without a code in the settings one is drawn"
-    )
+def address_of(settings: Settings) -> str:
+    """Return the address to type into a browser on this machine."""
+    if settings.host in ("0.0.0.0", "::"):  # all addresses of this machine, so none that every browser opens
+        return f"http://localhost:{settings.port}"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
 
 
 def is_seen_by_a_person(out: TextIO | None, containers: Iterable[Path] = CONTAINERS) -> bool:

@@ -21,7 +21,7 @@ def solutions_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, floa
     """Return the ways to write an exercise, and the next one; None for whoever has not got full marks on it."""
     if best.get(exercise.id, 0.0) < FULL:
         return None
-    coming = next(catalogue.coming(catalog, best), None)
+    coming = catalogue.following(catalog, exercise.id, best)
     return {
         "ways": [{"title": title, "code": code} for title, code in _ways(exercise)],
         "next": {"text": catalogue.numbered(catalog, coming.id), "href": catalogue.address(coming.id)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import APIRouter, Request
@@ -14,7 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from grader.errors import GraderFault, NotAllowed
 from grader.jobs.tryouts import TryoutRequest
+from grader.pages.accounts import address_of, network_of
+from grader.pages.envelope import parse
 from grader.pages.identity import Identity
+from grader.pages.refusal import Refusal
+from grader.pages.request_limits import RequestLimiter
 
 LOG = logging.getLogger(__name__)
 PATIENCE_SECONDS = 25.0  # a few may be before it, and each may take seconds
@@ -47,22 +51,25 @@ class TryoutHandler:
     """Answers with what came of it, or with an `error` in words; the status is 503 where it is a fault of ours."""
 
     identity: Identity
+    turns: RequestLimiter = field(default_factory=RequestLimiter)
 
     async def run(self, request: Request) -> Response:
         """Run the answer in the body on an example of the exercise `ex`."""
         try:
-            asked = _Asked.model_validate_json(await request.body())
-        except ValidationError:
+            asked = _Asked.model_validate(parse(await request.body()))
+        except (Refusal, ValidationError):
             return _refusal("This is no request that the page makes. Reload it.", 400)
         try:
-            future = await asyncio.to_thread(self._begun, request, asked)
+            async with self.turns.turn(network_of(address_of(request))):  # for the threads' sake
+                future = await asyncio.to_thread(self._begun, request, asked)
             body = await asyncio.wait_for(asyncio.wrap_future(future), PATIENCE_SECONDS)
         except NotAllowed as refusal:
             return _refusal(str(refusal), 200)
         except TimeoutError:
             return _refusal(TOO_LONG, 503)
         except GraderFault as fault:
-            LOG.warning("a tryout broke: %s", fault)
+            if not fault.incident:  # else it is in the log already
+                LOG.warning("a tryout broke: %s", fault)
             return _refusal(SORRY, 503)
         return Response(body, media_type="application/json")
 

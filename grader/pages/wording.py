@@ -13,6 +13,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from grader.checks.shortening import cut
+
 View: TypeAlias = "str | int | float | bool | Sequence[View] | Mapping[str, View] | None"
 
 _COMPACT = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
@@ -29,14 +31,14 @@ _HEAP = re.compile(f"({_MARK}{{4}}){_MARK}+")
 
 
 def clean(text: str, limit: int = 4000) -> str:
-    """Return `text` without characters that hide or reorder it, cut after `limit` characters.
+    """Return `text` without characters that hide or reorder it, cut to `limit` characters.
 
     Args:
         text: what a stranger wrote.
-        limit: in characters; what is longer ends in an ellipsis.
+        limit: in characters; what is longer ends after a sentence or a word, with an ellipsis.
     """
     plain = _HEAP.sub("\\1\ufffd", _UNSAFE.sub("\ufffd", text.replace("\r\n", "\n")))
-    return plain if len(plain) <= limit else plain[:limit] + "…"
+    return cut(plain, limit)
 
 
 def pack(view: View) -> str:

@@ -7,16 +7,11 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
+from grader import search_path
 from grader.errors import SandboxUnavailable
 from grader.sandbox import cgroup, tiers
 
-_ROOT = Path(__file__).resolve().parents[2]
-_ENTRY = (
-    "import sys, json; sys.path.insert(0, {root!r}); from grader.sandbox.probes import probe_all;"
-    " print(json.dumps(probe_all()))"
-)
 _SECONDS = 10.0
 
 _NAMESPACES = "the right to make namespaces, which containers usually withhold and Ubuntu's AppArmor makes worthless"
@@ -135,7 +130,7 @@ def require_floor(found: MachineReport | None = None, *, allow_one_wall: bool = 
     missing = next(wall for wall in found.walls if not wall.bites)
     raise SandboxUnavailable(
         f"no sandbox on this machine: the wall `{missing.name}` does not hold ({missing.detail});"
-        f" it needs {missing.remedy}. `python -m grader doctor` shows every wall."
+        f" it needs {missing.remedy}. `attention-gym doctor` shows every wall."
     )
 
 
@@ -147,7 +142,7 @@ def _tier(holding: set[str]) -> str:
 
 def _begin() -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT))],
+        search_path.isolated("grader.sandbox.probes", "tell_all"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

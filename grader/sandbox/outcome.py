@@ -66,7 +66,7 @@ def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
     if facts.spent:
         return Ending.TIMEOUT, _long(limits)
     if facts.late:
-        return Ending.TIMEOUT, f"more than {limits.wall_seconds:g} s"
+        return Ending.TIMEOUT, f"more than {limits.wall_seconds:g} s in all"
     return _early(facts, limits)
 
 

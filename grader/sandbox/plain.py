@@ -15,10 +15,9 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
-from grader import stopping
+from grader import search_path, stopping
 from grader.box.cancel import CancelToken
 from grader.box.codec import encode_job
 from grader.box.drivers import carried
@@ -32,8 +31,6 @@ from grader.sandbox import interior, outcome
 from grader.sandbox.no_compiler import skip_compilation
 
 READY = b"\n"
-_ROOT = Path(__file__).resolve().parents[2]
-_ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.plain import be_the_child; be_the_child()"
 _START_SECONDS = 120.0  # torch's first import from a cold disk
 _DYING_SECONDS = 1.0
 _CHUNK = 1 << 16
@@ -63,7 +60,7 @@ class PlainBox:
         """
         cancel = cancel or CancelToken()
         process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT))],
+            search_path.isolated("grader.sandbox.plain", "be_the_child"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

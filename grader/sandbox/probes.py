@@ -6,6 +6,7 @@ Run as a small program of its own by `doctor`, because a fork of a threaded proc
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import resource
 import socket
@@ -152,6 +153,11 @@ PROBES: Mapping[str, Callable[[], None]] = {
 def probe_all() -> dict[str, str]:
     """Run every probe in a child of its own; give what went wrong with each, nothing where it bites."""
     return {name: _in_a_child(probe) for name, probe in PROBES.items()}
+
+
+def tell_all() -> None:
+    """Print what `probe_all` gives, as one object of JSON."""
+    sys.stdout.write(json.dumps(probe_all()))
 
 
 def _in_a_child(probe: Callable[[], None]) -> str:

@@ -13,7 +13,7 @@ from grader.box.cancel import CancelToken
 from grader.box.observations import CallSeen, Observations
 from grader.box.places import without_places
 from grader.box.plan import Plan
-from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.run import STARVED_FACTOR, Ending, Limits, Progress, Run
 from grader.box.wire import FrameReader
 from grader.errors import BadAnswer
 from grader.sandbox import outcome
@@ -28,7 +28,6 @@ _WORTH_WAITING = 0.01  # seconds
 # whoever wakes for each of them takes the interpreter and the core fifty times from whoever else works.
 _BREATH, _LAST_BREATH = 0.005, 0.001
 _NEARLY_ALL = 0.8  # of the events that a plan can have
-_STARVED_FACTOR = 3.0  # no machine is so busy that a run may take longer than this many times its wall limit
 
 
 class RunMonitor:
@@ -152,7 +151,7 @@ class RunMonitor:
 
     def _starved(self, child: ProcessHandle) -> bool:
         """Extend the deadline by the time in which other programs had the cores: that is our load, not their code."""
-        allowed = min(child.seconds_without_core(), (_STARVED_FACTOR - 1) * self._limits.wall_seconds)
+        allowed = min(child.seconds_without_core(), (STARVED_FACTOR - 1) * self._limits.wall_seconds)
         missing = allowed - self._granted
         if missing < _WORTH_WAITING:
             return False

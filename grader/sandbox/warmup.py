@@ -5,7 +5,9 @@ Whatever is not imported here ends in a clean ModuleNotFoundError inside a run.
 
 from __future__ import annotations
 
+import gc
 import importlib
+import linecache
 import random
 import sys
 
@@ -14,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from grader.box import child, traps
+from grader.box import child, held, traps
 from grader.sandbox import gaps
 from grader.sandbox.denied import replace_denied
 from grader.sandbox.no_compiler import replace_unused, skip_compilation
@@ -59,8 +61,12 @@ def warm_up(*, brief: bool = False) -> None:
     # Python keeps what it has looked up in classes. What it kept during imports is in the way of what a run looks up:
     # each name that a child throws out is a page to copy, for its count of references.
     sys._clear_type_cache()
+    held.hold()
+    gc.freeze()  # as a child does: the measuring of memory looks at what was made since, and here that is all of torch
     rehearse(times=1 if brief else 12)  # bytecode is rewritten from the eighth time on
     child.ours()
+    linecache.cache.clear()  # the source of what is trapped; a child can open no file, so Python would forget it there
+    gaps.blank_freed()
     gaps.fill()
 
 
@@ -104,7 +110,7 @@ def _transform() -> None:
 
 
 def _raise_and_format() -> None:
-    """Format an exception once: it imports, and reads the source files that later tracebacks name."""
+    """Format an exception once: it imports what that takes."""
     import traceback
 
     try:

@@ -6,19 +6,17 @@ import contextlib
 import json
 import socket
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Self
 
+from grader import search_path
 from grader.box.run import Limits
 from grader.errors import GraderFault
 from grader.sandbox import cgroup
 from grader.sandbox.child_handle import ChildHandle
 from grader.sandbox.process_handle import MESSAGE_BYTES, REPLY_SECONDS, ZygoteLost
 
-_ROOT = Path(__file__).resolve().parents[2]
-_ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.zygote import main; main({arguments})"
 _START_SECONDS = 60.0
 _GONE_SECONDS = 1.0
 _NOWHERE = "/nonexistent"  # the usual name of a home that there is not: nothing is read or written there
@@ -41,9 +39,8 @@ class ZygoteHandle:
         joins = [] if self._group is None else [self._group.file]
         with inner:
             arguments = f"{inner.fileno()}, {(*joins, -1)[0]}, brief={brief}"
-            entry = _ENTRY.format(root=str(_ROOT), arguments=arguments)
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-c", entry],
+                search_path.isolated("grader.sandbox.zygote", "main", arguments),
                 env=_environment(),
                 cwd="/",
                 pass_fds=[inner.fileno(), *joins],

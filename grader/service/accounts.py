@@ -25,7 +25,7 @@ from grader.store.records import Role, User, UserId
 CACHE_SECONDS = 5.0  # on SQLite; where several processes serve pages, the next request of a click may reach another one
 CACHE_SIZE = 4096
 VISITOR_SECONDS = 30 * 24 * 3600.0
-FORGOTTEN_AT_ONCE = 20  # visitors; a new one waits for it
+LOOKED_AT_AT_ONCE, FORGOTTEN_AT_ONCE = 500, 20  # people and visitors; a new visitor waits for it
 HASHES_AT_ONCE = 1  # each takes a core; the pages have the other one
 # Argon2id as OWASP's cheat sheet has it, with one pass more: 30 ms. What is usual, 64 MiB, takes 200 ms, and 300 people
 # who sign in beside a busy grading would wait for five minutes. One lane: four would take both cores from the pages.
@@ -65,6 +65,7 @@ class Accounts:
         self._sign_ins = SignIns(self._marks, limiters(database, clock))
         self._arrivals = SignupLimits(limiters(database, clock))
         self._taken = TakenNames()
+        self._looked_at = 0  # the id up to which it is known which visitors to forget
         self._cache: dict[str, tuple[Visit | None, float]] = {}
         self._decoy = self._hash(secrets.token_hex(16))
 
@@ -83,7 +84,9 @@ class Accounts:
             key = f"\nvisitor {secrets.token_hex(12)}"
             user = accounts.add(session, "", Role.LEARNER, key=key, password="", now=now)
             accounts.open_session(session, user.id, digest=digest(token), now=now, expires=now + VISITOR_SECONDS)
-            accounts.forget_visitors(session, most=FORGOTTEN_AT_ONCE)
+            self._looked_at = accounts.forget_visitors(
+                session, self._looked_at, looked_at=LOOKED_AT_AT_ONCE, most=FORGOTTEN_AT_ONCE
+            )
         return token
 
     def register(

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from ipaddress import ip_address, ip_network
 from typing import Protocol
 
-from grader.errors import NotAllowed
-from grader.store.tokens import FULL, Spent
+from grader.jobs import shares
+from grader.store.records import Role, User
+from grader.store.tokens import FULL, Rate, Spent
 
-CROWD = 10_000  # keys; more, and the full buckets are thrown away
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """What a bucket holds, and how many seconds one token more takes."""
-
-    burst: int
-    refill: float
-
-    def missing(self, spent: Spent, now: float) -> float:
-        """Return how many tokens are missing now; a clock that is set back must not add to them."""
-        return max(0.0, spent.missing - max(0.0, now - spent.since) / self.refill)
-
-    def wait(self, spent: Spent, now: float, amount: float = 1.0) -> float:
-        """Return the seconds until so many tokens can be taken; more than a bucket holds are taken from a full one."""
-        return max(0.0, self.missing(spent, now) - max(self.burst - amount, 0.0)) * self.refill
+CROWD = 10_000  # keys; more, and the full buckets are thrown away, the next time once there are twice as many as remain
 
 
 class Limiter(Protocol):
@@ -46,6 +29,10 @@ class Limiter(Protocol):
         """Give a token back."""
         ...
 
+    def charge(self, key: str, amount: float) -> None:
+        """Take tokens, also those that are not there: what something has cost shows only afterwards."""
+        ...
+
 
 MakeLimiter = Callable[[str, int, float], Limiter]  # by the name of what is counted, the burst and the refill
 
@@ -59,6 +46,7 @@ class Buckets:
         self._clock = clock
         self._lock = threading.Lock()
         self._spent: dict[str, Spent] = {}
+        self._crowd = CROWD
 
     def take(self, key: str, amount: float = 1.0) -> float:
         """Take tokens; return 0, or, if there are too few, the seconds until there are enough.
@@ -69,7 +57,7 @@ class Buckets:
             before, now = self._spent.get(key, FULL), self._clock()
             if (wait := self._rate.wait(before, now, amount)) == 0:
                 self._forget_full(now)
-                self._spent[key] = Spent(self._rate.missing(before, now) + amount, now)
+                self._spent[key] = self._rate.without(before, now, amount)
             return wait
 
     def wait(self, key: str) -> float:
@@ -77,15 +65,26 @@ class Buckets:
         with self._lock:
             return self._rate.wait(self._spent.get(key, FULL), self._clock())
 
+    def missing(self, key: str) -> float:
+        """Return how many tokens are missing now."""
+        with self._lock:
+            return self._rate.missing(self._spent.get(key, FULL), self._clock())
+
     def give(self, key: str) -> None:
         """Give a token back."""
+        self.charge(key, -1.0)
+
+    def charge(self, key: str, amount: float) -> None:
+        """Take tokens, also those that are not there: what something has cost shows only afterwards."""
         with self._lock:
             before, now = self._spent.get(key, FULL), self._clock()
-            self._spent[key] = Spent(max(0.0, self._rate.missing(before, now) - 1), now)
+            self._forget_full(now)
+            self._spent[key] = self._rate.without(before, now, amount)
 
     def _forget_full(self, now: float) -> None:
-        if len(self._spent) > CROWD:
+        if len(self._spent) > self._crowd:
             self._spent = {key: one for key, one in self._spent.items() if self._rate.missing(one, now) > 0}
+            self._crowd = max(CROWD, 2 * len(self._spent))
 
 
 def in_memory(clock: Callable[[], float]) -> MakeLimiter:
@@ -93,60 +92,30 @@ def in_memory(clock: Callable[[], float]) -> MakeLimiter:
     return lambda _name, burst, refill: Buckets(burst, refill, clock=clock)
 
 
+def plain_address(text: str) -> str:
+    """Return an address in the one form in which it is counted; nothing for what is none.
+
+    A socket that takes both kinds of addresses shows those of the older kind within the newer one.
+    """
+    try:
+        parsed = ip_address(text.partition("%")[0])
+    except ValueError:
+        return ""
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)
+
+
 def household(address: str) -> str:
     """Return an address, or of a long one its first half: whoever has one IPv6 address has all of that network."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    return address if parsed.version == 4 else str(ip_network((parsed, 64), strict=False))
+    plain = plain_address(address)
+    return str(ip_network(f"{plain}/64", strict=False)) if ":" in plain else plain or address
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """Keeps one person from filling the disk and the queue; nobody notices who reads what the grader says.
+def payer(user: User | None, address: str) -> str:
+    """Return who is charged for what somebody has run: a member of the class, or the household of everybody else.
 
-    It is worked out from what is stored, so that it is the same whichever process takes the next submission.
-
-    Attributes:
-        number: how many submissions may come at once.
-        refill: seconds for one more.
-        kib: how long they may be together, in KiB.
-        kib_refill: seconds for one KiB more.
+    Whoever is in no class costs nothing to make, so visitors and guests of one address count as one. Members do not,
+    who may share the address of a campus.
     """
-
-    number: int = 120  # every exercise three times over, then 20 a minute
-    refill: float = 3.0
-    kib: int = 8192
-    kib_refill: float = 0.5
-
-    @property
-    def memory(self) -> float:
-        """For how many seconds a submission counts."""
-        return max(self.number * self.refill, self.kib * self.kib_refill)
-
-    def check(self, before: Iterable[tuple[float, int]], length: int, now: float) -> None:
-        """Let a submission of `length` bytes pass.
-
-        Args:
-            before: when each of the person's submissions within `memory` was stored, in order, and its bytes.
-            length: bytes.
-            now: seconds since the epoch.
-
-        Raises:
-            NotAllowed: there were too many, or too long ones.
-        """
-        known = list(before)
-        number = _wait([(at, 1.0) for at, _ in known], 1.0, now, Rate(self.number, self.refill))
-        kib = [(at, size / 1024) for at, size in known]
-        wait = max(number, _wait(kib, length / 1024, now, Rate(self.kib, self.kib_refill)))
-        if wait > 0:
-            raise NotAllowed(f"That was a lot in a short time. Please wait {math.ceil(wait)} seconds and try again.")
-
-
-def _wait(taken: Iterable[tuple[float, float]], amount: float, now: float, rate: Rate) -> float:
-    """Return the seconds until a bucket that these were taken from holds `amount` again."""
-    spent = FULL
-    for at, one in taken:
-        spent = Spent(rate.missing(spent, at) + one, at)
-    return rate.wait(spent, now, amount)
+    if user is not None and user.role is not Role.LEARNER:
+        return shares.member(user.id)
+    return shares.home(household(address))

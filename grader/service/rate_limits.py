@@ -33,7 +33,7 @@ MARK_SECONDS = 180 * 24 * 3600
 FAILED_HERE = "sign-ins failed at your address"
 GUESSING = (
     "many wrong class codes came from %r: somebody may be guessing. A right one is taken all the same. "
-    "`python -m grader class-code --new` draws another code"
+    "`attention-gym class-code --new` draws another code"
 )
 
 

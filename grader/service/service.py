@@ -10,13 +10,14 @@ import re
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from argon2 import PasswordHasher
 
 from grader.errors import NotAllowed, logged_for
-from grader.exercise.catalog import Catalog
-from grader.jobs.queue import Queue, virtual_deadline
+from grader.exercise.catalog import STILL_THE_STARTER, Catalog
+from grader.jobs import shares
+from grader.jobs.queue import Queue
 from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
@@ -24,12 +25,12 @@ from grader.service.board_names import BoardNames
 from grader.service.condition import Condition
 from grader.service.drafts import Drafts
 from grader.service.instructor import InstructorService
-from grader.service.limits import Pace
+from grader.service.limits import payer
 from grader.service.members import Members
 from grader.service.own_account import OwnAccount
 from grader.service.shared_limits import limiters
 from grader.service.trail import Trail
-from grader.service.tryouts import TryoutLimits, TryoutService
+from grader.service.tryouts import TryoutService
 from grader.store import boards, clock, keys, submissions, turns
 from grader.store.engine import Database
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
@@ -48,7 +49,6 @@ class Rules:
         source_bytes: the longest source that is taken.
         session_seconds: how long a session lasts.
         drain_seconds: how long a stop waits for what is being graded.
-        pace: how fast one person may hand in.
     """
 
     class_code: str
@@ -57,7 +57,6 @@ class Rules:
     source_bytes: int = 256 << 10
     session_seconds: float = 12 * 3600.0
     drain_seconds: float = 20.0
-    pace: Pace = field(default_factory=Pace)
 
     @property
     def all_slots(self) -> int:
@@ -100,10 +99,10 @@ class Service:
         self.catalog, self.box_name = catalog, box_name
         self.instructor, self.boards = InstructorService(database), BoardNames(database, rules.secret)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
-        self.trail, self.condition = Trail(database, self.submission, clock=clock), Condition(database, queue)
+        self.trail, self.condition = Trail(database, self.submission, clock=clock), Condition(database, queue, catalog)
         self._database, self._queue, self._closing = database, queue, closing
-        self.tryouts = TryoutService(catalog, tryouts, TryoutLimits(rules.all_slots, limiters(database, clock)))
-        self._rules, self._clock = rules, clock
+        self.tryouts = TryoutService(catalog, tryouts, self._all_slots, limiters(database, clock))
+        self._rules, self._clock, self._drained = rules, clock, False
         self.accounts = Accounts(
             database,
             class_code=rules.class_code,
@@ -119,6 +118,9 @@ class Service:
     def class_code(self) -> str:
         """What somebody who joins the class has to know; for the console of whoever starts the service."""
         return self.accounts.class_code()
+
+    def _all_slots(self) -> int:
+        return self._rules.all_slots + sum(self._queue.elsewhere().values())
 
     @property
     def devices(self) -> tuple[str, ...]:
@@ -137,10 +139,17 @@ class Service:
     def start(self) -> None:
         """Begin to grade, first of all what a former run has left behind."""
         self._queue.start(self._rules.slots)
+        self.condition.look_in_time()
+
+    def drain(self) -> None:
+        """Finish what is being graded and hand back the rest; from now on nothing is graded, all else goes on."""
+        if not self._drained:
+            self._drained = True
+            self._queue.drain(self._rules.drain_seconds)
 
     def stop(self) -> None:
         """Finish what is being graded, hand back the rest, and close everything."""
-        self._queue.drain(self._rules.drain_seconds)
+        self.drain()
         self._closing()
         self._database.close()
 
@@ -191,13 +200,16 @@ class Service:
         """End the session of that token, if there is one."""
         self.accounts.sign_out(token)
 
-    def submit(self, user: User, exercise: str, source: str | bytes, device: str = "cpu") -> SubmissionId:
+    def submit(
+        self, user: User, exercise: str, source: str | bytes, device: str = "cpu", *, address: str = ""
+    ) -> SubmissionId:
         """Store a submission and put it into the queue; once this has returned, nothing loses it.
+
+        Whoever is in no class is counted by their address.
 
         Raises:
             NotAllowed: another one of theirs on this exercise is unfinished, or the source is too long or still the
-                starter, or the exercise or the device is unknown, or they hand in faster than anybody can read what
-                comes back.
+                starter, or the exercise or the device is unknown, or their runs have used too much lately.
             GraderFault: it could not be stored; nothing of it is.
         """
         raw, version = self._checked(exercise, source, device), self.catalog[exercise].version
@@ -205,7 +217,8 @@ class Service:
         with logged_for(id), self._database.write() as session:
             turns.of_person(session, user.id)
             now = clock.now(session, self._clock)
-            self._rules.pace.check(submissions.recent(session, user.id, now - self._rules.pace.memory), len(raw), now)
+            charged = payer(user, address)
+            shares.admit(session, charged, len(raw), now)
             submission = Submission(
                 id=id,
                 user=user.id,
@@ -216,11 +229,8 @@ class Service:
                 device=device,
                 created=now,
             )
-            # Whoever is in no class shares one turn with all others outside: visitors cost nothing to make.
-            outside = user.role is Role.LEARNER
-            others = submissions.waiting_outside(session) if outside else submissions.waiting(session, user.id)
             submissions.add(session, submission)
-            self._queue.submit(session, id, queue=device, priority=virtual_deadline(now, others))
+            self._queue.submit(session, id, queue=device, priority=round(now * 1000), payer=charged)
         return id
 
     def cancel(self, user: User, id: SubmissionId) -> None:
@@ -288,8 +298,8 @@ class Service:
             raise NotAllowed(
                 f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are allowed."
             )
-        if raw.split() == self.catalog[exercise].starter.encode().split():
-            raise NotAllowed("This is still the starter: write your answer into it first. No attempt was used.")
+        if self.catalog[exercise].is_starter(raw):
+            raise NotAllowed(f"{STILL_THE_STARTER} No attempt was used.")
         return raw
 
     def _authorize(self, user: User, action: Action, id: SubmissionId) -> None:

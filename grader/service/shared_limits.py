@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from grader.service.limits import MakeLimiter, Rate, in_memory
+from grader.service.limits import MakeLimiter, in_memory
 from grader.store import clock, tokens
 from grader.store.engine import Database
-from grader.store.tokens import Spent
+from grader.store.tokens import Rate
 
 FORGET_EVERY = 200  # calls of a process
 FORGOTTEN_AT_ONCE = 1000  # buckets; more than can have come since
@@ -53,8 +53,7 @@ class SharedBuckets:
             before = tokens.spent(session, bucket)  # waits for others; what time it is is asked afterwards
             now = clock.now(session, self.clock)
             if (wait := rate.wait(before, now)) == 0:
-                after = Spent(rate.missing(before, now) + 1, now)
-                tokens.keep(session, bucket, after, self._full(after))
+                tokens.keep(session, bucket, rate, rate.without(before, now, 1.0))
             return wait
 
     def wait(self, key: str) -> float:
@@ -64,12 +63,14 @@ class SharedBuckets:
 
     def give(self, key: str) -> None:
         """Give a token back."""
+        self.charge(key, -1.0)
+
+    def charge(self, key: str, amount: float) -> None:
+        """Take tokens, also those that are not there: what something has cost shows only afterwards."""
         with self.database.write() as session:
-            bucket = self._id(key)
+            bucket, rate = self._id(key), self._rate
             before = tokens.spent(session, bucket)
-            now = clock.now(session, self.clock)
-            after = Spent(max(0.0, self._rate.missing(before, now) - 1), now)
-            tokens.keep(session, bucket, after, self._full(after))
+            tokens.keep(session, bucket, rate, rate.without(before, clock.now(session, self.clock), amount))
 
     @property
     def _rate(self) -> Rate:
@@ -78,9 +79,6 @@ class SharedBuckets:
     def _id(self, key: str) -> str:
         """Return the bucket of a key, which says nothing of the name or address in it to whoever reads a backup."""
         return hashlib.sha256(f"{self.name}\n{key}".encode(errors="surrogatepass")).hexdigest()
-
-    def _full(self, spent: Spent) -> float:
-        return spent.since + spent.missing * self.refill
 
     def _forget_now_and_then(self) -> None:
         if next(self._calls) % FORGET_EVERY == 0:

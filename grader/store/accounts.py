@@ -27,6 +27,7 @@ from grader.store.tables import (
 )
 
 MOST_SESSIONS = 50  # of one person at once
+SWEPT = 200  # sessions that have ended, at each that begins; a statement takes only so many values
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +82,30 @@ def take_over(session: Session, visitor: UserId, owner: UserId) -> None:
     session.execute(delete(UserRow).where(UserRow.id == visitor, UserRow.name == ""))
 
 
-def forget_visitors(session: Session, most: int) -> None:
-    """Delete visitors who have no session any more, with all they have done; no more than `most` at once.
+def forget_visitors(session: Session, after: int, *, looked_at: int, most: int) -> int:
+    """Delete visitors who have no session any more, with all they have done; return where to go on the next time.
 
     One whose submission is still on its way is kept until it has come to its end.
+
+    Args:
+        session: a write transaction.
+        after: the id up to which everybody was looked at before; 0 to begin anew.
+        looked_at: how many people to look at; it takes time for each of them, and not for all there are.
+        most: how many visitors to delete at most; each takes time for all they have done.
     """
+    piece = session.scalars(select(UserRow.id).where(UserRow.id > after).order_by(UserRow.id).limit(looked_at)).all()
+    if not piece:
+        return 0
     left = ~exists().where(SessionRow.user_id == UserRow.id)
     done = ~exists().where(SubmissionRow.user_id == UserRow.id, SubmissionRow.state == OPEN)
-    gone = select(UserRow.id).where(UserRow.name == "", left, done).order_by(UserRow.id).limit(most)
+    here = UserRow.id > after, UserRow.id <= piece[-1], UserRow.name == ""
+    gone = select(UserRow.id).where(*here, left, done).order_by(UserRow.id).limit(most)
     # Who is just handing something in is passed over; who has done so meanwhile is seen by the second statement.
     found = session.scalars(gone.with_for_update(skip_locked=True)).all()
     session.execute(delete(UserRow).where(UserRow.id.in_(found), left, done))
+    if len(found) == most:
+        return found[-1]
+    return piece[-1] if len(piece) == looked_at else 0
 
 
 def is_member(user: InstrumentedAttribute[int], role: Role) -> ColumnElement[bool]:
@@ -161,7 +175,7 @@ def open_session(session: Session, user: UserId, *, digest: str, now: float, exp
         NotAllowed: the person was deleted.
     """
     turns.of_person(session, user)
-    ended = select(SessionRow.digest).where(SessionRow.expires <= now).with_for_update(skip_locked=True)
+    ended = select(SessionRow.digest).where(SessionRow.expires <= now).limit(SWEPT).with_for_update(skip_locked=True)
     session.execute(delete(SessionRow).where(SessionRow.digest.in_(session.scalars(ended).all())))
     kept = select(SessionRow.digest).where(SessionRow.user_id == user).order_by(SessionRow.created.desc())
     older = session.scalars(kept.offset(MOST_SESSIONS - 1)).all()

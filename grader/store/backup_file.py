@@ -1,8 +1,9 @@
 """The file of a backup: a zip with a manifest, the database as a SQLite file, and the keys that are kept beside it.
 
 The manifest names the size and the SHA-256 of each part. The file is made for its owner alone, since it holds whatever
-the database holds. Covered: damage, a file that is no backup, a backup of a newer form. Not covered: somebody who
-changes a backup on purpose; whoever can do that can change the database as well.
+the database holds. Covered: damage, a file that is no backup, a backup of a newer form, and code in a backup that was
+changed on purpose: its schema must be that of its revision, object by object (`strange_objects`), and the grading files
+in it are run only if this installation has signed them (`grader.jobs.archive`). Not covered: changed rows, as scores.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shutil
 import sqlite3
 import zipfile
 import zlib
@@ -18,15 +21,24 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from grader.errors import GraderFault
 from grader.store import keys, private
 
 MANIFEST, CONTENT = "manifest.json", "database.sqlite3"
-KEPT = ("secret", keys.CLASS_CODE)  # what the data directory has and the database has not
+KEPT = (keys.SECRET, keys.CLASS_CODE)  # what the data directory has and the database has not
 FORMAT = 1
 _PIECE = 1 << 20  # bytes
+_LONGEST_MANIFEST = 64 << 10  # bytes
+_VERSION = "alembic_version"
+_STATISTICS = {  # what ANALYZE makes: numbers for the planner of queries
+    (name, name, f"CREATE TABLE {name} ( {columns} )")
+    for name, columns in (
+        ("sqlite_stat1", "tbl , idx , stat"),
+        ("sqlite_stat4", "tbl , idx , neq , nlt , ndlt , sample"),
+    )
+}
 
 
 class BackupRefused(GraderFault):
@@ -94,7 +106,10 @@ def unpack(file: Path, folder: Path) -> BackupManifest:
     """
     try:
         with zipfile.ZipFile(file) as archive:
+            if archive.getinfo(MANIFEST).file_size > _LONGEST_MANIFEST:
+                raise ValueError(f"its {MANIFEST} is too long")
             manifest = _manifest(json.loads(archive.read(MANIFEST)), file)
+            _check_room(archive, manifest, folder)
             strange = [name for name in manifest.sizes if not _unpacked(archive, name, folder, manifest)]
     except FileNotFoundError:
         raise BackupRefused(f"there is no backup {str(file)!r}") from None
@@ -107,6 +122,19 @@ def unpack(file: Path, folder: Path) -> BackupManifest:
     return manifest
 
 
+def _check_room(archive: zipfile.ZipFile, manifest: BackupManifest, folder: Path) -> None:
+    """Refuse parts that are longer than the manifest says, or than the disk has room for; a zip of 1 MB can hold 1 GB.
+
+    Raises:
+        BackupRefused: there is too little room.
+    """
+    if any(archive.getinfo(name).file_size != size for name, size in manifest.sizes.items()):
+        raise ValueError("its parts have other sizes than it says")
+    needed, free = sum(manifest.sizes.values()), shutil.disk_usage(folder).free
+    if needed > free:
+        raise BackupRefused(f"its parts have {needed} bytes, where {folder.parent} has room for {free}")
+
+
 def check(content: Path) -> str | None:
     """Look through a SQLite file that nobody else uses, and leave it without files beside it; return its revision.
 
@@ -115,6 +143,7 @@ def check(content: Path) -> str | None:
     """
     try:
         with closing(sqlite3.connect(content)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
             connection.execute("PRAGMA journal_mode=DELETE")
             said = connection.execute("PRAGMA integrity_check").fetchone()[0]
             lost = connection.execute("PRAGMA foreign_key_check").fetchall()
@@ -125,6 +154,49 @@ def check(content: Path) -> str | None:
     if said != "ok" or lost:
         raise BackupRefused(f"the database is damaged: {said}; {len(lost)} rows point at nothing: {lost[:3]}")
     return str(revision[0]) if revision else None
+
+
+def revision_in(content: Path) -> str:
+    """Return the revision of the tables in a SQLite file that may be hostile; nothing of its own runs.
+
+    Raises:
+        BackupRefused: it is damaged, or names none.
+    """
+    found: list[Any] = []
+    if any(kind == "table" and name == _VERSION for kind, name, *_ in _objects(content)):  # a view would run a query
+        with closing(sqlite3.connect(content)) as connection:
+            found = connection.execute(f"SELECT version_num FROM {_VERSION} LIMIT 2").fetchall()
+    if len(found) != 1:
+        raise BackupRefused(f"its database names {len(found)} revisions of its tables; expected: 1")
+    return str(found[0][0])
+
+
+def strange_objects(content: Path, pattern: Path) -> list[str]:
+    """Return in words what the schema of a SQLite file has that `pattern` has not, or the other way round.
+
+    A trigger, a view or an expression of somebody else's would run in each transaction from then on.
+    """
+    found, expected = _objects(content), _objects(pattern)
+    words = [f"{kind} {name!r} is foreign, or not as it should be" for kind, name, *_ in sorted(found - expected)]
+    names = {name for _, name, *_ in found}
+    return words + [f"{kind} {name!r} is missing" for kind, name, *_ in sorted(expected - found) if name not in names]
+
+
+def _objects(content: Path) -> set[tuple[str, ...]]:
+    """Return kind, name, table and definition of all that the schema of a SQLite file holds."""
+    try:
+        with closing(sqlite3.connect(content)) as connection:
+            connection.execute("PRAGMA trusted_schema=OFF")
+            rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    except sqlite3.DatabaseError as error:
+        raise BackupRefused(f"the database is damaged: {error}") from None
+    objects = {(str(kind), str(name), str(table), _tokens(str(sql))) for kind, name, table, sql in rows}
+    return {one for one in objects if one[1:] not in _STATISTICS}
+
+
+def _tokens(sql: str) -> str:
+    """Return a definition without what versions of SQLite write differently: spaces, and quotes around a plain name."""
+    return " ".join(re.findall(r"\w+|\S", re.sub(r'["`\[](\w+)["`\]]', r"\1", sql)))
 
 
 def _write_all(out: IO[bytes], manifest: BackupManifest, parts: Mapping[str, Path]) -> None:

@@ -8,24 +8,29 @@ its work, a full disk, another process's lock, a lost connection, is a `StoreUna
 
 from __future__ import annotations
 
+import errno
+import logging
 import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
 from sqlalchemy.orm import Session
 
-from grader.errors import DatabaseUnusable, GraderFault
+from grader.errors import DatabaseUnusable, GraderFault, record
 from grader.store import postgres, private
 from grader.store.urls import parse
 
+LOG = logging.getLogger(__name__)
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
+ROOM = 1 << 20  # bytes that must be free on the disk
 PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
 
 
@@ -49,6 +54,8 @@ class Database:
         # SQLite's own waiting for the write lock is unfair: a writer may starve for seconds beside busy ones.
         self._turn = threading.Lock()
         self._own = threading.local()
+        self._outages: dict[str, str] = {}  # the incident of what fails at present, by `read` and `write`
+        self._noting = threading.Lock()
 
     @property
     def embedded(self) -> bool:
@@ -62,10 +69,11 @@ class Database:
         Raises:
             GraderFault: this thread is inside a write transaction already, and would wait for itself.
             StoreUnavailable: the database does not take it now.
+            DatabaseUnusable: it is damaged.
         """
         if getattr(self._own, "writing", False):
             raise GraderFault("a write transaction was opened inside another one of the same thread")
-        with _told(), self._in_turn(), Session(self._writer) as session, session.begin():
+        with self.told("write"), self._in_turn(), Session(self._writer) as session, session.begin():
             yield session
 
     @contextmanager
@@ -74,8 +82,9 @@ class Database:
 
         Raises:
             StoreUnavailable: the database does not answer now.
+            DatabaseUnusable: it is damaged.
         """
-        with _told(), Session(self._reader) as session, session.begin():
+        with self.told(), Session(self._reader) as session, session.begin():
             yield session
 
     @contextmanager
@@ -98,22 +107,87 @@ class Database:
         """
         try:
             self.engine.connect().close()
-        except (DBAPIError, sqlite3.Error) as error:
+        except (DBAPIError, sqlite3.Error, ArgumentError) as error:  # the last one: of options that do not go together
             raise self.unusable(error) from None
 
     def unusable(self, error: Exception) -> DatabaseUnusable:
         """Return what is told where the database refuses what a start needs, by `error`."""
-        why = " ".join(str(getattr(error, "orig", None) or error).split())
+        why = self._why(error)
         return DatabaseUnusable(f"{self.place} cannot be used: {why}{'' if self.embedded else postgres.remedy(why)}")
 
+    def _why(self, error: Exception) -> str:
+        said = " ".join(str(getattr(error, "orig", None) or error).split())
+        if _is_damage(error):
+            return f"it is damaged ({said}); stop the service, and restore a backup"
+        file = Path(self.engine.url.database or "")
+        obstacle = private.obstacle(file.parent, file) if self.embedded else ""
+        return f"{said} - {obstacle}" if obstacle else said
+
+    @contextmanager
+    def told(self, doing: str = "read") -> Iterator[None]:
+        """Tell the state of the database, which may pass, from a damaged file and a wrong statement, which will not.
+
+        An outage is logged in one line when it begins, and in one when it is over, however many meet it meanwhile. A
+        statement that SQLite refuses is none.
+        """
+        try:
+            yield
+        except StoreUnavailable as fault:
+            raise self._noted(fault, doing) from fault.__cause__
+        except (OperationalError, InterfaceError, NoConnectionFree, sqlite3.OperationalError) as error:
+            # The driver's own comes while a connection is opened.
+            away = StoreUnavailable(f"{self.place} cannot be used: {self._why(error)}")
+            if _is_refused(error):
+                raise away from error  # without an incident: whoever meets it logs it, and its trace says which one
+            raise self._noted(away, doing) from error
+        except (DatabaseError, sqlite3.DatabaseError) as error:
+            if not _is_damage(error):
+                raise
+            raise self._noted(self.unusable(error), doing) from error
+        if self._outages.pop(doing, ""):
+            LOG.warning("%s can be used again (%s)", self.place, doing)
+
+    def _noted(self, fault: GraderFault, doing: str) -> GraderFault:
+        with self._noting:
+            if doing not in self._outages:
+                self._outages[doing] = record(LOG, f"{fault}; who asks for a page meanwhile is told to come back")
+            fault.incident = self._outages[doing]
+        return fault
+
     def answers(self) -> bool:
-        """Return whether it can be read now."""
+        """Return whether it can be read now, and whether there is room to write."""
         try:
             with self.read() as session:
                 session.execute(text("SELECT version_num FROM alembic_version"))  # SQLite opens no file for less
-        except (StoreUnavailable, DBAPIError, sqlite3.Error):
+            self._try_to_write()
+        except (StoreUnavailable, DatabaseUnusable, DBAPIError, sqlite3.Error, OSError):
             return False
         return True
+
+    def _try_to_write(self) -> None:
+        if not self.embedded:
+            with self.write() as session:
+                session.execute(text("SELECT pg_current_xact_id()"))  # refused where nothing can be written
+            return
+        # A row would wait for the writers before it, and for the disk; a file without a name does neither.
+        with TemporaryFile(dir=Path(self.engine.url.database or "").parent, buffering=0) as file:
+            if file.write(bytes(ROOM)) < ROOM:
+                raise OSError(errno.ENOSPC, "there is too little room")
+
+    def examine(self) -> str:
+        """Return what is wrong with the pages of a SQLite file, read from end to end; empty for nothing, or a Postgres.
+
+        Raises:
+            StoreUnavailable: it does not answer.
+        """
+        if not self.embedded:
+            return ""
+        try:
+            with self.read() as session:
+                said = str(session.execute(text("PRAGMA quick_check(1)")).scalar())
+        except DatabaseUnusable as damage:
+            return str(damage)
+        return "" if said == "ok" else f"{self.place} is damaged ({' '.join(said.split())}); restore a backup"
 
     @property
     def place(self) -> str:
@@ -126,14 +200,14 @@ class Database:
         self.engine.dispose()
 
 
-@contextmanager
-def _told() -> Iterator[None]:
-    """Tell the state of the database, which may pass, from a wrong statement or a damaged file, which will not."""
-    try:
-        yield
-    except (OperationalError, InterfaceError, NoConnectionFree, sqlite3.OperationalError) as error:
-        # The driver's own comes while a connection is opened.
-        raise StoreUnavailable(str(error).partition("\n")[0]) from error
+def _is_damage(error: Exception) -> bool:
+    """Return whether SQLite says that a file is no database, or a broken one; for that it has no class of its own."""
+    return type(getattr(error, "orig", error)) is sqlite3.DatabaseError
+
+
+def _is_refused(error: Exception) -> bool:
+    """Return whether SQLite refused one statement, such as one on a table that is not there; others go on."""
+    return getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR
 
 
 def _engine(url: str, patience: float) -> Engine:
@@ -159,6 +233,8 @@ def _make(file: Path, *_: object) -> None:
 def _prepare(patience: float, connection: Any, _record: object) -> None:
     # The driver must not open transactions by itself: it would always open a deferred one.
     connection.isolation_level = None
+    # A damaged text is shown with U+FFFD where it is damaged; else no row near it could be read.
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     connection.execute(f"PRAGMA busy_timeout={round(1000 * patience)}")
     for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")

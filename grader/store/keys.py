@@ -13,18 +13,35 @@ from grader.store import private
 from grader.store.records import SubmissionId
 
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that reads like something else
-CLASS_CODE = "class_code"
+SECRET, CLASS_CODE = "secret", "class_code"
+LONGEST_CODE = 80  # characters, as the database has them
 SEED_BITS = 48  # every tool on the way, JavaScript included, holds such an integer exactly
 
 
 def secret(directory: Path) -> bytes:
-    """Return the secret of this installation, made at the first call."""
-    return bytes.fromhex(_kept(directory / "secret", secrets.token_hex(32)))
+    """Return the secret of this installation, made at the first call.
+
+    Raises:
+        SettingsError: what is kept there is empty, or no secret.
+    """
+    try:
+        return bytes.fromhex(_kept(directory / SECRET, secrets.token_hex(32)))
+    except ValueError:
+        raise SettingsError(
+            f"{directory / SECRET} is damaged; expected: hexadecimal digits, as they were drawn"
+        ) from None
 
 
 def class_code(directory: Path) -> str:
-    """Return the class code that this installation began with, drawn at the first call."""
-    return _kept(directory / CLASS_CODE, drawn_code())
+    """Return the class code that this installation began with, drawn at the first call.
+
+    Raises:
+        SettingsError: what is kept there is empty, or nothing that anybody could type.
+    """
+    code = _kept(directory / CLASS_CODE, drawn_code())
+    if not code.isprintable() or len(code) > LONGEST_CODE:
+        raise SettingsError(f"{directory / CLASS_CODE} is damaged; expected: one line, as it was drawn")
+    return code
 
 
 def drawn_code() -> str:
@@ -36,6 +53,15 @@ def seed_of(secret: bytes, id: SubmissionId) -> int:
     """Return the seed of a submission: nobody without the secret can foretell it, and it is always the same."""
     digest = hmac.digest(secret, f"seed:{id}".encode(), hashlib.sha256)
     return int.from_bytes(digest[:8], "big") >> (64 - SEED_BITS)
+
+
+def signature(secret: bytes, *values: object) -> str:
+    """Return the HMAC-SHA256 of kept grading files, over every column of their row.
+
+    Nobody without the secret can make it for other files, or for these under another name. The first word keeps it
+    apart from whatever else is derived from the secret.
+    """
+    return hmac.digest(secret, repr(("grading files", *values)).encode(), hashlib.sha256).hex()
 
 
 def keep(path: Path, text: str) -> None:
@@ -58,7 +84,7 @@ def _kept(path: Path, fresh: str) -> str:
     if not path.exists():
         private.make_folder(path.parent)
         keep(path, fresh)
-    text = path.read_text().strip()
+    text = path.read_text(errors="replace").strip()
     if not text:  # an empty code would let everybody in, and an empty secret would foretell every seed
         raise SettingsError(
             f"{path} is empty; restore what it held, or delete it, and the next start draws another one"

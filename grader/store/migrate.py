@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import OperationalError
 
 from grader.errors import DatabaseUnusable, GraderFault
 from grader.store import private
-from grader.store.engine import Database
+from grader.store.engine import Database, StoreUnavailable
 
 SCRIPTS = Path(__file__).parent / "migrations"
 
@@ -26,13 +24,15 @@ def upgrade(database: Database, revision: str = "head", *, scripts: Path = SCRIP
     A SQLite file that holds data is copied beside itself first (`<file>.before-<its revision>`).
 
     Raises:
-        DatabaseUnusable: a newer version has migrated it, or it refuses, as on a full disk; it is left as it was.
+        DatabaseUnusable: a newer version has migrated it, it is another program's, or it refuses, as on a full disk; it
+            is left as it was.
         GraderFault: a row points at nothing afterwards; the database is left as it was.
     """
     try:
-        _upgrade(database, revision, scripts)
-    except (OperationalError, sqlite3.OperationalError) as error:
-        raise database.unusable(error) from error
+        with database.told():
+            _upgrade(database, revision, scripts)
+    except StoreUnavailable as error:
+        raise DatabaseUnusable(str(error)) from error
 
 
 def _upgrade(database: Database, revision: str, scripts: Path) -> None:
@@ -42,6 +42,10 @@ def _upgrade(database: Database, revision: str, scripts: Path) -> None:
     if present == directory.get_revision(revision).revision:
         return
     _check_known(database, present, directory)
+    if present is None and (others := foreign_tables(database)):
+        raise DatabaseUnusable(
+            f"{database.place} holds tables of something else ({', '.join(others[:3])}); expected: an empty one"
+        )
     with database.engine.connect() as connection:
         if database.embedded:
             _upgrade_embedded(connection, config, revision=revision, present=present)
@@ -64,7 +68,13 @@ def check(database: Database) -> str:
         return head
     _check_known(database, present, directory)
     state = "holds no tables yet" if present is None else f"is at revision {present}, which is older than {head}"
-    raise DatabaseUnusable(f"{database.place} {state}; start the service, which brings it up to date")
+    raise DatabaseUnusable(f"{database.place} {state}; start the service or run `attention-gym migrate`")
+
+
+def foreign_tables(database: Database) -> list[str]:
+    """Return the tables in a database in which no version of this program has made any."""
+    tables = inspect(database.engine.execution_options(write=False)).get_table_names()
+    return [] if private.VERSION_TABLE in tables else tables
 
 
 def knows(revision: str) -> bool:
@@ -74,7 +84,7 @@ def knows(revision: str) -> bool:
 
 def current(database: Database) -> str | None:
     """Return the revision that the database is at; None for an empty one."""
-    with database.engine.execution_options(write=False).connect() as connection:
+    with database.told(), database.engine.execution_options(write=False).connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 

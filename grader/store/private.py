@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import logging
 import os
+import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -27,9 +28,11 @@ FOLDER_MODE, FILE_MODE = 0o700, 0o600
 OTHERS, WRITABLE = 0o077, 0o022
 OURS = (
     *("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*"),
-    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock", "restore.*"),
+    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock", "temporary", "restore.*"),
 )
 NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
+VERSION_TABLE, OUR_TABLE = "alembic_version", "submissions"  # other programs have the first one as well
+HEADER = b"SQLite format 3\0"
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite writes at the end of a database's name
 WAY_OUT = (
     f"Name another directory in {PREFIX}DATA, or, where nobody else can get at this one, as in a container of its own, "
@@ -54,15 +57,27 @@ def make_file(path: Path) -> None:
 
 
 def file_of(url: str) -> Path | None:
-    """Return the file of a SQLite database; None for one in memory and for other databases.
+    """Return the file of a SQLite database; None for other databases.
 
     Raises:
         SettingsError: the URL cannot be read.
     """
     parsed = parse(url)
     name = parsed.database or ""
-    embedded = parsed.get_backend_name() == "sqlite"
-    return Path(name) if embedded and name and name != ":memory:" and not name.startswith("file:") else None
+    return Path(name) if parsed.get_backend_name() == "sqlite" else None
+
+
+def obstacle(folder: Path, file: Path | None = None) -> str:
+    """Return what keeps this process from writing into a folder, and to a file if it is there; empty for nothing."""
+    if not folder.is_dir():
+        return f"there is no folder {folder}; expected: one that is there"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return (
+            f"this user cannot write to the folder {folder}, or its file system is read-only; expected: one that it can"
+        )
+    if file is not None and file.exists() and not os.access(file, os.R_OK | os.W_OK):
+        return f"this user cannot write to {file}, or its file system is read-only; expected: a file that it can"
+    return ""
 
 
 def secure(folder: Path, database: Path | None = None, *, accept_open: bool = False) -> None:
@@ -74,12 +89,22 @@ def secure(folder: Path, database: Path | None = None, *, accept_open: bool = Fa
         accept_open: whether to go on where others may read it.
 
     Raises:
-        SettingsError: others may read it, and it is not for us to change that.
+        SettingsError: others may read it, and it is not for us to change that; or nothing can be written there.
     """
     try:
         make_folder(folder)
     except OSError as error:
         raise SettingsError(f"{PREFIX}DATA is {folder}, which is no directory and cannot be made: {error}") from error
+    if database is not None and (why := _foreign(database)):
+        raise SettingsError(f"DATABASE_URL is {database}, which {why}; expected: one of ours, or a new name")
+    _close(folder, database, accept_open=accept_open)
+    if why := obstacle(folder):
+        raise SettingsError(f"{PREFIX}DATA is {folder}, where nothing can be stored: {why}")
+    if database is not None and (why := obstacle(database.parent, database)):
+        raise SettingsError(f"DATABASE_URL is the file {database}, where nothing can be stored: {why}")
+
+
+def _close(folder: Path, database: Path | None, *, accept_open: bool) -> None:
     if os.name != "posix":
         return
     try:
@@ -117,7 +142,7 @@ def _close_folder(folder: Path) -> Iterator[Path]:
     for entry in [*ours, *inside]:
         if mode & WRITABLE:
             _check_planted(entry, folder)
-        if _exists_open(entry):
+        if not entry.is_symlink() and _exists_open(entry):  # a mode is that of what a link leads to, whoever's it is
             _closed(entry, FOLDER_MODE if entry.is_dir() else FILE_MODE)
             if was_open:
                 yield entry
@@ -129,6 +154,29 @@ def _close_database(database: Path | None) -> Iterator[Path]:
     for file in [] if database is None else [database.with_name(database.name + end) for end in BESIDE]:
         if _exists_open(file):
             yield _closed(file, FILE_MODE)
+
+
+def _foreign(database: Path) -> str:
+    """Return why a file can be no database of ours, and must not be closed to others; nothing for one that can be.
+
+    One that is closed already is not opened, for the reason that `make_file` gives.
+    """
+    try:
+        found = database.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return "is no SQLite file"
+        if not found.st_mode & OTHERS or not found.st_size:
+            return ""
+        with database.open("rb") as file:
+            if file.read(len(HEADER)) != HEADER:
+                return "is no SQLite file"
+        with closing(sqlite3.connect(f"{database.absolute().as_uri()}?immutable=1", uri=True)) as connection:
+            names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except (OSError, sqlite3.Error):  # not there, damaged, or not to be read, which is told elsewhere
+        return ""
+    if not names or {VERSION_TABLE, OUR_TABLE} <= names:
+        return ""
+    return f"holds tables of something else ({', '.join(sorted(names)[:3])})"
 
 
 def _closed(path: Path, mode: int) -> Path:

@@ -208,7 +208,7 @@ class Watch:
     `ahead` counts submissions that will be taken before it; `step` names the case being run, `done` of `total` calls.
     `eta` is in about how many seconds from now a waiting one will have its report; None if there is nothing to go by.
     `curve` holds the losses so far of what is being trained. `again` says of a waiting one that it took so
-    long that others were let go first. `exercise` and `nth` say which attempt it was, at its end.
+    long that others were let go first. `exercise` is known once it runs, and `nth`, which attempt it was, at its end.
     """
 
     state: State

@@ -1,4 +1,4 @@
-"""The caches of the gradings: best scores, their sums, and how often each mistake was named.
+"""The caches of the gradings: which attempt each was, best scores, their sums, and how often each mistake was named.
 
 They hold nothing that the gradings do not say: `refresh` brings one person's lines of one exercise up to date, and
 `rebuild` all of them, by the same statements. Who was earlier is decided by the hand-in, never by the queue.
@@ -14,6 +14,8 @@ from sqlalchemy import (
     ColumnElement,
     Executable,
     Select,
+    Subquery,
+    and_,
     bindparam,
     case,
     delete,
@@ -22,8 +24,9 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    update,
 )
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from grader.judge.report import Status
 from grader.store.records import State, UserId
@@ -36,23 +39,26 @@ Filter = tuple[ColumnElement[bool], ...]
 _BESTS, _MISTAKES, _TOTALS = (Base.metadata.tables[name] for name in ("bests", "mistakes", "totals"))
 
 
-def nth() -> ColumnElement[int]:
-    """Give which of its person's attempts at the exercise a submission is; 0 for one that uses up no attempt.
+def places(*which: ColumnElement[bool]) -> Subquery:
+    """Give which of its person's attempts at the exercise each submission is, with the ids.
 
-    For queries of submissions that have their current grading joined; one that is not finished is the next attempt.
+    That is 0 for one that uses up no attempt; one that is not finished is the next attempt. `which` takes people and
+    exercises, whole: what was earlier is counted.
     """
-    row, now, earlier, then = SubmissionRow, GradingRow, aliased(SubmissionRow), aliased(GradingRow)
-    before = (
-        select(func.count())
-        .select_from(earlier)
-        .join(then, then.id == earlier.current_grading)
-        .where(earlier.user_id == row.user_id, earlier.exercise == row.exercise, earlier.number < row.number)
-        .where(then.status.not_in(sorted(FREE)), then.incident == "")
-        .correlate(row)
-        .scalar_subquery()
-    )
+    row, now = SubmissionRow, GradingRow
+    counts = case((and_(now.status.not_in(sorted(FREE)), now.incident == ""), 1), else_=0)
+    before = func.sum(counts).over(partition_by=(row.user_id, row.exercise), order_by=row.number, rows=(None, -1))
     ended = row.state.in_((State.CANCELLED.value, State.BROKEN.value))
-    return case((or_(ended, now.status.in_(sorted(FREE)), now.incident != ""), 0), else_=before + 1)
+    none = or_(ended, now.status.in_(sorted(FREE)), now.incident != "")
+    place = case((none, 0), else_=func.coalesce(before, 0) + 1).label("nth")
+    query = select(row.id, place).select_from(row).outerjoin(now, now.id == row.current_grading)
+    return query.where(*which).subquery()
+
+
+def used(session: Session, user: UserId, exercise: str) -> int:
+    """Return how many attempts of a person at an exercise count."""
+    mine = (BestRow.user_id == user, BestRow.exercise == exercise)
+    return session.scalar(select(BestRow.used).where(*mine)) or 0
 
 
 def refresh(session: Session, user: UserId, exercise: str) -> None:
@@ -88,7 +94,12 @@ def _refreshing() -> tuple[Executable, ...]:
 
 
 def _filling(submissions: Filter, bests: Filter) -> tuple[Executable, ...]:
+    now = places(*submissions)
     return (
+        update(SubmissionRow)
+        .values(nth=now.c.nth)
+        .where(SubmissionRow.id == now.c.id, SubmissionRow.nth != now.c.nth)
+        .execution_options(synchronize_session=False),
         insert(_BESTS).from_select(["user_id", "exercise", "score", "attempts", "reached", "used"], _best(submissions)),
         insert(_TOTALS).from_select(["user_id", "score", "attempts", "reached", "solved"], _sums(bests)),
         insert(_MISTAKES).from_select(["user_id", "exercise", "mistake", "title", "times"], _mistakes(submissions)),

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
-from grader.store import turns
-from grader.store.accounts import in_class, is_member
+from grader.store import standings, turns
+from grader.store.accounts import is_member
 from grader.store.records import (
     Attempt,
     ListedAttempt,
@@ -27,7 +27,6 @@ from grader.store.records import (
     UserId,
     Wanted,
 )
-from grader.store.standings import nth
 from grader.store.tables import (
     FIRST_CLASS,
     FLAGGED,
@@ -36,6 +35,7 @@ from grader.store.tables import (
     GradingRow,
     JobRow,
     LocationRow,
+    MistakeRow,
     SubmissionRow,
     UserRow,
 )
@@ -50,10 +50,10 @@ STATE = case(
     else_=State.QUEUED.value,
 )
 _LINE = (
-    *(SubmissionRow.id, SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.created, STATE),
-    *(GradingRow.id, GradingRow.status, GradingRow.score, GradingRow.flag, nth()),
+    *(SubmissionRow.exercise, SubmissionRow.number, SubmissionRow.nth, SubmissionRow.created, SubmissionRow.id, STATE),
+    *(GradingRow.id, GradingRow.status, GradingRow.score, GradingRow.flag),
 )
-_GRADING = 5  # the place of its id in a line
+_GRADING = 6  # the place of its grading's id in a line
 EXPLAIN_SECONDS = 240.0  # after the verdict: a search waits for others, and for those before it, for less than that
 MOST_LISTED = 200
 
@@ -69,12 +69,13 @@ def add(session: Session, submission: Submission) -> Submission:
     turns.of_person(session, submission.user)
     mine = (SubmissionRow.user_id == submission.user, SubmissionRow.exercise == submission.exercise)
     number = (session.scalar(select(func.max(SubmissionRow.number)).where(*mine)) or 0) + 1
-    session.add(_row(submission, number))
+    nth = standings.used(session, submission.user, submission.exercise) + 1
+    session.add(_row(submission, number, nth))
     try:
         session.flush()
     except IntegrityError as clash:
         raise NotAllowed(STILL_OPEN) from clash
-    return replace(submission, number=number)
+    return replace(submission, number=number, nth=nth)
 
 
 def get(session: Session, id: SubmissionId) -> Submission | None:
@@ -82,8 +83,8 @@ def get(session: Session, id: SubmissionId) -> Submission | None:
     found = session.execute(_one(), {"wanted": id}).one_or_none()
     if found is None:
         return None
-    row, state, body, place = found
-    return replace(_submission(row, State(state), _report(body)), nth=place)
+    row, state, body = found
+    return _submission(row, State(state), _report(body))
 
 
 def owner(session: Session, id: SubmissionId) -> UserId | None:
@@ -119,29 +120,10 @@ def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | 
     return None if found is None else SubmissionId(found)
 
 
-def recent(session: Session, user: UserId, since: float) -> list[tuple[float, int]]:
-    """Return when each of the person's submissions after `since` was stored, in order, and how many bytes it has."""
-    row = SubmissionRow
-    query = select(row.created, func.length(row.source)).where(row.user_id == user, row.created > since)
-    return [(created, size) for created, size in session.execute(query.order_by(row.created))]
-
-
-def waiting(session: Session, user: UserId) -> int:
-    """Count the person's unfinished submissions on all exercises."""
-    mine = select(func.count()).where(SubmissionRow.user_id == user, SubmissionRow.state == OPEN)
-    return session.scalar(mine) or 0
-
-
 def open_ones(session: Session, user: UserId) -> list[SubmissionId]:
     """Return the person's unfinished submissions."""
     query = select(SubmissionRow.id).where(SubmissionRow.user_id == user, SubmissionRow.state == OPEN)
     return [SubmissionId(id) for id in session.scalars(query)]
-
-
-def waiting_outside(session: Session) -> int:
-    """Count the unfinished submissions of everybody who is in no class."""
-    theirs = select(func.count()).where(SubmissionRow.state == OPEN, ~in_class(SubmissionRow.user_id))
-    return session.scalar(theirs) or 0
 
 
 def attempts(session: Session, user: UserId, exercise: str | None = None, *, most: int = MOST_LISTED) -> list[Attempt]:
@@ -159,12 +141,14 @@ def listed(session: Session, wanted: Wanted, *, most: int) -> list[ListedAttempt
     """Return at most `most` of the submissions of present students that are wanted, newest first."""
     row = SubmissionRow
     query = _joined(select(UserRow.id, UserRow.name, *_LINE)).join(UserRow, UserRow.id == row.user_id).limit(most)
-    query = query.where(*_conditions(wanted))
+    conditions = _conditions(wanted)
     if wanted.flags:  # there are few, and an index has them by the time of the report
-        query = query.where(is_member(row.user_id, Role.STUDENT)).order_by(GradingRow.created.desc())
-    else:  # from the people to their submissions, and never through everybody's
+        query = query.where(is_member(row.user_id, Role.STUDENT), *conditions).order_by(GradingRow.created.desc())
+    else:  # from the people to their submissions, and never through everybody's; of rows, only those that are listed
+        order = (row.created.desc(), row.number.desc())
         students = select(UserRow.id).where(is_member(UserRow.id, Role.STUDENT))
-        query = query.where(row.user_id.in_(students)).order_by(row.created.desc(), row.number.desc())
+        ids = select(row.id).where(row.user_id.in_(students), *conditions).order_by(*order).limit(most)
+        query = query.where(row.id.in_(ids.subquery().select())).order_by(*order)
     people, lines = [], []
     for user, name, *line in session.execute(query):
         people.append((UserId(user), name))
@@ -179,7 +163,9 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool] | TextClause]:
         found.append(row.user_id == wanted.student)
     if wanted.exercise:
         found.append(row.exercise == wanted.exercise)
-    if wanted.mistake:
+    if wanted.mistake:  # first by a cache: most people never made it
+        made = select(MistakeRow.user_id).where(MistakeRow.mistake == wanted.mistake)
+        found.append(row.user_id.in_(made))
         found.append(exists().where(named.grading_id == row.current_grading, named.mistake == wanted.mistake))
     if wanted.flags:
         found += [FLAGGED, GradingRow.flag.in_(wanted.flags)]
@@ -189,15 +175,13 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool] | TextClause]:
 @cache
 def _one() -> Select[Any]:
     """Return the query for one submission; to build it takes as long as to run it, so it is kept."""
-    return _joined(select(SubmissionRow, STATE, GradingRow.report, nth())).where(
-        SubmissionRow.id == bindparam("wanted")
-    )
+    return _joined(select(SubmissionRow, STATE, GradingRow.report)).where(SubmissionRow.id == bindparam("wanted"))
 
 
 @cache
 def _its_outcome() -> Select[Any]:
     row = SubmissionRow
-    wanted = select(STATE, row.exercise, nth(), row.created, row.finished, GradingRow.report)
+    wanted = select(STATE, row.exercise, row.nth, row.created, row.finished, GradingRow.report)
     return _joined(wanted).where(row.id == bindparam("wanted"))
 
 
@@ -236,11 +220,12 @@ def _titles(rows: Iterable[Sequence[Any]]) -> dict[int, tuple[str, ...]]:
 def _attempt(
     line: Sequence[Any], mistakes: Mapping[int, tuple[str, ...]], begins: Mapping[int, tuple[str, ...]]
 ) -> Attempt:
-    id, exercise, number, created, state, grading, status, score, flag, place = line
+    exercise, number, nth, created, id, state, grading, status, score, flag = line
     return Attempt(
         id=SubmissionId(id),
         exercise=exercise,
         number=number,
+        nth=nth,
         created=created,
         state=State(state),
         status=_status(status),
@@ -248,7 +233,6 @@ def _attempt(
         flag=Flag(flag or ""),
         mistakes=mistakes.get(grading, ()),
         begins="".join(begins.get(grading, ())),
-        nth=place,
     )
 
 
@@ -260,7 +244,7 @@ def _status(status: str | None) -> Status | None:
     return None if status is None else Status(status)
 
 
-def _row(submission: Submission, number: int) -> SubmissionRow:
+def _row(submission: Submission, number: int, nth: int) -> SubmissionRow:
     return SubmissionRow(
         id=submission.id,
         user_id=submission.user,
@@ -272,6 +256,7 @@ def _row(submission: Submission, number: int) -> SubmissionRow:
         device=submission.device,
         state=OPEN,
         number=number,
+        nth=nth,
         created=submission.created,
     )
 
@@ -287,6 +272,7 @@ def _submission(row: SubmissionRow, state: State, report: Report | None) -> Subm
         device=row.device,
         state=state,
         number=row.number,
+        nth=row.nth,
         created=row.created,
         finished=row.finished,
         report=report,

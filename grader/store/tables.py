@@ -1,8 +1,9 @@
 """The tables: people and classes, sessions and drafts, submissions, their gradings, the queue, and the caches.
 
 A submission, its gradings and its place in a queue are three things. What is graded stands in `gradings` and is never
-overwritten; `submissions.current_grading` says which of them counts. `bests`, `totals` and `mistakes` are caches that
-`grader.store.standings` rebuilds from the gradings. Long columns stand last: SQLite reads a row from its beginning.
+overwritten; `submissions.current_grading` says which of them counts. `bests`, `totals`, `mistakes` and
+`submissions.nth` are caches that `grader.store.standings` rebuilds from the gradings. Long columns stand last: SQLite
+reads a row from its beginning.
 
 Times are seconds since the epoch (float), because SQLite drops the zone of a timestamp. Every constraint has a name
 by convention, because a migration on SQLite can only drop what it can name.
@@ -116,14 +117,16 @@ class DraftRow(Base):
 class SubmissionRow(Base):
     """What was handed in; where it stands in a queue is in `jobs`, what came of it in `gradings`.
 
-    `state` is `open` until there is a result, or it is cancelled. `exercise_version` is that at the hand-in.
+    `state` is `open` until there is a result, or it is cancelled. `exercise_version` is that at the hand-in. `nth` is a
+    cache: which of the person's attempts it is, 0 for one that uses up none.
     """
 
     __tablename__ = "submissions"
     __table_args__ = (
         UniqueConstraint("user_id", "exercise", "number"),
         CheckConstraint("state IN ('open', 'done', 'cancelled', 'broken')", name="state"),
-        Index("ix_submissions_history", "user_id", "created"),
+        # All that lists go by, so that they read no rows but those that are listed.
+        Index("ix_submissions_history", "user_id", "created", "number", "exercise", "id"),
         Index(
             "uq_submissions_open", "user_id", "exercise", unique=True, sqlite_where=_IS_OPEN, postgresql_where=_IS_OPEN
         ),
@@ -134,10 +137,13 @@ class SubmissionRow(Base):
     class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"))
     exercise: Mapped[str] = mapped_column(String(100))
     number: Mapped[int]
+    nth: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     state: Mapped[str] = mapped_column(String(16))
     created: Mapped[float]  # handed in
     finished: Mapped[float | None]
-    current_grading: Mapped[int | None] = mapped_column(ForeignKey("gradings.id", ondelete="SET NULL", use_alter=True))
+    current_grading: Mapped[int | None] = mapped_column(
+        ForeignKey("gradings.id", ondelete="SET NULL", use_alter=True), index=True
+    )
     exercise_version: Mapped[str] = mapped_column(String(80))
     seed: Mapped[int] = mapped_column(BigInteger)
     device: Mapped[str] = mapped_column(String(16))  # that was asked for
@@ -194,12 +200,14 @@ class GradingFilesRow(Base):
     exercise: Mapped[str] = mapped_column(String(100), primary_key=True)
     version: Mapped[str] = mapped_column(String(80), primary_key=True)
     created: Mapped[float]
+    signature: Mapped[str | None] = mapped_column(String(64))  # `keys.signature` of the other columns
     content: Mapped[bytes] = mapped_column(LargeBinary)  # a zip
 
 
 class JobRow(Base):
     """A submission's place in a queue; gone when it is done.
 
+    `payer` is who is charged for the time that it takes, and has turns with others (`grader.jobs.shares`).
     `worker` names the process that is grading it, `claim` its present try, so that a result of an older try can be
     told from the current one; a job that waits has neither.
     """
@@ -212,7 +220,7 @@ class JobRow(Base):
     submission_id: Mapped[str] = mapped_column(ForeignKey("submissions.id", ondelete="CASCADE"), primary_key=True)
     reason: Mapped[str] = mapped_column(String(16))
     queue: Mapped[str] = mapped_column(String(16))
-    priority: Mapped[int] = mapped_column(BigInteger)  # virtual deadline in milliseconds since the epoch
+    priority: Mapped[int] = mapped_column(BigInteger)  # milliseconds since the epoch; decides among those of a payer
     ready: Mapped[float]  # not to be taken before this time
     tries: Mapped[int]  # how often it was taken
     faults: Mapped[int]  # how often a fault of ours ended a try
@@ -220,6 +228,7 @@ class JobRow(Base):
     worker: Mapped[str | None] = mapped_column(String(40))
     claim: Mapped[str | None] = mapped_column(String(40))
     started: Mapped[float | None]
+    payer: Mapped[str] = mapped_column(String(64), server_default=text("''"))
 
 
 class BestRow(Base):

@@ -6,8 +6,8 @@ from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
 from grader.store.records import Neighbours, Submission, SubmissionId, UserId
-from grader.store.standings import FULL, nth
-from grader.store.tables import BestRow, GradingRow, SubmissionRow
+from grader.store.standings import FULL, used
+from grader.store.tables import OPEN, BestRow, GradingRow, SubmissionRow
 
 
 def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
@@ -32,8 +32,10 @@ def neighbours(session: Session, one: Submission) -> Neighbours:
     before = select(row.id).where(*mine, row.number < one.number).order_by(row.number.desc()).limit(1)
     after = select(row.id).where(*mine, row.number > one.number).order_by(row.number).limit(1)
     previous, following = (None if id is None else SubmissionId(id) for id in map(session.scalar, (before, after)))
-    last = select(nth()).outerjoin(GradingRow, GradingRow.id == row.current_grading).where(*mine)
-    return Neighbours(previous, following, max(session.scalars(last), default=0))
+    count = used(session, one.user, one.exercise)
+    if session.scalar(select(row.id).where(*mine, row.state == OPEN)):
+        count += 1
+    return Neighbours(previous, following, count)
 
 
 def best_of(session: Session, user: UserId, exercise: str) -> SubmissionId | None:

@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy
 import torch
+from torch import Tensor
 
 from grader.box import traps
 from grader.box.traps.functions import _gives_numbers
@@ -141,8 +143,24 @@ def _compilers() -> dict[str, Any]:
     }
 
 
+_LAYOUTS = (
+    "sparse.to_dense()", "sparse.add(sparse)", "sparse.mul(2)", "sparse.sum()", "sparse.neg()",
+    "plain.add(sparse)", "plain.add_(sparse)", "plain.sparse_mask(sparse)", "torch.sparse.mm(sparse, plain.mT)",
+    "rows.to_dense()", "rows.mul(2)", "rows.neg()", "plain.add_(rows)", "rows.matmul(plain.mT)",
+    "nested.add(nested)", "nested.mul(2)", "nested.relu()", "torch.nested.to_padded_tensor(nested, 0.0)",
+    "quantised.dequantize()", "quantised.int_repr()", "quantised.relu()", "quantised.clamp(0)", "quantised.flip(0)",
+)  # fmt: skip
+
+
+def _layouts() -> dict[str, str]:
+    """Do what students might do with tensors of layouts whose kernels are trapped; of each, say how it ended."""
+    tensors = {name: _TENSORS[name] for name in ("plain", "sparse", "nested", "quantised")}
+    scope = {"torch": torch, **tensors, "rows": _TENSORS["compressed"]}
+    return {name: _outcome(lambda name=name: eval(name, scope)) for name in _LAYOUTS}
+
+
 def _foreign() -> dict[str, str]:
-    """Call everything in `_ctypes` with arguments that suit it; of each, say how it ended."""
+    """Call everything in `_ctypes` with arguments that suit it, and what else goes by addresses; say how each ended."""
     calls: dict[str, Any] = {
         name: (lambda thing=thing: thing(0, ())) for name, thing in vars(_ctypes).items() if callable(thing)
     }
@@ -165,7 +183,34 @@ def _foreign() -> dict[str, str]:
         "a library of operators": lambda: torch.ops.load_library("/nowhere.so"),
         "a library of classes": lambda: torch.classes.load_library("/nowhere.so"),
     }
+    calls |= _memory()
     return {name: _outcome(call) for name, call in calls.items()}
+
+
+class _Wrapper(Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def _memory() -> dict[str, Any]:
+    """Return calls that give a tensor memory at any address, or take memory from one that goes on using it."""
+    plain, far, numbers = torch.ones(4), (_ADDRESS or 0) // 4, numpy.ones(4)
+    address = _ADDRESS or 0
+    return {
+        "a storage at an address": lambda: torch._C._construct_storage_from_data_pointer(
+            address, torch.device("cpu"), 8
+        ),
+        "a weak reference": lambda: torch.UntypedStorage._new_with_weak_ptr(address),
+        "a wrapper": lambda: Tensor._make_wrapper_subclass(_Wrapper, (1,), storage_offset=far, storage_size=1 << 60),
+        "a view that ends nowhere": lambda: torch._C._dynamo.guards._reinterpret_tensor(plain, (1,), (1,), far),
+        "another one": lambda: torch.ops.inductor._reinterpret_tensor(plain, (1,), (1,), far),
+        "a storage made small": lambda: plain.untyped_storage().resize_(1),
+        "a typed storage made small": lambda: plain.storage().resize_(1),
+        "a storage made small by an operator": lambda: torch.ops.inductor.resize_storage_bytes_(plain, 1),
+        "an array made small": lambda: numbers.resize(1, refcheck=False),
+        "an array put in the place of another": lambda: numbers.__setstate__((1, (1,), numbers.dtype, False, bytes(8))),
+    }
 
 
 if __name__ == "__main__":
@@ -192,6 +237,7 @@ if __name__ == "__main__":
                 "scripted": sorted(set(_scripted()) - set(torch._C._dispatch_get_all_op_names())),
                 "operators": {name: _call(name) for name in taken},
                 "functions": {name: _outcome(function) for name, function in functions.items()},
+                "layouts": _layouts(),
                 "foreign": _foreign(),
                 "compilers": {name: _outcome(thing) for name, thing in _compilers().items()},
             }

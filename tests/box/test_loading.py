@@ -26,9 +26,9 @@ def _as_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, name)
 
 
-def _load(source: str, needed: str = "f") -> tuple[Mapping[str, Any], Loaded]:
+def _load(source: str, needed: str = "f", *, bare: bool = False) -> tuple[Mapping[str, Any], Loaded]:
     told: list[Loaded] = []
-    namespace = load(_HEAD + source, (needed,), told.append)
+    namespace = load(_HEAD + source, (needed,), told.append, bare=bare)
     return namespace, told[0] if told else Loaded()
 
 
@@ -41,7 +41,29 @@ def test_a_demonstration_runs_under_torchs_own_default() -> None:
     namespace, loaded = _load(_F + demo)
 
     assert torch.equal(namespace["a"], expected)
-    assert loaded == Loaded()
+    assert loaded == Loaded(over=True)
+
+
+def test_a_bare_file_runs_without_what_its_answer_does_not_need() -> None:
+    """Definitions, imports and what gives a value to a name that is read are run; what is printed or trained is not."""
+    demo = "for _ in iter(int, 1):\n    pass\n"
+    for source in (
+        demo + _F,
+        _F + "y = [1]\n" + demo,
+        "S = 1\n" + demo + "def f(x):\n    return x * S\n" + demo,
+        "T = {}\nT[1] = 1\n" + demo + "def f(x):\n    return x * T[1]\n",
+        "def g(x):\n    return x\nif True:\n    f = g\n" + demo + "import math\n",
+    ):
+        namespace, loaded = _load(source, bare=True)
+
+        assert loaded.over
+        assert namespace["f"](3) == 3
+
+
+@pytest.mark.parametrize("source", [_F, _F + "import math\n", "S = 1\ndef f(x):\n    return x * S\n"])
+def test_a_file_that_its_answer_needs_whole_is_not_run_bare(source: str) -> None:
+    """It would take as long once more."""
+    assert _load(source, bare=True) == ({}, Loaded())
 
 
 @pytest.mark.parametrize(

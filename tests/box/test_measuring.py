@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import array
 import collections
+import ctypes
 import decimal
+import gc
 import io
 import struct
 import time
 import tracemalloc
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode
 from torch.utils.checkpoint import checkpoint
 
-from grader.box.measuring import Gauge, elements
+from grader.box.measuring import Gauge, elements, owners
 from tests.box.small import numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse")  # torch calls its sparse layouts a beta
 
 T, D = 60, 4
 X = numbers(T, D)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forked() -> Iterator[None]:
+    """Have the collector know only of what is made from here on, as in a process that was forked."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def largest(work: Callable[[], Any]) -> int | None:
@@ -70,6 +81,7 @@ _TABLES: dict[str, Callable[[], object]] = {
     "whole numbers": lambda: torch.arange(T)[:, None] - torch.arange(T),
     "an einsum of three, which multiplies the first two": lambda: torch.einsum("id,jd,je->ie", X, X, X),
     "an einsum over a batch, which becomes a bmm": lambda: torch.einsum("bid,bjd->bij", X[None], X[None]),
+    "two numbers in a complex one": lambda: torch.complex(X, X) @ torch.complex(X[: T // 2], X[T // 2 :]).mT,
     "rows stacked at the end": _stacked,
     "a small view of something large": lambda: torch.zeros(T, T)[:1, :1],
     "a write into a part of something large": _in_place,
@@ -186,6 +198,144 @@ def test_a_table_outside_of_torch_is_seen_where_one_submission_runs(work: Callab
     assert gauge.largest is not None
     assert gauge.largest >= N * N
     assert (largest(work) or 0) < N * N
+
+
+_NUMBERS = numbers(N, N).numpy()
+_BYTES = _NUMBERS.tobytes()
+
+
+def _rows(kept: Iterable[Any]) -> None:
+    for row, found in zip(kept, _NUMBERS, strict=True):
+        row[:] = found
+
+
+def _put(kept: Any) -> None:
+    kept[...] = _NUMBERS
+
+
+def _put_bytes(kept: Any) -> None:
+    memoryview(kept).cast("B")[:] = _BYTES
+
+
+def _locked() -> Any:
+    table = np.zeros((N, N))
+    table.flags.writeable = False
+    return table
+
+
+def _unlock(kept: Any) -> None:
+    kept.flags.writeable = True
+    _put(kept)
+
+
+def _zeros() -> Tensor:
+    return torch.zeros(N, N, dtype=torch.float64)
+
+
+# How memory for a table is made before a call, and how the call fills it; operations of torch see nothing of that.
+_BEFORE: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
+    "an array": (lambda: np.zeros((N, N)), lambda kept: np.matmul(Y.numpy(), Y.numpy().T, out=kept)),
+    "an array in columns": (lambda: np.zeros((N, N), order="F"), _put),
+    "an array that is read-only before": (_locked, _unlock),
+    "a view of an array": (lambda: np.zeros((N + 1, N))[1:].T, _put),
+    "a triangle": (lambda: np.zeros((N, N)), lambda kept: np.copyto(kept, np.tri(N), where=np.tri(N, dtype=bool))),
+    "an array of small numbers": (lambda: np.zeros((8 * N, N), np.int8), lambda kept: kept.fill(1)),
+    "a corner": (lambda: np.zeros((20 * N, 20 * N)), lambda kept: _put(kept[:N, :N])),
+    "rows": (lambda: [np.zeros(N) for _ in range(N)], _rows),
+    "rows in a tuple": (lambda: tuple(np.zeros(N) for _ in range(N)), _rows),
+    "rows in an array": (
+        lambda: np.array([np.zeros(N + n) for n in range(N)], object),
+        lambda kept: [row.fill(1.0) for row in kept],
+    ),
+    "an array of fields": (lambda: np.zeros(N, [("row", float, N)]), lambda kept: _put(kept["row"])),
+    "an array of masked numbers": (lambda: np.ma.zeros((N, N)), lambda kept: _put(kept.data)),
+    "an array in a closure": (lambda: (lambda kept: lambda: kept)(np.zeros((N, N))), lambda kept: _put(kept())),
+    "an array in an object": (
+        lambda: types.SimpleNamespace(table=np.zeros((N, N))),
+        lambda kept: _put(kept.table),
+    ),
+    "an array in a generator": (lambda: (row for row in np.zeros((N, N))), lambda kept: _rows(kept)),
+    "bytes that are written to": (lambda: bytearray(N * N * 8), _put_bytes),
+    "a view of bytes": (lambda: memoryview(bytearray(N * N * 8)), _put_bytes),
+    "a typed array": (lambda: array.array("d", bytes(N * N * 8)), _put_bytes),
+    "a file in memory": (lambda: io.BytesIO(bytes(N * N * 8)), lambda kept: kept.write(_BYTES)),
+    "an array of C": (lambda: (ctypes.c_double * (N * N))(), _put_bytes),
+    "a tensor": (_zeros, lambda kept: _put(kept.numpy())),
+    "a tensor by NumPy": (lambda: _zeros().numpy(), _put),
+    "a tensor on an array": (lambda: torch.from_numpy(np.zeros((N, N))), lambda kept: _put(kept.numpy())),
+    "a parameter": (lambda: nn.Parameter(_zeros()), lambda kept: kept.untyped_storage().fill_(1)),
+    "a storage": (lambda: torch.UntypedStorage(N * N * 8).fill_(0), lambda kept: kept.fill_(1)),
+    "a list": (lambda: [0.0] * (N * N), lambda kept: kept.__setitem__(slice(None), _NUMBERS.ravel().tolist())),
+    "a list of lists": (
+        lambda: [[0.0] * N for _ in range(N)],
+        lambda kept: [row.__setitem__(slice(None), found.tolist()) for row, found in zip(kept, _NUMBERS, strict=True)],
+    ),
+}
+
+
+def test_a_search_for_memory_runs_no_code_of_the_objects() -> None:
+    """An object that says to be of another class is not asked; some of torch's warn when they are."""
+    asked = []
+
+    class Other:
+        @property
+        def __class__(self) -> type:
+            asked.append(self)
+            return torch.Tensor
+
+    kept = Other()
+    assert not any(owner is kept for owner in owners())
+    assert not asked
+
+
+@pytest.mark.parametrize(("make", "fill"), _BEFORE.values(), ids=_BEFORE.keys())
+def test_a_table_in_memory_from_before_is_seen(make: Callable[[], Any], fill: Callable[[Any], object]) -> None:
+    """A file that was loaded has made room for it; in the call it is only filled."""
+    submission = types.ModuleType("submission")
+    submission.kept = make()  # type: ignore[attr-defined]  # where a file leaves its names
+
+    with Gauge(outside=N * N) as gauge:
+        fill(submission.kept)
+
+    assert gauge.largest is not None
+    assert gauge.largest >= N * N
+
+
+def test_constants_and_little_room_from_before_do_not_count() -> None:
+    """Large tables that are read, and a tile to work in, each made while a file was loaded."""
+    submission = types.SimpleNamespace(
+        positions=np.ones((9 * N, N)), mask=np.tri(2 * N, dtype=bool), tile=np.zeros((9, N)), text=bytes(N * N * 8)
+    )
+
+    with Gauge(outside=N * N) as gauge:
+        for start in range(0, N, 9):
+            np.matmul(Y.numpy()[start : start + 9], Y.numpy().T, out=submission.tile)
+            submission.tile *= submission.mask[start : start + 9, :N]
+        assert submission.positions.sum() > len(submission.text) == N * N * 8
+
+    assert gauge.largest == N * D
+
+
+def test_memory_that_torch_writes_to_counts_as_any_tensor() -> None:
+    """Two caches that are filled in place are two tensors, not one table."""
+    caches = [torch.zeros(N, N - 1) for _ in range(2)]
+
+    with Gauge(outside=N * N) as gauge:
+        for cache in caches:
+            cache.fill_(1.0)
+
+    assert gauge.largest == N * (N - 1)
+
+
+def test_room_that_is_emptied_before_torch_is_used_again_is_not_seen() -> None:
+    """A limit that is known: memory from before is looked at now and then, and at the end."""
+    submission = types.SimpleNamespace(kept=np.zeros((N, N)))
+
+    with Gauge(outside=N * N) as gauge:
+        _put(submission.kept)
+        submission.kept.fill(0.0)
+
+    assert gauge.largest == 0
 
 
 def test_little_memory_outside_of_torch_does_not_count() -> None:

@@ -323,7 +323,7 @@ def test_an_absent_projection_says_what_there_is() -> None:
     with pytest.raises(Ungradable) as caught:
         bind(module, _weights())
 
-    assert "`W_query` (5 to 6 features) was not found" in str(caught.value)
+    assert "`W_query`, `W_key` or `W_value` is missing" in str(caught.value)
     assert "parts.0.weight (6, 5)" in str(caught.value)
 
 

@@ -18,6 +18,7 @@ from grader.box.frames import (
     END,
     HEADER,
     IN_WORDS,
+    NOTICES,
     PRESENCES,
     SLOT_TEXT_LIMIT,
     TEXT_LENGTH,
@@ -109,7 +110,9 @@ _EVENTS = [
     Raised(Stage.LOAD, Blame.ENTRY, "Rejected", "your file must define …", None),
     TrapHit("torch.softmax", 7, "Attention.forward"),
     TrapHit("torch.softmax", None, "", loading=True),
-    Loaded(Raised(Stage.LOAD, Blame.ERROR, "IndexError", "out of range", 9), ("matplotlib", "tqdm")),
+    TrapHit("tb_frame", 2, "f", noticed=True),
+    TrapHit("tb_frame", 2, "", loading=True, noticed=True),
+    Loaded(Raised(Stage.LOAD, Blame.ERROR, "IndexError", "out of range", 9), ("matplotlib", "tqdm"), over=True),
 ]
 _TOUCHED = {"what": "torch.softmax", "line": 3, "function": "f"}
 
@@ -266,7 +269,8 @@ _HOSTILE = {
     "a name that is an object": _json(Frame.BUILT, {"mapping": _MAPPING, "unused": [{}]}),
     "a place that is nested": _frame(Frame.BUILT, b'{"mapping": {"W": ' + b"[" * 900 + b"]" * 900 + b"}}"),
     "loading fails twice": 2 * _json(Frame.LOADING, _LOADING),
-    "a touch in no way": _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=2),
+    "a touch in no way": _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=4),
+    "too many notices": (NOTICES + 1) * _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=2),
     "a touch of nested names": _json(Frame.TOUCHED, {**_TOUCHED, "what": [[]]}),
     "a touch that is a list": _json(Frame.TOUCHED, [_TOUCHED]),
     "too many touches": (TRAP_HITS + 1) * _json(Frame.TOUCHED, _TOUCHED),

@@ -38,8 +38,8 @@ _OBJECTS = st.dictionaries(_KEYS, _VALUES, max_size=10)
 
 @pytest.fixture(scope="module")
 def subjects() -> list[Subject]:
-    """Give recorded answers of all kinds of exercises but those that train, which takes long."""
-    return record(Catalog.load(), trained=False)
+    """Give recorded answers of all kinds of exercises, and of every training both runs."""
+    return record(Catalog.load())
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +60,8 @@ def test_no_wrong_answer_raises_breaks_or_depends_on_how_it_is_cut(subjects: lis
     assert tally.answers == ANSWERS
     assert min(tally.read, tally.finished, tally.judged, sum(tally.refusals.values())) > 10
     assert tally.located > 0
+    assert tally.trained > 0
+    assert sum(subject.outcome is not None for subject in subjects) == 4  # two labs
 
 
 def test_an_answer_may_be_cut_anywhere(subjects: list[Subject]) -> None:

@@ -116,6 +116,7 @@ SOFTMAX = {
     "cross entropy": "F.cross_entropy(x, torch.zeros(3).long(), reduction='none')",
     "cross entropy loss": "nn.CrossEntropyLoss()(x, torch.zeros(3).long())",
     "gumbel": "F.gumbel_softmax(q, dim=-1)",
+    "reduction of einops": "__import__('einops').reduce(q, 'a b c d -> a b c', lambda x, i: x.softmax(-1).sum(i))",
     "vmap": "torch.func.vmap(lambda a: a.softmax(-1))(q)",
     "jvp": "torch.func.jvp(lambda a: a.softmax(-1), (q,), (q,))[0]",
     "reference": "torch._refs.softmax(q, -1)",

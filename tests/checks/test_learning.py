@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from grader.box.codec import encode_job
+from grader.box.drivers import carried
 from grader.box.drivers.train import Learner
 from grader.box.inline import InlineBox, observe_all
+from grader.box.keys import call_name, case_of
 from grader.box.models import PAD
 from grader.box.observations import CallSeen, Observations, Presence, Seen
-from grader.box.plan import Call, TensorSpec
+from grader.box.plan import Call, Plan, TensorSpec
+from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict
 from grader.checks.learning import answering_call, tensor, training_calls, weights_call
 from grader.checks.registry import CHECKS
-from grader.exercise.catalog import ROOT, Exercise, read_exercise
-from grader.judge.grade import grade
+from grader.errors import GraderFault
+from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
+from grader.judge.attempt import attempt
+from grader.judge.grade import grade, observe_reference
 from grader.judge.sheet import Sheet, draw_up
 
 
@@ -102,12 +108,47 @@ def test_the_box_is_never_told_the_answers(name: str) -> None:
     }
 
 
+def _asked(exercise: Exercise) -> list[tuple[Plan, bytes]]:
+    """Return each plan that a box is handed for one grade, and its job; the box trains nothing and answers nothing."""
+    sheet, handed = draw_up(exercise, 3), []
+    begun = {item.case.name: item.case.weights for item in sheet.items}
+
+    def run(plan: Plan, source: str) -> Run:
+        handed.append((plan, encode_job(plan, source, carried(plan))))
+        reading = [call for call in plan.calls if call.reads_weights]
+        left = [
+            CallSeen(call.name, told(call.outputs, *(one.matrix for one in begun[case_of(call.name)])))
+            for call in reading
+        ]
+        return Run(Observations.of(left), Ending.FINISHED)
+
+    attempt(sheet, "", run, partial(observe_reference, exercise))
+    return handed
+
+
+def test_no_job_that_trains_holds_what_is_asked(catalog: Catalog) -> None:
+    """In no exercise do the bytes of a job that trains hold a sequence that is held out; the other job holds them."""
+    labs = [one for one in catalog.values() if any(part.entry.kind.trains for part in one.spec.parts.values())]
+    assert len(labs) > 1
+    for exercise in labs:
+        plan = draw_up(exercise, 3).plan
+        cases = [case for case in exercise.cases(3).values() if "held_source" in case.arguments]
+        held = [row.numpy().tobytes() for case in cases for row in tensor(case, "held_source") if bool((row > 0).all())]
+        (first, training), (second, asking) = _asked(exercise)
+
+        assert [row for row in held if row in training] == []
+        assert all(row in asking for row in held)
+        assert all(call.held_out for call in second.calls)
+        assert {call.name for call in (*first.calls, *second.calls)} == {call.name for call in plan.calls}
+        with pytest.raises(GraderFault, match="must not hold the sequences that are held out"):
+            carried(plan)
+
+
 @cache
 def honest() -> Evidence:
     """Return what is seen where the reference itself is trained on the copy task, and what it is held against."""
     exercise, plan = lab(COPYING), sheet(COPYING).plan
-    trained = plan.only(frozenset(call.name for call in plan.calls if plan.contract(call.part).kind.trains))
-    seen = observe_all(trained, exercise.reference())
+    seen = observe_all(plan, exercise.reference())
     return Evidence(plan, seen, Observations(), Observations(), known=exercise.attempts)
 
 
@@ -167,10 +208,57 @@ def test_a_known_mistake_is_repeated_outside_as_well(mistake: str, counts: bool)
     """Without the root everything is learned, and that counts; without the mask the answers are wrong."""
     exercise, plan = lab(COPYING), sheet(COPYING).plan
     wrong = next(one for one in exercise.mistakes if one.name == mistake)
-    trained = plan.only(frozenset(call.name for call in plan.calls if plan.contract(call.part).kind.trains))
-    evidence = replace(honest(), observed=observe_all(trained, exercise.reference(wrong)), reruns={})
+    evidence = replace(honest(), observed=observe_all(plan, exercise.reference(wrong)), reruns={})
 
     assert verdicts(evidence) == (Verdict.PASSED, Verdict.PASSED if counts else Verdict.FAILED)
+
+
+# Of the lab's own mistakes those whose training comes to its end, and has learned too little then.
+_LEARN_LITTLE = ("mask_ignored", "mean_of_the_values")
+
+
+@pytest.mark.parametrize("mistake", _LEARN_LITTLE)
+def test_a_mistake_learns_no_more_by_training_on_all_that_the_box_holds(mistake: str) -> None:
+    """Its code is trained three times as long as it should; it tells low losses and the right answers."""
+    exercise, plan, case = lab(COPYING), sheet(COPYING).plan, line(COPYING, "loss").case
+    wrong = exercise.reference(next(one for one in exercise.mistakes if one.name == mistake))
+    calls, asked, left = training_calls(case), answering_call(case), weights_call(case)
+    again = [replace(call, name=call_name(case.name, f"again {i}")) for i, call in enumerate(calls * 2)]
+    once = plan.only(frozenset(call.name for call in plan.calls if plan.contract(call.part).kind.trains))
+    fair, forged = (observe_all(replace(once, calls=one), wrong) for one in (once.calls, (*calls, *again, left)))
+    low = {
+        call.name: replace(
+            forged.calls[call.name],
+            slots=forged.calls[call.name].slots | told(call.outputs[:1], torch.full(call.outputs[0].shape, 0.01)),
+        )
+        for call in calls[1:]
+    }
+    said = CallSeen(asked.name, told(asked.outputs, tensor(case, "held_target"), torch.zeros(asked.outputs[1].shape)))
+    claims = Observations(calls={**forged.calls, **low, asked.name: said})
+    cases = observe_all(plan.untrained(), wrong).calls
+
+    pairs = (
+        verdicts(replace(honest(), observed=replace(seen, calls={**seen.calls, **cases}), reruns={}))
+        for seen in (fair, claims)
+    )
+    judged_fairly, forgery = pairs
+
+    assert Verdict.FAILED in judged_fairly
+    assert forgery == judged_fairly
+
+
+def test_what_is_told_and_not_borne_out_is_worth_a_look() -> None:
+    """Right answers beside weights that were never trained are a contradiction; what the reference tells is none."""
+    case, accuracy = line(COPYING, "loss").case, line(COPYING, "accuracy")
+    call = weights_call(case)
+    begun = told(call.outputs, *(weight.matrix.float() for weight in case.weights))
+    calls = {**honest().observed.calls, call.name: CallSeen(call.name, begun)}
+    forged = replace(honest(), observed=replace(honest().observed, calls=calls), reruns={})
+
+    found = CHECKS["accuracy"].judge(accuracy, forged)
+
+    assert "repeated outside the sandbox it comes to" in found.contradiction
+    assert CHECKS["accuracy"].judge(accuracy, honest()).contradiction == ""
 
 
 def test_padding_does_not_count() -> None:

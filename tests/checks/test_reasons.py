@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import einops
 import pytest
 import torch
 
+from grader.box.observations import Blame, Raised, Stage
 from grader.box.plan import TensorSpec
 from grader.checks.compare import named
+from grader.checks.explain import explain
 from grader.checks.finding import Verdict
 from grader.checks.undefined import cause_of_nan
 from grader.exercise.catalog import Exercise
@@ -123,3 +126,23 @@ def test_a_starter_is_told_once_to_write_its_code(tmp_path: Path) -> None:
     assert "write your attention here" in (message := line(report, "small: shape and dtype").message)
     assert "write your code here" not in message
     assert report.location is None or "write your code here" not in report.location.message
+
+
+@pytest.mark.parametrize(
+    ("call", "cause"),
+    [
+        ("rearrange(torch.ones(7), 'a b -> b a')", "Wrong shape: expected 2 dims. Received 1-dim tensor"),
+        ("rearrange(torch.ones(3, 5), '(h d) t -> h d t', h=7)", "can't divide axis of length 3 in chunks of 7"),
+        ("rearrange(torch.ones(3, 5), 'a b -> b c')", "Identifiers only on one side of expression"),
+        ("repeat(torch.ones(3), 'a -> a b')", "Specify sizes for new axes in repeat"),
+        ("reduce(torch.ones(3, 5), 'a b -> a', 'middle')", "Unknown reduction middle"),
+    ],
+)
+def test_of_an_error_of_einops_the_pattern_and_the_cause_are_told(call: str, cause: str) -> None:
+    """What stands before them fills the sentence: it was cut before the cause."""
+    with pytest.raises((einops.EinopsError, NotImplementedError)) as error:
+        eval(call, {**vars(einops), "torch": torch})
+    told = explain(Raised(Stage.CALL, Blame.ERROR, type(error.value).__name__, str(error.value)))
+
+    assert cause in told
+    assert "Error while processing" not in told or "…" not in told

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import select
 
 from grader.box.observations import CallSeen
+from grader.jobs import shares
 from grader.jobs.queue import Queue, Tracker
 from grader.judge.report import Report, Status
 from grader.store import accounts, migrate, submissions
@@ -48,6 +49,7 @@ def hand_in(
     priority: int = 0,
     exercise: str = "softmax",
     device: str = "cpu",
+    payer: str = "",
 ) -> Submission:
     """Store a submission of a person, who is added if need be, and put it into the queue."""
     name = user or f"owner of {id}"
@@ -55,7 +57,8 @@ def hand_in(
         known = accounts.credentials(session, name)
         owner = known.user if known else accounts.add(session, name, Role.STUDENT, key=name, password="hash", now=1.0)
         stored = submissions.add(session, _draft(owner, id, exercise, device))
-        engine.submit(session, stored.id, queue=device, priority=priority)
+        charged = shares.home(name) if owner.role is Role.LEARNER else shares.member(owner.id)
+        engine.submit(session, stored.id, queue=device, priority=priority, payer=payer or charged)
     return stored
 
 

@@ -382,7 +382,7 @@ def test_a_stop_loses_no_cause_that_is_just_put_off(database, machine, monkeypat
     """The worker asks whether others wait while the stop begins, and hears that somebody does."""
     asked = threading.Event()
 
-    def slowly(_jobs: TableJobs, _queue: str) -> bool:
+    def slowly(_jobs: TableJobs, _queue: str, **_named: bool) -> bool:
         asked.set()
         time.sleep(0.5)
         return True
@@ -402,7 +402,7 @@ def test_searches_wait_quietly_while_the_database_is_away(database, machine, mon
     died = []
     asked = threading.Event()
 
-    def gone(_jobs: TableJobs, _queue: str) -> bool:
+    def gone(_jobs: TableJobs, _queue: str, **_named: bool) -> bool:
         asked.set()
         raise StoreUnavailable("gone")
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from grader.jobs.engine import GradingEngine
-from grader.jobs.queue import Tracker, virtual_deadline
+from grader.jobs.queue import Tracker
+from grader.jobs.shares import home
 from grader.judge.report import Report
 from grader.store.records import State, Submission
 from tests.jobs import postgres
 from tests.jobs.classroom import PATIENCE_SECONDS, full_marks, hand_in, states, until
 from tests.jobs.engines import Site, on_postgres, on_sqlite
 
-NOW = 1_800_000_000.0
 QUEUED = 200
 OTHERS = 40
 MOST = 1.2  # times the wait of the others when nobody queues so much
@@ -54,24 +54,34 @@ class Desk:
     def queue(self, person: str, number: int) -> None:
         """Let a person hand in so many, one behind the other."""
         for n in range(number):
-            self._hand_in(person, n, behind=n)
+            self._hand_in(person, n)
 
     def waits(self, group: str) -> list[int]:
         """Let a group of people hand in one each; return how many turns each of them waited, in order."""
         self._open.clear()
         before = len(self.turns)
         for n in range(OTHERS):
-            self._hand_in(f"{group} {n}", 0, behind=0)
+            self._hand_in(f"{group} {n}", 0)
         self._open.set()
         wanted = {f"{group} {n} 0" for n in range(OTHERS)}
         until(lambda: wanted <= set(self.turns), f"all of {group} are graded")
         return sorted(self.turns.index(one) + 1 - before for one in wanted)
 
-    def _hand_in(self, person: str, number: int, *, behind: int) -> None:
-        exercise, priority = f"exercise {number}", virtual_deadline(NOW, behind)
-        hand_in(
-            self._site.database, self._engine, f"{person} {number}", user=person, exercise=exercise, priority=priority
-        )
+    def beside(self, payers: list[str]) -> list[str]:
+        """Let so many be handed in, and two newcomers' once the first runs; return whose the first three turns are."""
+        self._open.clear()
+        for number, payer in enumerate(payers):
+            self._hand_in(f"visitor {number}" if payer else "busy", number, payer)
+            until(lambda: bool(self.turns), "the first one runs")
+        self._hand_in("new member", 0)
+        self._hand_in("new visitor", 0, home("203.0.113.9"))
+        self._open.set()
+        until(lambda: len(self.turns) == len(payers) + 2, "all are graded")
+        return self.turns[:3]
+
+    def _hand_in(self, person: str, number: int, payer: str = "") -> None:
+        id, exercise = f"{person} {number}", f"exercise {number}"
+        hand_in(self._site.database, self._engine, id, user=person, exercise=exercise, priority=number, payer=payer)
 
     def _grade(self, submission: Submission, tracker: Tracker) -> Report:
         self.turns.append(submission.id)
@@ -89,6 +99,15 @@ def test_others_wait_hardly_longer_while_one_person_queues_200(site: Site) -> No
     late = round(0.95 * OTHERS) - 1
     assert alone[late] <= late + 2, "the others wait for themselves only"
     assert beside[late] / alone[late] <= MOST
+
+
+@pytest.mark.parametrize("payer", ["", home("192.0.2.1")], ids=["a member", "a household"])
+def test_one_who_never_stops_delays_newcomers_by_one_run(site: Site, payer: str) -> None:
+    """Twenty are queued before the others come: a member, and a visitor elsewhere; they are first after the one run."""
+    first, *then = Desk(site).beside([payer] * 20)
+
+    assert first.endswith(" 0")
+    assert sorted(then) == ["new member 0", "new visitor 0"]
 
 
 def test_the_cpu_never_waits_for_a_gpu(site: Site) -> None:

@@ -5,56 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from sqlalchemy import func, select
 
 from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.retries import Retries
-from grader.sandbox.lockdown import kernel
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import State
 from grader.store.tables import GradingRow
 from tests.jobs.classroom import full_marks, hand_in, states, until
 from tests.jobs.engines import new_database
 from tests.jobs.postgres import Server
+from tests.machine import Disk, small_disk
 
-DISK_BYTES = 256 << 20
 MOST = 5000  # hand-ins; some of the tables has no room after a few dozen
-
-
-class Disk:
-    """A small disk that can be filled to its last byte."""
-
-    def __init__(self, folder: Path) -> None:
-        """Find it at a folder."""
-        self.folder = folder
-        self._ballast = folder / "ballast"
-
-    def fill(self) -> None:
-        """Leave no room."""
-        with self._ballast.open("wb", buffering=0) as ballast:
-            for piece in (1 << 20, 1 << 12):  # the server takes some of it meanwhile
-                with suppress(OSError):
-                    while ballast.write(bytes(piece)) == piece:
-                        pass
-
-    def clear(self) -> None:
-        """Give the room back."""
-        self._ballast.unlink()
 
 
 @pytest.fixture
 def disk() -> Iterator[Disk]:
     """Give a small disk."""
-    with TemporaryDirectory(prefix="disk-") as folder:  # not below the folder of the tests, which nobody else may enter
-        try:
-            kernel.mount("tmpfs", folder, kind="tmpfs", flags=0, options=f"size={DISK_BYTES}")
-        except OSError as fault:
-            pytest.skip(f"this system grants no small disk to fill: {fault}")
-        yield Disk(Path(folder))
-        kernel.detach(folder)
+    with small_disk() as disk:
+        if disk is None:
+            pytest.skip("this system grants no small disk to fill")
+        yield disk
 
 
 @pytest.fixture

@@ -60,7 +60,8 @@ def test_everything_arrives(data: Path, to: str, capsys: pytest.CaptureFixture[s
         with database.write() as session:
             fresh = accounts.add(session, "Eve", Role.STUDENT, key="eve", password="h", now=1.0)
 
-    assert (code, said.err) == (0, "")
+    assert (code, len(said.err.splitlines())) == (0, 1)
+    assert "not signed with this installation's secret: 1 (softmax at v1)" in said.err
     assert f"{data / 'secret'}" in said.out
     assert [line[2] for line in before.pop("drafts")] == ["a\0b ä \N{GREEK SMALL LETTER LAMDA}"]
     assert [line[2] for line in after.pop("drafts")] == ["a\N{REPLACEMENT CHARACTER}b ä \N{GREEK SMALL LETTER LAMDA}"]
@@ -124,6 +125,9 @@ def test_a_database_of_something_else_is_left_alone(data: Path, to: str, capsys:
         ("sqlite:///elsewhere.sqlite3", "expected to move from SQLite to Postgres", 2),
         ("postgresql://me:open-sesame@127.0.0.1:1/gym", "cannot be used", 1),
         ("postgresql://me:open-sesame@host:port/gym", "cannot be read", 2),
+        ("http://me:open-sesame@host/gym", "expected: sqlite:///file or postgresql://", 2),
+        ("sqlite://", "expected: sqlite:///file or postgresql://", 2),
+        ("mysql://me:open-sesame@host/gym", "expected: sqlite:///file or postgresql://", 2),
     ],
 )
 def test_a_target_that_is_none_is_told_in_one_line(

@@ -22,7 +22,7 @@ from grader.judge.report import Report
 from grader.store import accounts, submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading as Result
-from grader.store.records import GradingId, State, Submission, SubmissionId
+from grader.store.records import GradingId, Role, State, Submission, SubmissionId
 from tests.jobs.classroom import full_marks, hand_in, states, until
 
 Make = Callable[..., EmbeddedEngine]
@@ -78,6 +78,26 @@ def test_who_waits_has_a_verdict_before_others_have_their_cause(database: Databa
     assert grading.done == ["wrong 1", "right 1", "wrong 2", "right 2", "cause of wrong 1", "cause of wrong 2"]
 
 
+def test_members_causes_wait_for_members_only(database: Database, engine: Make) -> None:
+    """However many visitors wait: a member's cause comes before their verdicts, and theirs after everybody's."""
+    grading = Grading()
+    with database.write() as session:
+        for name in ("visitor", "another visitor"):
+            accounts.add(session, name, Role.LEARNER, key=name, password="hash", now=1.0)
+    one = engine(grading.grade)
+    hand_in(database, one, "wrong of a visitor", user="visitor", priority=0)
+    hand_in(database, one, "wrong of a member", priority=1)
+    hand_in(database, one, "right of a member", priority=3)
+    for n in range(5):
+        hand_in(database, one, f"right {n}", user="another visitor", exercise=f"exercise {n}", priority=2 + 2 * n)
+    one.run({"cpu": 1})
+    until(explained(database, "wrong of a visitor", "wrong of a member"), "both causes are stored")
+
+    assert grading.done[:3] == ["wrong of a visitor", "wrong of a member", "right of a member"]
+    assert grading.done[3:5] == ["cause of wrong of a member", "right 0"]
+    assert grading.done[-1] == "cause of wrong of a visitor"
+
+
 @pytest.mark.parametrize("limit", ["MOST_WAITING", "LATEST_SECONDS"])
 def test_a_cause_does_not_wait_for_everybody(
     database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch, limit: str
@@ -92,6 +112,51 @@ def test_a_cause_does_not_wait_for_everybody(
     until(lambda: len(grading.done) == 6, "all is done")
 
     assert grading.done == ["wrong 1", "cause of wrong 1", "right 1", "wrong 2", "cause of wrong 2", "right 2"]
+
+
+def test_causes_that_press_leave_every_other_turn_to_verdicts(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many have waited for long: between two of them there is a verdict of whoever waits for one."""
+    grading = Grading()
+
+    def grade(submission: Submission, tracker: Tracker) -> Report:
+        if submission.id == "wrong 3":
+            for n in range(3):
+                hand_in(database, one, f"right {n}", priority=n)
+            monkeypatch.setattr(searches, "LATEST_SECONDS", 0.0)
+        return grading.grade(submission, tracker)
+
+    one = engine(grade)
+    for n in range(4):
+        hand_in(database, one, f"wrong {n}", user="busy", exercise=f"e{n}", priority=n)
+    one.run({"cpu": 1})
+    until(lambda: len(grading.done) == 11, "all is done")
+
+    turns = [f"{what} {n}" for n in range(4) for what in ("cause of wrong", "right")]
+    assert grading.done[4:] == turns[:7]
+
+
+@pytest.mark.parametrize("limit", ["MOST_WAITING", "LATEST_SECONDS"])
+def test_no_cause_of_a_visitor_comes_before_a_verdict_of_a_member(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    """Not where too many wait either: of those the last is given up, and its report says so."""
+    monkeypatch.setattr(searches, limit, 1 if limit == "MOST_WAITING" else 0.0)
+    grading = Grading()
+    with database.write() as session:
+        accounts.add(session, "visitor", Role.LEARNER, key="visitor", password="hash", now=1.0)
+    one = engine(grading.grade)
+    for n in range(3):
+        hand_in(database, one, f"wrong {n}", user="visitor", exercise=f"e{n}", priority=n)
+        hand_in(database, one, f"right {n}", priority=10 + n)
+    one.run({"cpu": 1})
+    ended = [f"wrong {n}" for n in range(3)]
+    until(lambda: all((report := report_on(database, id)) and report.complete for id in ended), "all is done")
+
+    causes = [n for n, id in enumerate(grading.done) if id.startswith("cause")]
+    assert min(causes) > max(grading.done.index(f"right {n}") for n in range(3))
+    assert len(causes) == (1 if limit == "MOST_WAITING" else 3)
 
 
 def test_a_slot_that_is_busy_holds_up_no_cause(database: Database, engine: Make) -> None:

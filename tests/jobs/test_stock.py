@@ -26,7 +26,7 @@ from grader.judge.grade import grade
 from grader.judge.prepared import Prepared
 from grader.judge.report import Report
 
-MIB = 1 << 20
+ROOM = 4 << 20  # bytes, enough for all that a test keeps
 FILL_FOREVER = """
 import sys
 from pathlib import Path
@@ -49,13 +49,13 @@ def few(catalog: Catalog) -> Catalog:
 @pytest.fixture
 def full(tmp_path: Path, few: Catalog) -> Stock:
     """Give a stock with all that it wants."""
-    return filled(Stock(tmp_path / "stock", few, MIB))
+    return filled(Stock(tmp_path / "stock", few, ROOM))
 
 
 def test_nothing_is_ready_at_first(tmp_path: Path, few: Catalog) -> None:
     """A process that has prepared nothing yet gives nothing, and leaves what others have prepared alone."""
-    filled(Stock(tmp_path, few, MIB))
-    late = Stock(tmp_path, few, MIB)
+    filled(Stock(tmp_path, few, ROOM))
+    late = Stock(tmp_path, few, ROOM)
 
     assert late.take(few["causal_mask"]) is None
     late.fill(lambda: True)
@@ -80,7 +80,7 @@ def test_what_is_asked_for_most_is_kept_fullest(full: Stock, few: Catalog) -> No
 
 def test_each_entry_is_given_once(tmp_path: Path, few: Catalog) -> None:
     """Of three processes' stocks on one folder, asked by six threads at once, no two get the same numbers."""
-    stocks = [filled(Stock(tmp_path, few, MIB)) for _ in range(3)]
+    stocks = [filled(Stock(tmp_path, few, ROOM)) for _ in range(3)]
     count = len(list(tmp_path.glob("causal_mask-*/*")))
     with ThreadPoolExecutor(6) as threads:
         found = list(threads.map(lambda number: stocks[number % 3].take(few["causal_mask"]), range(2 * count)))
@@ -103,7 +103,7 @@ def test_a_result_is_found_again_from_its_seed(full: Stock, few: Catalog) -> Non
 @pytest.mark.parametrize("cut", [0, 3, 11, 2000], ids="{} bytes".format)
 def test_a_damaged_entry_is_no_truth(tmp_path: Path, few: Catalog, cut: int) -> None:
     """Cut or changed files are taken away unused; whole ones are still found behind them."""
-    stock = filled(Stock(tmp_path, few, MIB))
+    stock = filled(Stock(tmp_path, few, ROOM))
     files = sorted(tmp_path.glob("causal_mask-*/*"))
     for path in files[:-1]:
         data = bytearray(path.read_bytes())
@@ -148,7 +148,7 @@ def test_an_exercise_that_cannot_be_prepared_holds_up_no_other(
         return judging.prepare(exercise, seed, go_on)
 
     monkeypatch.setattr(stocking, "prepare", prepare)
-    stock = filled(Stock(tmp_path, few, MIB))
+    stock = filled(Stock(tmp_path, few, ROOM))
 
     assert len(drained(stock, few, "padding_mask")) == stocking.LEAST
     assert len(drawn) == before + 1
@@ -177,7 +177,7 @@ def test_a_changed_exercise_has_an_empty_stock(tmp_path: Path, full: Stock, few:
     (tmp_path / "reference" / "causal_mask.py").write_text(text + "\nCHANGED = True\n", encoding="utf-8")
     changed = Catalog([read_exercise(tmp_path / "exercises" / name, tmp_path) for name in few])
     old = sorted(path.name for path in (tmp_path / "stock").glob("causal_mask-*"))
-    stock = Stock(tmp_path / "stock", changed, MIB)
+    stock = Stock(tmp_path / "stock", changed, ROOM)
     stock.fill(lambda: True)
     stock.fill(lambda: True)
 
@@ -188,11 +188,11 @@ def test_a_changed_exercise_has_an_empty_stock(tmp_path: Path, full: Stock, few:
 
 def test_it_never_takes_more_than_its_budget(tmp_path: Path, few: Catalog) -> None:
     """The bytes of all entries stay below what the settings give."""
-    stock = Stock(tmp_path, few, 60_000)
+    stock = Stock(tmp_path, few, 1_000_000)
     filled(stock)
     sizes = [path.stat().st_size for path in tmp_path.glob("*/*")]
 
-    assert 30_000 < sum(sizes) < 61_000
+    assert 500_000 < sum(sizes) < 1_001_000
     assert not Stock(tmp_path, few, 0).fill(lambda: True)
 
 
@@ -201,7 +201,7 @@ def test_a_disk_that_is_nearly_full_is_left_to_others(
 ) -> None:
     """The database needs the room more."""
     monkeypatch.setattr(stocking, "FREE_BYTES", shutil.disk_usage(tmp_path).free + (1 << 40))
-    filled(Stock(tmp_path, few, MIB))
+    filled(Stock(tmp_path, few, ROOM))
 
     assert not list(tmp_path.glob("*/*"))
 
@@ -215,7 +215,7 @@ def test_a_killed_process_leaves_whole_entries_only(tmp_path: Path, few: Catalog
         one.send_signal(signal.SIGKILL)
     (folder,) = tmp_path.iterdir()
     (folder / "0123456789abcdef.part").write_bytes(b"half of it")
-    found = drained(filled(Stock(tmp_path, few, MIB)), few, "causal_mask")
+    found = drained(filled(Stock(tmp_path, few, ROOM)), few, "causal_mask")
 
     assert len(found) == stocking.LEAST
     assert (folder / "0123456789abcdef.part").exists(), "somebody may be writing it"

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from grader.errors import Killed
 from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.queue import Tracker, virtual_deadline
+from grader.jobs.queue import Tracker
 from grader.judge.report import Report
 from grader.store.engine import Database
 from grader.store.records import State, Submission
@@ -65,7 +65,8 @@ def test_a_long_run_is_left_alone_when_nobody_new_waits(database: Database, engi
         hand_in(database, one, id)
     until(lambda: set(states(database).values()) == {State.DONE}, "all are graded")
 
-    assert begun == ["first", "second", "third", "first", "second"]
+    assert begun[:3] == ["first", "second", "third"]
+    assert sorted(begun[3:]) == ["first", "second"]
 
 
 def test_what_cannot_be_killed_is_stopped_for_newcomers(database: Database, engine: Make) -> None:
@@ -125,9 +126,8 @@ def test_what_was_killed_waits_behind_those_who_wait(database: Database, engine:
         return full_marks(submission, tracker)
 
     one = engine(grade)
-    now = time.time()
     for place, id in enumerate(("killer", "first", "second", "third")):
-        hand_in(database, one, id, priority=virtual_deadline(now + place, 0))
+        hand_in(database, one, id, priority=place)
     one.run({"cpu": 1})
     until(lambda: set(states(database).values()) == {State.DONE}, "all are graded")
 

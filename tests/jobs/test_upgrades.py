@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from grader.box.inline import InlineBox
 from grader.box.run import Box
 from grader.cli.status import mixed
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
@@ -17,6 +18,7 @@ from grader.jobs.engine import GradingEngine
 from grader.jobs.grading import grade_with
 from grader.jobs.live import Live, LiveTracker
 from grader.jobs.queue import Tracker
+from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.store.gradings import Versions
 from grader.store.records import State, Submission, SubmissionId, UserId
@@ -102,6 +104,22 @@ def test_a_report_says_that_the_exercise_was_another_at_the_hand_in(box: Box, ha
     words = f"between your hand-in (older) and its grading ({exercise.version})"
     assert sum(words in advice for advice in report.advice) == told
     assert report.score == 100.0
+
+
+def test_the_service_says_what_the_command_line_says() -> None:
+    """Of a slip that shows only after a long search, with the same seed: the same causes, place and advice."""
+    exercise = read_exercise(ROOT / "exercises" / "additive_attention")
+    source = (exercise.folder / "examples" / "wrong_adds_in_place.py").read_bytes()
+    submission = Submission(
+        id=SubmissionId("s1"), user=UserId(1), exercise=exercise.id, exercise_version=exercise.version,
+        seed=5, device="cpu", created=1.0, raw=source,
+    )  # fmt: skip
+    tracker = LiveTracker(Live(), submission.id)
+    grade_with(Catalog([exercise]), InlineBox())(submission, tracker)
+    assert tracker.complete is not None
+    served, alone = tracker.complete(), grade(exercise, source, seed=5, box=InlineBox())
+
+    assert (served.diagnosis, served.location, served.advice) == (alone.diagnosis, alone.location, alone.advice)
 
 
 def test_status_tells_versions_that_differ() -> None:

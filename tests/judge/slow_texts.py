@@ -88,6 +88,7 @@ TEXTS: Mapping[str, Text] = {
     "number": _row("1", "x = "),
     "fraction": _row("1", "x = ."),
     "accents": _row("\u0301\u0316", "x = a"),
+    "accents in one": _row("\u0f73\u0f75", "x = a"),
     "accented names": _row("a\u0301\u0316 = "),
     "ligatures": _row("\ufdfa", "x = "),
     "wide letters": _row("\uff41"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -15,19 +16,20 @@ from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.bounded import spend, while_there_is_time, within
-from grader.judge.effort import DESK
+from grader.judge.effort import USUAL
 from grader.judge.grade import decide
+from grader.judge.report import Status
 from tests.box.small import attention_plan
 from tests.judge.wrong_in_parts import ATTENTION, change
 
 
 @dataclass(frozen=True)
-class _Asleep:
-    """A box in which a file sleeps for nearly as long as a run may take, each time that it is loaded."""
+class _Slow:
+    """A box in which each run takes so many seconds."""
 
-    wall_seconds: float
+    seconds: float
     ran: list[Plan] = field(default_factory=list)
-    name: str = "asleep"
+    name: str = "slow"
 
     def run(
         self,
@@ -40,7 +42,44 @@ class _Asleep:
     ) -> Run:
         """Run at once, and say that it took long."""
         self.ran.append(plan)
-        return replace(InlineBox().run(plan, source, limits), cpu_seconds=0.1, wall_seconds=self.wall_seconds)
+        return replace(InlineBox().run(plan, source, limits), cpu_seconds=self.seconds, wall_seconds=self.seconds)
+
+
+@dataclass(frozen=True)
+class _Endless(_Slow):
+    """A box in which a file that is loaded whole, or has no end when it is not, uses up the time."""
+
+    needed: bool = False
+
+    def run(
+        self,
+        plan: Plan,
+        source: str,
+        limits: Limits,
+        progress: Progress | None = None,
+        *,
+        cancel: CancelToken | None = None,
+    ) -> Run:
+        """Run what has an end."""
+        self.ran.append(plan)
+        return (
+            InlineBox().run(plan, source, limits)
+            if plan.bare and not self.needed
+            else Run(Observations(), Ending.TIMEOUT)
+        )
+
+
+def test_a_training_beside_the_answer_costs_nothing_however_long_it_takes(catalog: Catalog) -> None:
+    """The answer is graded without it, and told so; where it is needed, the time is over after the second run."""
+    exercise = catalog["softmax"]
+    source = (ROOT / "reference" / "softmax.py").read_text()
+
+    report, _ = decide(exercise, source + "while True:\n    pass\n", seed=3, box=_Endless(0.0))
+    assert report.score == 100
+    assert [one for one in report.advice if "graded without the statements that your answer does not need" in one]
+    needing = _Endless(0.0, needed=True)
+    report, _ = decide(exercise, source + "while True:\n    pass\n", seed=3, box=needing)
+    assert (report.status, report.score, len(needing.ran)) == (Status.TIMEOUT, 0.0, 2)
 
 
 def _spend(*costs: int) -> str:
@@ -71,8 +110,8 @@ def test_comparisons_and_runs_of_the_reference_are_counted(catalog: Catalog) -> 
     source = change(ATTENTION, ("q.shape[-1] ** 0.5", "(q.shape[-1] + 3)"))
     find = partial(location, exercise, source, outcome_of(exercise, source))
 
-    assert within(DESK.comparisons // 4, find) is not None
-    assert within(DESK.comparisons // 100, find) is None
+    assert within(USUAL.comparisons // 4, find) is not None
+    assert within(USUAL.comparisons // 100, find) is None
 
 
 def test_an_answer_is_not_run_again_once_its_runs_took_long() -> None:
@@ -90,14 +129,28 @@ def test_an_answer_is_not_run_again_once_its_runs_took_long() -> None:
     assert len(ran) == 2
 
 
-def test_who_sleeps_in_every_run_keeps_a_worker_for_three_at_most(catalog: Catalog) -> None:
-    """Names that say nothing, float32 by name and a wrong result ask for many runs; sleep takes no processor time."""
+def test_a_verdict_does_not_hang_on_how_long_the_runs_take(catalog: Catalog) -> None:
+    """Names that say nothing, float32 by name and a wrong result ask for many runs; all of them are made."""
     source = (ROOT / "exercises/multi_head_attention/examples/right_names_say_nothing.py").read_text(encoding="utf-8")
     source = source.replace("softmax(scores", "softmax(1.1 * scores") + "\nSINGLE = torch.float32\n"
-    runs = {}
-    for seconds in (0.2, 7.5, 8.0):
-        box = _Asleep(seconds)
-        decide(catalog["multi_head_attention"], source, seed=3, box=box)
-        runs[seconds] = len(box.ran)
+    seen = []
+    for seconds in (0.1, 8.0):
+        box = _Slow(seconds)
+        report, _ = decide(catalog["multi_head_attention"], source, seed=3, box=box)
+        seen.append((len(box.ran), report.checks))
 
-    assert runs == {0.2: 4, 7.5: 3, 8.0: 2}
+    assert seen[0] == seen[1]
+    assert seen[0][0] > 3
+
+
+def test_what_was_asked_in_float32_is_not_asked_again_in_float32(catalog: Catalog) -> None:
+    """As a training is, which takes long, nor what was asked in half precision; what was asked in float64 is."""
+    source = (ROOT / "exercises/softmax/examples/right_insists_on_float32.py").read_text(encoding="utf-8")
+    box = _Slow(0.1)
+    report, _ = decide(catalog["softmax"], source, seed=3, box=box)
+
+    asked = Counter(call.name for plan in box.ran for call in plan.calls)
+    single = {call.name for call in box.ran[0].calls if call.dtype != "float64"}
+    assert (report.score, report.dtype) == (100.0, "float32")
+    assert {asked[name] for name in single} == {1}
+    assert {asked[call.name] for call in box.ran[0].calls if call.name not in single} == {3}

@@ -354,7 +354,7 @@ def test_a_long_reason_is_told_once_and_then_referred_to(attend: Exercise) -> No
 
     failed = [check for check in report.checks if check.status is Verdict.FAILED]
     assert "must take an argument `mask`" in failed[0].message
-    assert {check.message for check in failed[1:]} == {f"the same as in “{failed[0].name}”"}
+    assert {check.message for check in failed[1:]} == {f"as in “{failed[0].name}”, see there"}
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,10 @@ HABITS = {
     ),
     "a forgotten return": Habit(ending("self.dropout(weights) @ v"), "Nothing is returned: see line 13", 13, GRADED),
     "an endless loop": Habit(before("while True: pass"), "The time was over in line 18", 18, Status.TIMEOUT),
-    "an endless loop below": Habit(RIGHT + "while True: pass\n", "The time was over in line 19", 19, Status.TIMEOUT),
+    "an endless loop below": Habit(RIGHT + "while True: pass\n", "", status=GRADED),
+    "an endless loop that is needed": Habit(
+        RIGHT + "n = sum(1 for _ in iter(int, 1))\n" + reading("n"), "The time was over in line 19", 19, Status.TIMEOUT
+    ),
     "much printed": Habit(before("print('x' * 1_000_000)"), "", status=GRADED),
     "NumPy": Habit(
         ending("return (self.dropout(weights) @ v).detach().numpy()"),
@@ -231,7 +234,7 @@ def test_the_first_sentence_says_what_to_do(habit: Habit, box: Box) -> None:
     assert bool(first) == bool(habit.told)
     assert len(causes) <= 1
     assert [mark["line"] for mark in view["marks"][:1]] == ([habit.line] if habit.line else view["marks"][:1] and [1])
-    assert "same as in" not in first.lower()
+    assert "see there" not in first.lower()
     assert not any(f"{case.name}/" in json.dumps(view) for case in EXERCISE.spec.cases)
 
 
@@ -239,12 +242,16 @@ def test_the_first_sentence_says_what_to_do(habit: Habit, box: Box) -> None:
     ("source", "when"),
     [
         ("def softmax(x, dim=-1):\n    while True: pass\n", "In the case"),
-        ("def softmax(x, dim=-1):\n    return x\nwhile True: pass\n", "While your file was being loaded"),
+        (
+            "N = sum(iter(lambda: 1, 0))\ndef softmax(x, dim=-1):\n    return x * N\n",
+            "While your file was being loaded",
+        ),
+        ("def softmax(x, dim=-1):\n    for n in range(10**9): print(n)\n", "It prints a lot, and printing takes time"),
     ],
-    ids=["in the first call", "below"],
+    ids=["in the first call", "for a number that it reads", "in prints"],
 )
 def test_a_loop_is_placed_where_it_runs(source: str, when: str, box: Box) -> None:
-    """A function whose first call does not end was loaded all the same; a demonstration was blamed for it."""
+    """A function whose first call does not end was loaded all the same; prints are named as what takes the time."""
     brief = with_limits(Catalog.load()["softmax"], cpu_seconds=3.0)
     causes = report_view(grade(brief, source, seed=3, box=box))["causes"]
 
@@ -263,7 +270,7 @@ def test_the_starter_is_refused_with_a_sentence_of_its_own(exercise: str, box: B
     own = re.findall(r'NotImplementedError\("(.+)"\)', starter.starter)
     assert any(words in first for words in (*own, "not found", "must"))
     assert not own or "write your code here" in own or "write your code here" not in first
-    assert "same as in" not in first.lower()
+    assert "see there" not in first.lower()
 
 
 def test_a_condition_without_its_colon_is_no_letter() -> None:

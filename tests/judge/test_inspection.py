@@ -182,6 +182,42 @@ def test_several_threads_read_at_once() -> None:
         assert set(threads.map(lambda _: find_clues(text, _PLAN, _RAN), range(400))) == {()}
 
 
+_ROW = ", ".join(f"0.{n}" for n in range(120))
+_TABLES = {
+    "numbers": f"TABLE = [{_ROW}]",
+    "over many lines": "TABLE = [\n" + _ROW.replace(", ", ",\n") + "\n]",
+    "bytes": f"TABLE = {bytes(range(200))!r}",
+    "base64": "TABLE = '" + "aGVsbG8gd29ybGQ" * 40 + "'",
+    "base64 in pieces": "TABLE = (\n" + "'aGVsbG8gd29ybGQxNzE4MTkyMDIxMjIyMzI0MjUyNjI3'\n" * 12 + ")",
+    "digits": "TABLE = '" + " ".join(f"{n:03}" for n in range(200)) + "'",
+    "a docstring": '"""' + " ".join(f"{n:03}" for n in range(200)) + '"""',
+    "many statements": "TABLE = []\n" + "\n".join(f"TABLE.append(0.{n})" for n in range(320)),
+}
+_NO_TABLES = {
+    "a small table": "TABLE = [" + ", ".join(f"0.{n}" for n in range(64)) + "]",
+    "rules": "\n".join(f"print('{sign * 80}')" for sign in "=-*#" * 3),
+    "prose": "'" + "to be or not to be, " * 200 + "'",
+    "prose that does not part words": "'" + "注意力机制" * 200 + "'",
+    "numbers in a comment": f"# {_ROW}",
+    "a program": "\n".join(f"def f{n}(x): return x.reshape(2, 3)" for n in range(40)),
+}
+
+
+@pytest.mark.parametrize("name", _TABLES)
+def test_a_large_table_is_worth_a_look(name: str) -> None:
+    """Numbers that are brought along are told with their line, or that of the largest part, and their count."""
+    clues = read(f"\n\n{_TABLES[name]}\ndef attend(q):\n    return q\n", ("attention",), ("attend",))
+
+    assert [(clue.sight, clue.line) for clue in clues] == [(Sight.UNUSUAL, 4 if name == "many statements" else 3)]
+    assert int("".join(filter(str.isdigit, clues[0].what))) >= 100
+
+
+@pytest.mark.parametrize("name", _NO_TABLES)
+def test_what_is_no_table_has_no_clue(name: str) -> None:
+    """Nobody has to look at text, decoration, or a handful of numbers."""
+    assert read(f"{_NO_TABLES[name]}\ndef attend(q):\n    return q\n", ("attention",), ("attend",)) == ()
+
+
 def test_a_flag_is_the_weightiest_of_its_clues() -> None:
     """What reaches for a forbidden operation outweighs what is merely unusual."""
     unusual, seen = Clue(Sight.UNUSUAL, "ctypes"), Clue(Sight.READ, "torch.softmax")
@@ -190,12 +226,14 @@ def test_a_flag_is_the_weightiest_of_its_clues() -> None:
 
 
 def test_a_trap_that_sprang_ends_the_call_that_follows_it() -> None:
-    """Touches come before their call; one while loading belongs to none."""
+    """Touches come before their call; one while loading belongs to none, and what was only noticed ends nothing."""
     touch, early = TrapHit("torch.softmax", 4, "f"), TrapHit("torch.softmax", 1, "", loading=True)
 
-    seen = Observations.of([early, CallSeen("a"), touch, touch, CallSeen("b"), CallSeen("c")])
+    notice = TrapHit("tb_frame", 4, "f", noticed=True)
 
-    assert seen.trap_hits == (early, touch, touch)
+    seen = Observations.of([early, CallSeen("a"), touch, touch, CallSeen("b"), notice, CallSeen("c")])
+
+    assert seen.trap_hits == (early, touch, touch, notice)
     assert [call.raised.blame if call.raised else None for call in seen.calls.values()] == [None, Blame.FORBIDDEN, None]
     assert seen.calls["b"].raised is not None
     assert seen.calls["b"].raised.line == 4

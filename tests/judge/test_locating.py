@@ -20,7 +20,7 @@ from grader.judge.grade import grade
 from grader.judge.locating import locate
 from grader.judge.report import Location, Report
 from grader.pages.render import causes
-from grader.pytest_plugin import _summary
+from grader.pytest_plugin import _cause
 from tests.judge.wrong_in_parts import ATTENTION, HEADS, change
 
 _CASES = {
@@ -109,7 +109,7 @@ def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog
     told = locate(exercise, outcome_of(exercise, twice), twice, run)
 
     assert told is not None
-    assert told.title.startswith("A right result is not used unchanged")
+    assert told.title.startswith("A right result is changed, or not used")
     assert "“Turn each query's scores into weights" in told.message
 
 
@@ -132,7 +132,7 @@ class AdditiveAttention(nn.Module):
 
 
 def test_a_parameter_that_the_exercise_does_not_have_is_the_cause_where_it_is_used(catalog: Catalog) -> None:
-    """A right sum to which such a parameter is added is not used unchanged; that says less than what was added."""
+    """A right sum to which such a parameter is added is changed; that says less than what was added."""
     told = grade(catalog["additive_attention"], _EXTRA, seed=0, box=InlineBox()).location
 
     assert told is not None
@@ -170,7 +170,7 @@ def test_a_step_that_hands_on_a_name_is_not_looked_for(catalog: Catalog) -> None
 
     assert told is not None
     assert (told.step, told.title) == ("join", "Your results become wrong at line 16")
-    assert "Not found in your code" not in told.message
+    assert "No result of your code equals" not in told.message
 
 
 def test_the_search_can_be_stopped(catalog: Catalog) -> None:
@@ -240,7 +240,7 @@ def test_a_location_is_shown_everywhere_and_read_back() -> None:
     assert Report.from_json(before).location is None
     assert [one["title"] for one in causes(report)] == [told.title]
     assert any(told.title in line.plain for line in body(report))
-    assert any(told.title in line for line in _summary(report))
+    assert any(told.title in line for line in _cause(report))
     assert '"line": 3' in to_line(ROOT / "answer.py", report)
 
 

@@ -12,7 +12,7 @@ from grader.box.inline import InlineBox
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.exercise.catalog import ROOT, read_exercise
-from grader.judge.grade import decide, grade
+from grader.judge.grade import grade
 from grader.judge.placing import UNTOLD
 
 _UNSCALED = """
@@ -87,16 +87,3 @@ class _Slow(InlineBox):
         """Run, and count it."""
         self.runs += 1
         return replace(super().run(*arguments, **options), cpu_seconds=self.seconds)
-
-
-@pytest.mark.parametrize(("seconds", "runs"), [(0.1, 6), (3.0, 2), (5.0, 1)])
-def test_no_answer_buys_more_than_one_run_beyond_its_time(seconds: float, runs: int) -> None:
-    """Weights without names and the word float32 may want six: by name, to find them, as found; and in float32."""
-    source = _UNSCALED.replace("torch.softmax((x", "torch.float32 and torch.softmax((x")
-    for old, new in (("W_query", "asks"), ("W_key", "fits"), ("W_value", "carries")):
-        source = source.replace(f"self.{old}", f"self.{new}")
-    box = _Slow(seconds)
-
-    decide(read_exercise(ROOT / "exercises" / "self_attention_parameters"), source, seed=3, box=box)
-
-    assert box.runs == runs

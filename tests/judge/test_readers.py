@@ -7,9 +7,11 @@ import contextlib
 import gc
 import json
 import re
+import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from itertools import groupby, pairwise, product
 from pathlib import Path
 from re import _constants as code  # type: ignore[attr-defined] # how Python writes a pattern down is not public
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -23,7 +25,7 @@ from grader.cli import as_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
 from grader.judge import inspection, locating, outline
-from grader.judge.inspection import likeness
+from grader.judge.inspection import likeness, tree
 from grader.judge.not_python import what_it_is
 from grader.judge.notebook import in_cells, without_magic
 from grader.judge.source import in_double_precision, names_single_precision, read_source
@@ -38,6 +40,7 @@ from tests.judge.slow_texts import TEXTS
 
 SIZES = (16 << 10, 64 << 10, 256 << 10)
 FLOOR = 0.02  # seconds; what takes less is not told from noise
+STEP_SIZES = (2 << 10, 4 << 10, 8 << 10)  # bytes; of most texts less than readers take
 GROWTH = 9  # from one size to the next: four is linear, sixteen the square
 _RAISED = Raised(Stage.LOAD, Blame.ERROR, "E", "", 9)
 
@@ -113,6 +116,7 @@ HANDLERS = {
     "pack": "our own modules and files",
     "pages/classroom": "names of bounded length",
     "pages/security_headers": "our own pages",
+    "pages/connections": "heads of bounded length, see tests/pages/test_guard.py",
     "pages/envelope": "bodies of bounded length and depth, see tests/pages/test_guard.py",
     "pages/exercise": "our own",
     "pages/gradebook": "READERS",
@@ -175,6 +179,61 @@ def test_a_reader_needs_time_in_proportion(name: str) -> None:
     slow = {text: told for text, make in TEXTS.items() if (told := _grows_too_fast(READERS[name], make))}
 
     assert slow == {}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_takes_steps_in_proportion(name: str) -> None:
+    """Twice the text takes at most about twice the calls, below the lengths at which a reader gives up.
+
+    Unlike seconds, calls are the same on each machine; what the interpreter does inside of one call they do not show.
+    The square of the length takes four times as many, each time; a length from which on more is looked at does so once.
+    """
+    slow = {}
+    for title, make in TEXTS.items():
+        calls = [_calls(READERS[name], make(size)) for size in STEP_SIZES]
+        if all(less > 500 and more > 3.2 * less for less, more in pairwise(calls)):
+            slow[title] = calls
+
+    assert slow == {}
+
+
+def _calls(reader: Callable[[str], object], text: str) -> int:
+    """Return how many functions are called, Python's own too, while a text is read."""
+    count = 0
+
+    def one_more(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(one_more)
+    try:
+        reader(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_steps_that_take_the_square_are_noticed() -> None:
+    """Looking through all letters for each letter."""
+    few, many = (_calls(lambda text: [text.find(sign) for sign in text for _ in text], "a" * n) for n in (60, 120))
+
+    assert many > 3 * few
+
+
+def test_every_row_of_accents_is_counted() -> None:
+    """Of all characters that have accents in them or are some: putting these in order takes the square of a row."""
+    kinds = [chr(code) for code in range(sys.maxunicode + 1)]
+    made_of = [kind for kind in kinds if unicodedata.combining(kind) or unicodedata.decomposition(kind)]
+    wrong = []
+    for kind in made_of:
+        accents = [bool(unicodedata.combining(sign)) for sign in unicodedata.normalize("NFKD", f"a{kind * 3}a")]
+        longest = max(sum(1 for _ in row) if is_accent else 0 for is_accent, row in groupby(accents))
+        if tree._most_accents(f"a{kind * 3}a") != longest:
+            wrong.append(kind)
+
+    assert len(made_of) > 5000
+    assert wrong == []
 
 
 def test_what_takes_the_square_is_noticed() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from grader.box.inline import InlineBox
 from grader.errors import Rejected
-from grader.exercise.catalog import Catalog
+from grader.exercise.catalog import STILL_THE_STARTER, Catalog
 from grader.judge.example import examples
 from grader.judge.tryout import MOST_CELLS, Tryout, try_out
 
@@ -34,6 +34,16 @@ def test_a_right_answer_is_as_expected_on_every_example(exercise: str) -> None:
 
     assert [(one.example, one.message) for one in found if not one.right] == []
     assert all(one.outputs and one.outputs[0].yours == one.outputs[0].expected for one in found)
+
+
+@pytest.mark.parametrize("exercise", sorted(set(CATALOG) - WITHOUT))
+def test_the_starter_is_called_the_starter(exercise: str) -> None:
+    """Also with other blanks; what it is given and what is expected are shown, and no line is blamed."""
+    found = [tried(exercise, text) for text in (CATALOG[exercise].starter, f"\n{CATALOG[exercise].starter}  \n\n")]
+
+    assert [(one.message, one.right, one.line) for one in found] == [(STILL_THE_STARTER, None, None)] * 2
+    assert all(one.arguments and one.outputs and one.outputs[0].expected for one in found)
+    assert tried(exercise, f"{CATALOG[exercise].starter}\nx = 1\n").message != STILL_THE_STARTER
 
 
 def test_nearly_every_exercise_has_examples() -> None:

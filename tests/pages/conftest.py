@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -23,7 +24,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Response, expect,
 from docs.screenshots.__main__ import chromium
 from grader.bootstrap import build
 from grader.pages.application import create_app
-from grader.pages.web import configured
+from grader.pages.web import Server, configured
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, User
@@ -44,6 +45,7 @@ class Site:
     url: str
     service: Service
     app: FastAPI
+    server: uvicorn.Server
 
 
 @dataclass(frozen=True)
@@ -72,19 +74,27 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         slots=2,
         drain_seconds=1.0,
         stock_mib=0,
+        proxies=("127.0.0.1/32",),  # whoever comes from another address of this machine is a visitor
     )
-    service = build(settings)
+    with serving(build(settings), settings) as site:
+        yield site
+
+
+@contextmanager
+def serving(service: Service, settings: Settings) -> Iterator[Site]:
+    """Serve the application on a free port for the length of the block."""
     app = in_a_loop(made(service, settings))
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(quick(configured(app, settings, 1024)))
+    server = Server(quick(configured(app, settings, 1024)), service.drain)
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
-    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     wait_for(lambda: server.started)
-    yield Site(url, service, app)
-    server.should_exit = True
-    thread.join(20)
-    listener.close()
+    try:
+        yield Site(f"http://127.0.0.1:{listener.getsockname()[1]}", service, app, server)
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listener.close()
 
 
 def quick(config: uvicorn.Config) -> uvicorn.Config:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import re
 import shutil
 import subprocess
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,9 @@ from playwright.sync_api import expect
 from grader.exercise.catalog import ROOT
 from grader.pages import site as pages
 from grader.pages.lists import pair_address
+from grader.pages.routes import METRICS, OWN
 from grader.store.records import Role
-from tests.pages.conftest import PASSWORD, Person, Site, wait_for
+from tests.pages.conftest import PASSWORD, Person, Site, wait_for, wait_for_lists
 
 PACKAGE = "axe-core@4.11.0"
 SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ=="
@@ -32,9 +35,19 @@ PAGES = {
     "submissions": ("/teach/?list=all&ex=softmax", Role.INSTRUCTOR),
     "class": ("/teach/class", Role.INSTRUCTOR),
     "account": ("/account", Role.STUDENT),
+    "leaderboard of an exercise": ("/leaderboard?ex=softmax", Role.STUDENT),
+    "join": ("/join", Role.LEARNER),
+    "new password": ("/reset?token={link}", None),
+    "link that works no more": ("/reset?token=x", None),
+    "page that is not there": ("/nothing", None),
+    "gradebook to a student": ("/teach/", Role.STUDENT),
 }
+ELSEWHERE = {"/teach/member"}  # what the other tests here look at
+NO_PAGES = {"/health", "/ready", METRICS, "/favicon.ico", "/robots.txt", "/teach", "/teach/export.csv"}
 WIDTHS = (1280, 390)  # CSS pixels
-RUN = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.flatMap(
+# Whoever speaks to the browser says what stands on a control: its name holds that.
+RUN = """async () => (await axe.run(document, {
+    resultTypes: ["violations"], rules: {"label-content-name-mismatch": {enabled: true}}})).violations.flatMap(
     (one) => one.nodes.map((node) => `${one.id}: ${node.target} ${node.failureSummary}`))"""
 
 
@@ -139,17 +152,65 @@ def test_what_an_instructor_reads_shuts_nobody_out(open_page, person, reported, 
             assert page.evaluate(RUN) == [], (path, width)
 
 
+def test_every_page_is_looked_at():
+    """Each address that gives a page is in the table above, or in a test of its own."""
+    paths = {path.partition("?")[0] for path, _ in PAGES.values()}
+
+    assert {path for path, route in OWN.items() if "GET" in route.methods} - paths == ELSEWHERE | NO_PAGES
+
+
 @pytest.mark.parametrize(("path", "role"), PAGES.values(), ids=PAGES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_shuts_anybody_out(open_page, person, axe, *, path, role, scheme):
-    """No finding on any page, in both colours."""
-    page = open_page(path, person(role=role) if role else None, color_scheme=scheme)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    if "exercise" in path:
-        expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
-    page.evaluate(axe)
+def test_nothing_shuts_anybody_out(browser, site, person, axe, *, path, role, scheme):
+    """No finding on any page, in both colours and at both sizes; none is wider than its window."""
+    with closing(browser.new_context(base_url=site.url, reduced_motion="reduce", color_scheme=scheme)) as context:
+        who = person(role=role) if role else None
+        if who:
+            context.add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
+        page = context.new_page()
+        wait_for_lists(page)
+        page.goto(path.format(link=site.service.own_account.link_for((who or person()).user.name)))
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        if "exercise" in path:
+            expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+        found_at_both_sizes(page, axe)
 
-    assert page.evaluate(RUN) == []
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_a_form_answers_shuts_nobody_out(browser, site, person, axe, *, scheme):
+    """No finding where something is refused, done, or asked once more."""
+    who, teacher = person(), person(role=Role.INSTRUCTOR)
+    with closing(browser.new_context(base_url=site.url, reduced_motion="reduce", color_scheme=scheme)) as context:
+        page = context.new_page()
+        for path, button in (("/sign-in", "Sign in"), ("/register", "Register")):
+            page.goto(path)
+            page.get_by_label("Name").fill(who.user.name)
+            page.get_by_label("Password").fill("wrong password")
+            page.get_by_role("button", name=button, exact=True).click()
+            expect(page.get_by_role("alert")).to_be_visible()
+            found_at_both_sizes(page, axe)
+        context.add_cookies([{"name": "attention_gym", "value": teacher.token, "url": site.url}])
+        page.goto(f"/teach/member?person={who.user.id}")
+        page.get_by_role("button", name=re.compile("password")).click()
+        expect(page.get_by_label("Link")).to_be_visible()
+        found_at_both_sizes(page, axe)
+        context.add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
+        page.goto("/account")
+        form = page.locator("form", has=page.get_by_role("button", name="Delete my account"))
+        for password in ("wrong password", PASSWORD):
+            form.get_by_label("Password").fill(password)
+            form.get_by_role("button").click()
+            found_at_both_sizes(page, axe)
+        expect(page.get_by_role("heading", level=1)).to_have_text("Your account is deleted")
+
+
+def found_at_both_sizes(page, axe):
+    """Check that axe finds nothing on a page at either size, and that it fits."""
+    page.evaluate(axe)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(RUN) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -27,7 +27,7 @@ LATE, SCALE = "Your mask starts one position too late", "`d_k` is not under a ro
     ("attempt", "text"),
     [
         (replace(ATTEMPT, mistakes=(LATE,), begins="Your results become wrong at line 3"), LATE),
-        (replace(ATTEMPT, mistakes=(LATE, SCALE)), f"two mistakes: {LATE}; {SCALE}"),
+        (replace(ATTEMPT, mistakes=(f"{LATE}.", SCALE)), f"two mistakes: {LATE}; {SCALE}"),
         (replace(ATTEMPT, begins="Your results become wrong at line 3"), "Your results become wrong at line 3"),
         (ATTEMPT, "not accepted yet"),
         (replace(ATTEMPT, score=100.0), "full marks"),

@@ -1,5 +1,6 @@
 """A server that cannot be reached: what a page says meanwhile, what it keeps, and what goes on afterwards."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.pages.test_journeys import EXERCISE, SOLUTION, ready, status, write
@@ -61,7 +62,7 @@ def test_code_that_waited_when_the_page_was_closed_is_told_of(travels, person) -
     expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
     ready(travelling.goto(EXERCISE) and travelling)
 
-    expect(status(travelling)).to_contain_text("This is attempt 1 again.")
+    expect(status(travelling)).to_contain_text("Below is attempt 1 again.")
 
 
 def test_a_phone_shows_that_nothing_was_sent(travels, person) -> None:
@@ -73,6 +74,20 @@ def test_a_phone_shows_that_nothing_was_sent(travels, person) -> None:
     expect(status(travelling)).to_contain_text("it is kept here")
 
     expect(status(travelling)).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("answer", [None, 500, 502, 503, 504])
+def test_a_run_says_that_its_server_is_away(travels, person, answer: int | None) -> None:
+    """Nobody listens, or a proxy says so: the panel says where the code is, without a clock, and goes on afterwards."""
+    travelling = travels(person())
+    travelling.route("**/runs/*", lambda route: route.fulfill(status=answer) if answer else route.abort())
+    write(travelling, SOLUTION)
+    travelling.get_by_role("button", name="Run checks").click()
+    expect(status(travelling)).to_contain_text("The server cannot be reached. It has your code")
+    expect(status(travelling).locator(".gym-time")).to_be_empty()
+    travelling.unroute("**/runs/*")
+
+    expect(travelling.get_by_role("heading", name="Accepted")).to_be_visible()
 
 
 def test_the_first_try_says_that_the_server_is_away(travels, person) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from grader.pages.catalogue import (
     address,
     board_choices,
     exercises_view,
+    following,
     numbered,
     title_view,
     tracks,
@@ -79,6 +81,41 @@ def test_next_is_what_nothing_unsolved_stands_before(catalog):
 
     assert exercises_view(catalog, left)["next"]["text"] == numbered(catalog, needed)
     assert exercises_view(catalog, everything)["next"] is None
+
+
+def _sets_of_solved(catalog, just):
+    """Yield what may be solved when `just` is: it alone, all before it, all but one, everything, and ten drawn sets."""
+    ids, draw = list(catalog), random.Random(list(catalog).index(just))
+    yield [just]
+    yield ids[: ids.index(just) + 1]
+    yield from ([id for id in ids if id != left] for left in ids if left != just)
+    yield ids
+    yield from ({just, *draw.sample(ids, draw.randrange(len(ids)))} for _ in range(10))
+
+
+def _what_is_wrong(catalog, just, solved):
+    """Return why an exercise may not follow `just`; nothing for one that may."""
+    ids = list(catalog)
+    left = [id for id in ids if id not in solved]
+    found = following(catalog, just, dict.fromkeys(solved, 100.0))
+    if found is None or not left:
+        return "there is another one" if left else "it is solved" if found else ""
+    ahead = [id for id in left if ids.index(id) > ids.index(just)]
+    track = [id for id in ahead if catalog[id].spec.track == catalog[just].spec.track]
+    if found.id not in (track or ahead or left):
+        return f"{found.id} does not lead on"
+    siblings = [id for id in ahead or left if catalog[id].spec.track == found.spec.track]
+    ready = [id for id in siblings if solved.issuperset(catalog[id].spec.needs)]
+    return "" if found.id == (ready or siblings)[0] else f"{found.id} comes later in its track"
+
+
+def test_next_leads_on_along_the_track(catalog):
+    """After each exercise, with any others solved: in its track, then beyond it, and back only where that is all."""
+    asked = [(just, set(solved)) for just in catalog for solved in _sets_of_solved(catalog, just)]
+    wrong = [(just, found, solved) for just, solved in asked if (found := _what_is_wrong(catalog, just, solved))]
+
+    assert len(asked) == len(catalog) * (len(catalog) + 12)
+    assert wrong == []
 
 
 def test_a_title_says_what_it_needs_and_leads_everywhere(catalog):

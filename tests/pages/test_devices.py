@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 import secrets
-import socket
-import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-import uvicorn
 from playwright.sync_api import Page, expect
 
 from grader.box.inline import InlineBox
 from grader.errors import NotAllowed
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.grading_process import assemble
-from grader.pages.web import configured
 from grader.settings import Settings
-from tests.pages.conftest import CODE, Person, Site, in_a_loop, made, quick, wait_for
+from tests.pages.conftest import CODE, Person, Site, serving
 from tests.pages.test_journeys import ready, status, write
 
 SOLUTION = (ROOT / "reference" / "causal_attention.py").read_text(encoding="utf-8")
@@ -39,16 +35,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     )
     catalog = Catalog([read_exercise(ROOT / "exercises" / name) for name in ("softmax", "causal_attention")])
     service = assemble(settings, catalog, InlineBox(), gpu=_Gpu())  # type: ignore[arg-type]
-    app = in_a_loop(made(service, settings))
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(quick(configured(app, settings, 1024)))
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    wait_for(lambda: server.started)
-    yield Site(f"http://127.0.0.1:{listener.getsockname()[1]}", service, app)
-    server.should_exit = True
-    thread.join(20)
-    listener.close()
+    with serving(service, settings) as site:
+        yield site
 
 
 def test_whoever_chooses_the_gpu_sees_both_panels(

@@ -1,5 +1,7 @@
 """The editor: what it is built from, the lines it marks, what it completes, and the drafts it keeps."""
 
+import io
+import itertools
 import json
 import re
 import shutil
@@ -8,12 +10,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import expect
+from PIL import Image
+from playwright.sync_api import Page, Route, expect
 from torch import nn
 from torch.nn import functional
 
+from grader.exercise.catalog import Catalog
 from grader.pages.bundles import ASSETS
-from tests.pages.conftest import Site
+from tests.pages.conftest import NAMES, PASSWORD, Site
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, ready, source, write
 
 FOLDER = ASSETS.parent / "editor"
@@ -80,6 +84,24 @@ def test_lines_are_marked_only_where_they_read_as_in_the_attempt(open_page, pers
     expect(marked).to_contain_text("masked_fill(future")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_frame_goes_around_all_corners(open_page, scheme: str) -> None:
+    """What scrolls in it covered the lower two with the colour of the paper."""
+    page = open_page(EXERCISE, color_scheme=scheme)
+    expect(page.locator("#editor")).to_have_attribute("data-ready", "yes")
+    with Image.open(io.BytesIO(page.locator("#editor").screenshot())) as picture:
+        seen = picture.convert("RGB")
+    wide, high, by = seen.width, seen.height, range(8)
+    paper = seen.getpixel((wide // 2, high - 4))
+    corners = [
+        [seen.getpixel((x(n), y(n))) for n in by]
+        for x in (lambda n: n, lambda n: wide - 1 - n)
+        for y in (lambda n: n, lambda n: high - 1 - n)
+    ]
+
+    assert [any(pixel != paper for pixel in corner) for corner in corners] == [True] * 4
+
+
 def test_names_of_torch_are_completed_and_text_is_found(open_page) -> None:
     """Typing after a dot offers what torch has; Ctrl+F searches in the code."""
     page = ready(open_page(EXERCISE))
@@ -91,6 +113,65 @@ def test_names_of_torch_are_completed_and_text_is_found(open_page) -> None:
     page.keyboard.type("import")
 
     expect(page.locator("#editor .cm-searchMatch")).to_have_text("import")
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_no_line_is_cut_off(open_page, width: int) -> None:
+    """Those of every reference, and one without a blank, go on in the next row; the cursor stays within the editor."""
+    page = ready(open_page(EXERCISE, viewport={"width": width, "height": 844}))
+    texts = [one.reference_path.read_text(encoding="utf-8") for one in Catalog.load().values()]
+    cut = """text => { gym.write(text); const place = document.querySelector(".cm-scroller");
+        return place.scrollWidth > place.clientWidth; }"""
+    found = [text for text in (*texts, "        value = " + "x" * 2000) if page.evaluate(cut, text)]
+    write(page, "    y = " + "x + " * 200)
+
+    assert max(len(line) for text in texts for line in text.splitlines()) > 90
+    assert found == []
+    expect(page.locator("#editor .cm-cursor").first).to_be_in_viewport()
+
+
+KEPT = "kept = 1\n"
+
+
+@pytest.mark.parametrize("before", ["nothing", "in this browser", "on the server"])
+@pytest.mark.parametrize("typed", ["", "early"])
+def test_one_can_type_before_the_editor_has_come(open_page, person, site: Site, *, before: str, typed: str) -> None:
+    """What is typed becomes the editor's, where typing goes on; what was kept before is offered beside it."""
+    who = person() if before == "on the server" else None
+    if who:
+        site.service.drafts.keep(who.user, "causal_attention", KEPT, 0.0)
+    page = ready(open_page(EXERCISE, who))
+    if before == "in this browser":
+        _typed(page, KEPT)
+    starter = site.service.catalog["causal_attention"].starter
+    held: list[Route] = []
+    page.route("**/gym/exercise.js*", lambda route: held.append(route))
+    page.evaluate("setTimeout(() => location.reload())")
+    first = page.locator(".gym-first-code textarea")
+    expect(page.get_by_text("The editor is loading. You can type here already.")).to_be_visible()
+    first.focus()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(typed)
+    wait_for_requests(page, held)
+    held[0].continue_()
+    ready(page)
+    page.keyboard.press("Control+End")
+    page.keyboard.type("+")
+    kept = starter if before == "nothing" else KEPT
+    note = page.locator("#editor").get_by_role("status")
+
+    assert source(page) == (f"{starter}{typed}+" if typed else f"{kept}+")
+    if typed and kept != starter:
+        note.get_by_role("button", name="Use that version").click()
+        assert source(page) == KEPT
+    else:
+        expect(note).to_be_empty()
+
+
+def wait_for_requests(page: Page, held: list[Route]) -> None:
+    """Wait until the page has asked for what is held back."""
+    while not held:
+        page.wait_for_timeout(20)
 
 
 def test_two_tabs_replace_each_others_code_only_when_asked(open_page) -> None:
@@ -126,18 +207,65 @@ def test_a_tab_that_keeps_its_code_has_it_after_a_reload(open_page) -> None:
     assert source(ready(first)) == "first = 1\n"
 
 
+def _typed(page: Page, text: str) -> None:
+    """Type into a tab, and wait until the browser has stored it."""
+    write(page, text)
+    page.evaluate("gym.save()")
+
+
+def _left(page: Page) -> list[str]:
+    """Return the code in the editor of a tab, and all that is offered beside it; each is taken in turn."""
+    found = [source(page)]
+    take = page.locator("#editor").get_by_role("button", name="Use that version")
+    page.wait_for_timeout(200)
+    while take.count():
+        take.click()
+        found.append(source(page))
+        assert len(found) < 9
+    return found
+
+
+# Who types, one after the other, each a new text, and which tab is opened then, or a new one.
+CASES = (("ABA", "new"), ("ABA", "A"), ("ABA", "B"), ("ABC", "new"), ("ABC", "A"), ("ABC", "C"))
+
+
+@pytest.mark.parametrize("is_member", [False, True], ids=["guest", "member"])
+def test_no_tab_loses_its_code_without_a_word(open_page, person, site: Site, *, is_member: bool) -> None:
+    """Whatever the order in which tabs are typed into and reloaded, the last text of each is shown or offered."""
+    who = person() if is_member else None
+    kept = open_page("/sign-in", who)  # so that the context stays
+    for place, (order, again) in enumerate(CASES):
+        exercise = list(site.service.catalog)[place]
+        tabs = {name: kept.context.new_page() for name in set(order)}
+        for page in tabs.values():
+            ready(page.goto(f"/exercise?ex={exercise}") and page)
+        last = {name: f"{name} = {step}" for step, name in enumerate(order)}
+        for step, name in enumerate(order):
+            _typed(tabs[name], f"{name} = {step}")
+        opened = tabs.setdefault(again, kept.context.new_page())
+        ready(opened.goto(f"/exercise?ex={exercise}") and opened)
+
+        assert set(_left(opened)) == set(last.values()), (order, again)
+        for page in tabs.values():
+            page.close()
+
+
 def test_a_tab_whose_code_the_server_has_taken_replaces_no_newer_one(open_page, person) -> None:
     """A draft is sent seconds after it was typed; meanwhile somebody may have chosen the code of another tab."""
     first = ready(open_page(EXERCISE, person()))
     second = first.context.new_page()
     ready(second.goto(EXERCISE) and second)
     note = second.locator("#editor").get_by_role("status")
-    with first.expect_request(re.compile("/draft")) as sent:
+    sent: list[Route] = []
+    first.route("**/draft*", lambda route: sent.append(route))
+    with first.expect_request(re.compile("/draft")) as request:
         write(first, "first = 1\n")
-        expect(note).to_contain_text(OTHER)
-        write(second, "second = 2\n")
-        note.get_by_role("button", name="Keep this one").click()
-    sent.value.response().finished()
+        first.evaluate("dispatchEvent(new Event('pagehide'))")
+    expect(note).to_contain_text(OTHER)
+    write(second, "second = 2\n")
+    note.get_by_role("button", name="Keep this one").click()
+    sent[0].continue_()
+    request.value.response().finished()
     first.wait_for_timeout(500)  # what a tab stores, the others hear of a moment later
 
     expect(note).to_be_empty()
@@ -163,6 +291,38 @@ def test_code_typed_before_signing_in_does_not_replace_the_accounts(open_page, p
 
     assert source(ready(page)) == "account = 1\n"
     expect(note).to_be_empty()
+
+
+@pytest.mark.parametrize("way", ["sign-in", "register"])
+def test_nothing_typed_before_signing_in_is_lost_without_a_word(open_page, person, site: Site, *, way: str) -> None:
+    """By a guest or a visitor, in one tab or two, whatever the account holds: all is shown or offered, until chosen."""
+    catalog = iter(site.service.catalog)
+    owns = ("", "own = 1") if way == "sign-in" else ("",)
+    for is_visitor, tabs, own in itertools.product((False, True), (1, 2), owns):
+        exercise, who = next(catalog), person()
+        if own:
+            site.service.drafts.keep(who.user, exercise, own, 0.0)
+        page = ready(open_page(f"/exercise?ex={exercise}"))
+        other = ready(page.context.new_page().goto(f"/exercise?ex={exercise}") and page.context.pages[1])
+        typed = {f"typed = {number}" for number in range(tabs)}
+        for tab in (other, page) if is_visitor else ():
+            tab.evaluate("fetch('/visit', { method: 'POST' })")
+            ready(tab.reload() and tab)
+        for tab, text in zip((other, page), sorted(typed), strict=False):
+            _typed(tab, text)
+        page.goto(f"/{way}?next=/exercise?ex={exercise}")
+        page.get_by_label("Name").fill(who.user.name if way == "sign-in" else f"New {next(NAMES)}")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.locator("main").get_by_role("button").click()
+        ready(page)
+        page.locator("#editor .cm-content").press("Control+End")
+        page.keyboard.type(" # more")  # nobody has chosen yet
+        page.evaluate("gym.save()")
+        changed = source(page)
+        ready(page.reload() and page)
+        left, before = set(_left(page)), changed.removesuffix(" # more")  # which the other tab may have stored
+
+        assert left - {before} == {changed, *typed, own} - {before, ""}, (is_visitor, tabs, own)
 
 
 def test_code_typed_on_one_device_is_there_on_the_next(travels, person, site: Site) -> None:

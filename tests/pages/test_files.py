@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 from playwright.sync_api import expect
+from starlette.applications import Starlette
 
 from grader.exercise.catalog import ROOT
 from grader.pages import site
+from grader.pages.compression import Compression
 from grader.pages.routes import GRADIO_FILES, MOUNTS, Routes
 from grader.store.records import Role
 from tests.pages.test_journeys import ready, write
@@ -57,3 +61,17 @@ def test_the_listed_files_are_what_the_pages_ask_for(open_page, person):
     assert sorted(path for path in paths if Routes().find(path) is None) == []
     assert sorted(name for name in listed - files - SELDOM if not SPARE.fullmatch(name)) == []
     assert [mount for mount in MOUNTS if Routes().find(f"{mount}/{min(listed)}") is None] == []
+
+
+def test_a_file_is_compressed_once_however_many_ask_for_it_at_once() -> None:
+    """After a start a whole class does; each of them had it compressed anew, and nobody else had a thread meanwhile."""
+    compression = Compression(Starlette())
+
+    async def ask() -> list[bytes]:
+        scope = {"path": "/gym/gym.js"}
+        return await asyncio.gather(*(compression.compressed(scope, b"let a = 1;" * 1000, "br") for _ in range(50)))
+
+    with ThreadPoolExecutor() as pool:  # the loop of a browser may run in this thread
+        found = pool.submit(lambda: asyncio.run(ask())).result()
+    assert len({id(one) for one in found}) == 1
+    assert compression._coming == {}

@@ -1,17 +1,20 @@
 """The guard decides by path, origin and body alone, and lets those wait who hand in."""
 
 import asyncio
+import itertools
 import json
 import socket
 from urllib.parse import urlsplit
 
 import pytest
 
+from grader.pages.connections import READ_BYTES
 from grader.pages.envelope import Event, Text, check_event, parse, remade
 from grader.pages.guard import AT_ONCE, HOST, Guard
 from grader.pages.refusal import Refusal
-from grader.pages.request_limits import RequestLimiter, Who
-from grader.pages.routes import Routes
+from grader.pages.request_limits import EACH_AT_ONCE, EACH_HELD, MOST_HELD, RequestLimiter, Who
+from grader.pages.routes import MOUNTS, SENT, Body, Routes
+from tests.pages.conftest import wait_for
 
 NEEDED = [
     "/",
@@ -80,6 +83,27 @@ def test_bodies_too_deep_or_broken_are_refused(body):
     """What is no JSON, or nests without end, goes no further."""
     with pytest.raises(Refusal):
         parse(body)
+
+
+BULKY = ["[]", "{}", "1", "1e9", '""', '"a"', "[[[[[[[]]]]]]]", '{"a":1}', "null"]
+
+
+@pytest.mark.parametrize("piece", BULKY)
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16"])
+def test_a_body_of_many_pieces_is_not_read(piece, coding):
+    """Half a megabyte of empty lists takes 200 ms of everybody's time; in UTF-16 a character may look like a quote."""
+    body = f'{{"data": ["\u2201", {", ".join([piece] * (400_000 // len(piece)))}]}}'
+
+    with pytest.raises(Refusal, match="more than an event" if coding == "utf-8" else "not valid"):
+        parse(body.encode(coding))
+
+
+@pytest.mark.parametrize("text", ['"', "\\", '\\"', "\n", "[]{},:1", "\u2201"])
+def test_what_is_in_a_string_counts_for_nothing(text):
+    """An answer holds whatever Python holds."""
+    sent = {"data": [text * 100_000], "session_hash": "abc"}
+
+    assert parse(json.dumps(sent, ensure_ascii=False).encode()) == sent
 
 
 EVENTS = {
@@ -171,7 +195,7 @@ def test_gradio_is_given_a_body_made_anew():
 def test_whoever_hands_in_waits_for_a_turn_and_whoever_reads_does_not():
     """Of a class that hands in at once few are let in at a time; a page opened meanwhile stands behind nobody."""
     entered: list[str] = []
-    events = {"submit": Event(3, patient=True), "board": Event(4)}
+    events, people = {"submit": Event(3, patient=True), "board": Event(4)}, itertools.count(1)
 
     async def story() -> tuple[list[str], list[str]]:
         served = asyncio.Event()
@@ -182,7 +206,7 @@ def test_whoever_hands_in_waits_for_a_turn_and_whoever_reads_does_not():
                 await served.wait()
 
         async def recognise(scope) -> Who:
-            return Who(1, "192.0.2.1")
+            return Who(next(people), "192.0.2.1")
 
         guard = Guard(app, body_limit=1000, events={"": events}, crowd=RequestLimiter(), recognise=recognise)
         sent = [asyncio.create_task(guard(*request_for(name))) for name in ["submit"] * (AT_ONCE + 3) + ["board"]]
@@ -255,3 +279,227 @@ def test_a_refusal_does_not_wait_for_a_body_that_never_comes(site):
         connection.sendall(b"POST /nothing HTTP/1.1\r\nHost: gym.example\r\nContent-Length: 9\r\n\r\n")
 
         assert connection.recv(1 << 16).startswith(b"HTTP/1.1 404 ")
+
+
+ROUTES = {**Routes()._table, "/runs/0123456789abcdef01234567": Routes().find("/runs/01"), "/gradio_api/run/board": SENT}
+PIECE = 1 << 19  # bytes
+
+
+class Door:
+    """A guard with an application behind it in which every request stays until `served` is set."""
+
+    def __init__(self):
+        self.entered, self.served, self.crowd = [], asyncio.Event(), RequestLimiter()
+        events = {mount: {"board": Event(4)} for mount in MOUNTS}
+        self.guard = Guard(self.app, body_limit=2 * PIECE, events=events, crowd=self.crowd, recognise=self.recognise)
+
+    async def app(self, scope, receive, send):
+        self.entered.append(scope["client"][0])
+        await self.served.wait()
+
+    async def recognise(self, scope):
+        return Who(None, scope["client"][0])
+
+    async def ask(self, path, address, body=b"", pieces=()):
+        """Send a request, and return the status of a refusal; a body of `pieces` comes one by one and never ends."""
+        route, seen, left = Routes().find(path), [], list(pieces)
+        kind = route.body.value.encode()
+        headers = [(b"host", b"gym.example"), (b"content-type", kind)]
+        head = {"type": "http", "method": "POST" if body or pieces else route.methods[0], "path": path}
+
+        async def receive():
+            if pieces and not left:
+                await self.served.wait()
+            return {"type": "http.request", "body": left.pop() if left else body, "more_body": bool(pieces)}
+
+        async def send(message):
+            seen.append(message.get("status"))
+
+        await self.guard({**head, "query_string": b"", "headers": headers, "client": (address, 1)}, receive, send)
+        return next((status for status in seen if status), 0)
+
+
+async def started(*asked):
+    """Begin requests, and let them come as far as they can."""
+    tasks = [asyncio.create_task(one) for one in asked]
+    for _ in range(300):
+        await asyncio.sleep(0)
+    return tasks
+
+
+@pytest.mark.parametrize("path", [path for path, route in ROUTES.items() if not route.waits and "GET" in route.methods])
+def test_the_requests_of_one_address_take_turns_whatever_they_ask_for(path):
+    """Files too: two thousand connections that ask for one again and again kept everybody else waiting."""
+
+    async def story():
+        door = Door()
+        many = await started(*(door.ask(path, "192.0.2.1") for _ in range(EACH_AT_ONCE + 5)))
+        other = await started(door.ask(path, "192.0.2.2"))
+        entered = list(door.entered)
+        door.served.set()
+        await asyncio.gather(*many, *other)
+        return entered, door.crowd
+
+    entered, crowd = asyncio.run(story())
+
+    assert entered == ["192.0.2.1"] * EACH_AT_ONCE + ["192.0.2.2"]
+    assert (crowd._places, dict(crowd._inside)) == ({}, {})
+
+
+def test_a_body_is_read_for_its_meaning_when_it_is_its_turn():
+    """To parse half a megabyte of JSON takes 35 ms of everybody's time; five hundred of them came at once."""
+
+    async def story():
+        door = Door()
+        good = json.dumps({"data": [], "session_hash": "abc"}).encode()
+        stuck = await started(*(door.ask("/gradio_api/run/board", "192.0.2.1", good) for _ in range(EACH_AT_ONCE)))
+        broken = await started(*(door.ask("/gradio_api/run/board", f"192.0.2.{n}", b"{") for n in (1, 2)))
+        before = [one.done() for one in broken]
+        door.served.set()
+        return before, await asyncio.gather(*broken, *stuck)
+
+    assert asyncio.run(story()) == ([False, True], [400, 400, *[0] * EACH_AT_ONCE])
+
+
+@pytest.mark.parametrize("path", [path for path, route in ROUTES.items() if route.body in (Body.EVENT, Body.TEXT)])
+def test_bodies_that_never_end_fill_no_memory(path):
+    """What one address sends is bounded in all, and what everybody sends; another person's body still has room."""
+
+    async def story():
+        door, each, all_of_them = Door(), EACH_HELD // PIECE, MOST_HELD // EACH_HELD
+        piece, refused = bytes(PIECE), []
+        sent = await started(*(door.ask(path, "192.0.2.1", pieces=[piece]) for _ in range(each)))
+        refused.append(await door.ask(path, "192.0.2.1", pieces=[piece]))
+        for n in range(2, all_of_them + 1):
+            sent += await started(*(door.ask(path, f"192.0.2.{n}", pieces=[piece]) for _ in range(each)))
+        refused.append(await door.ask(path, "192.0.2.99", pieces=[piece]))
+        waiting = [one.done() for one in sent]
+        for one in sent:
+            one.cancel()
+        await asyncio.gather(*sent, return_exceptions=True)
+        return refused, any(waiting), door.crowd
+
+    refused, ended, crowd = asyncio.run(story())
+
+    assert (refused, ended) == ([503, 503], False)
+    assert (dict(crowd._held), crowd._all_held) == ({}, 0)
+
+
+LONG = "&".join(f"a{n}=1" for n in range(60))
+COSTLY = {
+    "nothing is there": ("/nothing", {}, 404),
+    "another method": ("/account", {"method": "PUT"}, 405),
+    "a long query": ("/exercise", {"query_string": LONG.encode()}, 414),
+    "a body for a reader": ("/exercise", {"headers": [(b"content-length", b"9")]}, 400),
+    "another site": ("/account", {"method": "POST", "headers": [(b"origin", b"https://evil.example")]}, 403),
+    "a page": ("/", {}, 0),
+    "a file": ("/gym/gym.js", {}, 0),
+}
+
+
+@pytest.mark.parametrize(("path", "given", "status"), COSTLY.values(), ids=COSTLY)
+def test_however_many_come_at_once_few_are_between_two_steps_of_anothers(path, given, status):
+    """A hundred and fifty requests, refused or not, had their turn in one step of the loop; everybody else waited."""
+
+    async def story():
+        statuses, order = [], []
+        door = Door()
+        door.served.set()
+
+        async def ask(address):
+            async def receive():
+                return {"type": "http.request", "body": b"", "more_body": False}
+
+            async def send(message):
+                statuses.append(message.get("status"))
+
+            scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": [], **given}
+            await door.guard({**scope, "client": (address, 1)}, receive, send)
+            order.append(address)
+
+        many = [asyncio.create_task(ask("192.0.2.1")) for _ in range(150)]
+        await asyncio.gather(*many, asyncio.create_task(ask("192.0.2.2")))
+        return order.index("192.0.2.2"), next((one for one in statuses if one), 0)
+
+    before, refused = asyncio.run(story())
+
+    assert refused == status
+    assert before <= 4 * EACH_AT_ONCE
+
+
+@pytest.mark.parametrize("path", ["/draft", "/nothing"])
+def test_large_bodies_are_read_in_turns(path):
+    """Taken or refused, three of an address are under way at once; the others stay with whoever sends them."""
+
+    async def story():
+        door, reading, most = Door(), 0, 0
+
+        async def ask():
+            async def receive():
+                nonlocal reading, most
+                reading, most = reading + 1, max(most, reading + 1)
+                await asyncio.sleep(0.01)
+                reading -= 1
+                return {"type": "http.request", "body": bytes(PIECE), "more_body": False}
+
+            async def send(message):
+                pass
+
+            headers = [(b"content-type", b"text/plain"), (b"content-length", str(PIECE).encode())]
+            scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+            await door.guard({**scope, "client": ("192.0.2.1", 1)}, receive, send)
+
+        door.served.set()
+        await asyncio.gather(*(ask() for _ in range(20)))
+        return most, door.crowd._places
+
+    assert asyncio.run(story()) == (EACH_AT_ONCE, {})
+
+
+@pytest.mark.parametrize("path", ["/exercise", "/try", "/runs/01", "/gradio_api/run/board"])
+def test_those_of_one_address_are_recognised_in_turns(path):
+    """An unknown cookie is looked up in the store before anybody is counted: two thousand took all threads at once."""
+
+    async def story():
+        door, looking, most = Door(), 0, 0
+
+        async def recognise(scope):
+            nonlocal looking, most
+            looking, most = looking + 1, max(most, looking + 1)
+            await asyncio.sleep(0.001)
+            looking -= 1
+            return Who(None, scope["client"][0])
+
+        door.guard._recognise = recognise
+        door.served.set()
+        await asyncio.gather(*(door.ask(path, "192.0.2.1") for _ in range(20)))
+        return most, door.crowd._places
+
+    assert asyncio.run(story()) == (EACH_AT_ONCE, {})
+
+
+def test_a_connection_is_read_in_small_pieces(site):
+    """Nobody has asked for what was read, and each of thousands of connections may hold as much."""
+    with socket.create_connection((urlsplit(site.url).hostname, urlsplit(site.url).port)) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\n")
+        wait_for(lambda: site.server.server_state.connections)
+        sizes = {one.transport.max_size for one in site.server.server_state.connections}
+
+    assert sizes == {READ_BYTES}
+
+
+def test_a_long_body_counts_as_many_requests():
+    """What somebody sends takes time of the loop by its length; a few large bodies are as many small ones."""
+
+    async def story():
+        door = Door()
+        door.served.set()
+        body = json.dumps({"data": [], "session_hash": "abc", "x": "a" * (PIECE - 100)}).encode()
+        found = [await door.ask("/gradio_api/run/board", "192.0.2.1", body) for _ in range(400)]
+        return found, await door.ask("/gradio_api/run/board", "192.0.2.2", body)
+
+    found, other = asyncio.run(story())
+
+    assert found == sorted(found)
+    assert 100 < found.count(0) < 300  # there is room again for some meanwhile, the more the slower this machine is
+    assert (set(found), other) == ({0, 429}, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -11,11 +12,14 @@ from grader.exercise.catalog import Catalog
 from grader.judge.report import Dimension, Status, Verdict
 from grader.judge.sheet import draw_up
 from grader.pages.catalogue import facts
+from grader.pages.render import report_view
 from grader.pages.run_status import opened_view, watch_view
 from grader.pages.wording import count
 from grader.store.records import State, Watch
+from tests.pages.conftest import Site
 from tests.pages.samples import accepted_report, check, ended_report, failed_report
-from tests.pages.test_journeys import EXERCISE, LATE_MASK, ready, status, write
+from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, write
+from tests.pages.test_loading_files import load
 
 LISTEN = """() => {
     window.heard = [];
@@ -64,31 +68,85 @@ def test_what_is_heard_says_score_and_failed_checks():
     assert [watch_view(Watch(State.RUNNING, step="s", done=at, total=9))["said"] for at in (1, 2)] == ["", ""]
 
 
-def test_the_panel_names_an_attempt_only_while_the_editor_holds_it(open_page, person):
-    """After an edit, and after a reload with a draft, the report is about other code; undone, it is the attempt."""
+def test_a_report_says_when_it_is_about_other_code(open_page, person, site: Site):
+    """After each way in which the editor or the report gets something else, the report says so exactly if it does."""
+    who = person()
+    page = ready(open_page(EXERCISE, who))
+    said = page.locator("#report .gym-edited")
+
+    def another_attempt(number: int) -> None:
+        page.get_by_role("tab", name="My attempts").click()
+        page.get_by_role("button", name=f"Attempt {number}").click()
+        page.get_by_role("button", name="Open this attempt").click()
+
+    def checked(text: str, heading: str) -> None:
+        write(page, text)
+        page.keyboard.press("Control+Enter")
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+
+    def reloaded() -> None:
+        page.evaluate("gym.save()")
+        ready(page.reload() and page)
+
+    def reset() -> None:
+        page.get_by_role("button", name="Reset to starter").click()
+        page.get_by_role("dialog").get_by_role("button", name="Reset to starter").click()
+
+    def loaded() -> None:
+        load(page, "mine.py", b"loaded = 1\n")
+
+    def changed_elsewhere() -> None:
+        page.evaluate("gym.save()")
+        key = next(key for key in page.evaluate("Object.keys(localStorage)") if key.endswith("causal_attention"))
+        other = page.context.new_page()
+        other.goto("/sign-in")
+        other.evaluate("([key, line]) => localStorage.setItem(key, line)", [key, '{"text": "y = 3", "base": 0}'])
+        page.locator("#editor").get_by_role("button", name="Use that version").click()
+
+    ways = {
+        "a run": (lambda: checked(LATE_MASK, "Your mask starts one position too late"), 1, False),
+        "an edit": (lambda: write(page, SOLUTION), 1, True),
+        "a try": (lambda: page.keyboard.press("Shift+Enter"), 1, True),
+        "a reload with a draft": (reloaded, 1, True),
+        "the same code again": (lambda: write(page, LATE_MASK + "\n\n"), 1, False),
+        "the starter": (reset, 1, True),
+        "a file": (loaded, 1, True),
+        "another tab": (changed_elsewhere, 1, True),
+        "another run": (lambda: checked(SOLUTION, "Accepted"), 2, False),
+        "an earlier attempt": (lambda: another_attempt(1), 1, False),
+        "a reload with the code of an earlier one": (reloaded, 2, True),
+    }
+    for way, (act, number, is_other) in ways.items():
+        act()
+        expect(page.locator("#report .gym-verdict"), way).to_contain_text(f"Attempt {number} ")
+        expect(said, way).to_be_visible(visible=is_other)
+        expect(said, way).to_have_text(re.compile(f"This report is about attempt {number}. The code in the editor is"))
+    page.goto(f"{EXERCISE}&attempt={site.service.attempts(who.user)[1].id}")
+    expect(ready(page).locator(".gym-verdict")).to_contain_text("Attempt 1 ")
+    expect(said).to_be_hidden()
+
+
+def test_a_report_asks_nobody_to_press_what_they_have_pressed(open_page, person):
+    """While the new code is being checked, the old report says so; code that is edited meanwhile has to be sent."""
     page = ready(open_page(EXERCISE, person()))
+    said = page.locator("#report .gym-edited")
     write(page, LATE_MASK)
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("heading", name="Your mask starts one position too late")).to_be_visible()
-    page.reload()
-    expect(status(page)).to_contain_text("This is attempt 1 again.")
-    ready(page).locator("#editor .cm-content").press("Control+End")
-    page.keyboard.type("# changed")
-    expect(status(page)).to_contain_text("The report below is about attempt 1. The code above differs from it")
-    page.wait_for_function("Object.values(localStorage).some((one) => one.includes('# changed'))")
-    page.reload()
-    expect(ready(page).locator(".gym-dial")).to_be_visible()
-    expect(status(page)).to_contain_text("The report below is about attempt 1. The code above differs from it")
-    write(page, LATE_MASK)
-
-    expect(status(page)).to_contain_text("This is attempt 1 again.")
+    expect(page.locator("#report .gym-verdict")).to_be_visible()
+    write(page, "import time\n\ntime.sleep(60)\n")
+    expect(said).to_contain_text("press Run checks")
+    page.keyboard.press("Control+Enter")
+    expect(said).to_have_text("This report is about attempt 1. The code in the editor is being checked.")
+    write(page, SOLUTION)
+    expect(said).to_contain_text("press Run checks")
+    page.get_by_role("button", name="Cancel").click()
 
 
 def test_code_that_was_not_counted_has_no_number():
-    """Neither as it is nor edited."""
-    view = opened_view(0)
+    """Neither in the panel nor where the editor holds other code."""
+    view = report_view(ended_report(Status.REJECTED, "no"))
 
-    assert "attempt" not in f"{view['text']} {view['edited']}"
+    assert "attempt" not in f"{opened_view(0)['text']} {view['edited']}"
 
 
 def test_progress_counts_calls_and_says_so():
@@ -96,6 +154,17 @@ def test_progress_counts_calls_and_says_so():
     view = watch_view(Watch(State.RUNNING, step="s", done=3, total=32))
 
     assert view["detail"] == "3 of 32 calls of your code done"
+
+
+@pytest.mark.parametrize("exercise", Catalog.load())
+def test_a_run_says_how_long_it_may_take(exercise: str):
+    """Before the first call has ended, too; by the limits of the exercise."""
+    limits = Catalog.load()[exercise].spec.limits
+    details = [watch_view(Watch(State.RUNNING, total=total), limits)["detail"] for total in (0, 9)]
+
+    assert [f"{limits.cpu_seconds:g} s of processor time" in detail for detail in details] == [True, True]
+    assert [f"{limits.wall_seconds:g} s in all" in detail for detail in details] == [True, True]
+    assert [f"{3 * limits.wall_seconds:g} s on a busy machine" in detail for detail in details] == [True, True]
 
 
 @pytest.mark.parametrize("exercise", ["softmax", "causal_attention", "compare_variants"])

@@ -131,7 +131,7 @@ def test_the_last_report_is_there_after_a_reload(open_page, person):
     expect(mistake).to_be_visible()
     page.reload()
     expect(mistake).to_be_visible()
-    expect(status(page)).to_contain_text("This is attempt 1 again.")
+    expect(status(page)).to_contain_text("Below is attempt 1 again.")
     page.goto("/leaderboard")
     page.go_back()
 
@@ -401,7 +401,7 @@ def test_an_earlier_attempt_can_be_opened_again(open_page, person):
     page.get_by_role("button", name=re.compile("Attempt 1")).click()
     page.get_by_role("button", name="Open this attempt").click()
 
-    expect(status(page)).to_contain_text("This is attempt 1 again.")
+    expect(status(page)).to_contain_text("Below is attempt 1 again.")
     assert source(page) == LATE_MASK
 
 

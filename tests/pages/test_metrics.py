@@ -11,7 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from grader.jobs.embedded import EmbeddedEngine
 from grader.pages.metrics import KEPT_SECONDS, Metrics
 from grader.service.condition import Condition
+from grader.store import submissions
 from grader.store.engine import Database, StoreUnavailable
+from grader.store.records import SubmissionId
 from tests.jobs.classroom import full_marks, hand_in, open_database, until
 from tests.service.conftest import Clock
 
@@ -22,6 +24,13 @@ def read(metrics: Metrics) -> Figures:
     """Return each figure by its name and the values of its labels."""
     families = text_string_to_metric_families(metrics.text().decode())
     return {(one.name, *one.labels.values()): one.value for family in families for one in family.samples}
+
+
+def is_graded(database: Database, id: str) -> bool:
+    """Return whether a submission has its verdict."""
+    with database.read() as session:
+        found = submissions.get(session, SubmissionId(id))
+    return found is not None and found.state.final
 
 
 def test_the_figures_follow_a_hand_in_to_its_verdict(tmp_path: Path) -> None:
@@ -36,7 +45,8 @@ def test_the_figures_follow_a_hand_in_to_its_verdict(tmp_path: Path) -> None:
         clock.now += KEPT_SECONDS
         waiting = read(metrics)
         engine.run({"cpu": 1})
-        until(lambda: not engine.depth() and not any(worker.held for worker in engine._running), "it is graded")
+        until(lambda: is_graded(database, "s1"), "it is graded")
+        until(lambda: not any(worker.held for worker in engine._running), "nothing is being graded")
         clock.now += KEPT_SECONDS
         graded = read(metrics)
         engine.drain(5.0)

@@ -3,6 +3,7 @@
 import html
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import ROOT
@@ -41,6 +42,30 @@ def test_a_password_is_changed_in_the_form(open_page, visitor, person, site):
     assert site.service.sign_in(who.user.name, NEW, "127.0.0.1")
 
 
+CHANGES = {
+    "password": {"password": PASSWORD, "new": NEW},
+    "board": {"board": "name"},
+    "name": {"password": PASSWORD, "name": "Somebody Else Entirely"},
+    "leave": {},
+    "everywhere": {},
+    "delete": {"password": PASSWORD},
+}
+
+
+def test_each_change_of_an_account_says_that_it_is_done(visitor, person):
+    """Every form of the page ends in a sentence, also those after which nobody is signed in."""
+    with visitor(person()) as client:
+        forms = set(re.findall(r'name="act" value="(\w+)"', client.get("/account").text))
+    said = {}
+    for act, fields in CHANGES.items():
+        with visitor(person()) as client:
+            answer = client.post("/account", data={"act": act, **fields})
+        said[act] = re.findall(r'role="status">([^<]+)<', answer.text)
+
+    assert forms == CHANGES.keys()
+    assert {act: len(sentences) for act, sentences in said.items()} == dict.fromkeys(CHANGES, 1)
+
+
 def test_the_account_page_says_what_will_be(visitor, person):
     """Who sees the name, and what leaving the class would do."""
     with visitor(person()) as client:
@@ -59,17 +84,25 @@ def test_an_account_is_deleted_only_with_its_password(visitor, person, site):
         assert "password is wrong" in refused.text
         gone = client.post("/account", data={"act": "delete", "password": PASSWORD})
 
-    assert (gone.status_code, gone.headers["location"]) == (303, "/")
+    assert "Your account is deleted" in gone.text
     assert site.service.user_of(who.token) is None
     assert site.service.add_user(who.user.name, PASSWORD, Role.STUDENT).name == who.user.name
 
 
-def test_an_instructor_gives_out_a_link_that_works_once(open_page, person, visitor, site):
-    """From the student's page in the gradebook; the student sets a password and is signed in."""
+@pytest.mark.parametrize("path", ["/teach/?student={}", "/teach/member?person={}"])
+def test_an_instructor_gives_out_a_link_that_works_once(open_page, person, visitor, site, path):
+    """From the student's page in the gradebook, or from the class; the student sets a password and is signed in."""
     student, teacher = person(), person(role=Role.INSTRUCTOR)
-    page = open_page(f"/teach/?student={student.user.id}", teacher)
+    page = open_page(path.format(student.user.id), teacher)
     page.get_by_role("button", name="Link for a new password").click()
     link = page.get_by_label("Link").input_value()
+    field = page.get_by_label("Link").evaluate(
+        "e => [e.scrollWidth <= e.clientWidth, e.scrollHeight <= e.clientHeight]"
+    )
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the link").click()
+    expect(page.get_by_role("status")).to_have_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
     with visitor() as guest:
         form = guest.get(link)
         token = html.unescape(re.search(r'name="token" value="([^"]+)"', form.text)[1])
@@ -78,19 +111,30 @@ def test_an_instructor_gives_out_a_link_that_works_once(open_page, person, visit
         done = guest.post("/reset", data={"token": token, "password": NEW})
         again = guest.get(link)
 
+    assert (copied, field) == (link, [True, True])
     assert student.user.name in form.text
     assert site.service.user_of(done.cookies["attention_gym"]) == student.user
     assert (again.status_code, "was used already" in again.text) == (403, True)
 
 
-def test_students_get_no_links(visitor, person):
-    """The route is the instructors', and asks by itself."""
-    student = person()
-    with visitor(student) as client:
-        answer = client.post("/teach/reset", data={"student": str(student.user.id)})
-
-    assert "/reset?token=" not in answer.text
-    assert answer.status_code in (303, 401, 403, 404)
+def test_only_instructors_get_links_and_only_for_students(visitor, person):
+    """Nobody else by the route, no instructor for another one or for somebody unknown, and no page of another site."""
+    student, teacher, other = person(), person(role=Role.INSTRUCTOR), person(role=Role.INSTRUCTOR)
+    learner, evil = person(role=Role.LEARNER), {"Origin": "https://evil.example"}
+    asked = [
+        *((who, student, {}) for who in (None, learner, student, person())),
+        *((teacher, whose, {}) for whose in (teacher, other, learner)),
+        (teacher, student, evil),
+    ]
+    for who, whose, headers in asked:
+        with visitor(who) as client:
+            answer = client.post("/teach/reset", data={"student": str(whose.user.id)}, headers=headers)
+        assert "/reset?token=" not in answer.text
+        assert answer.status_code in (303, 401, 403, 404)
+    with visitor(teacher) as client:
+        member = client.get(f"/teach/member?person={other.user.id}").text
+        assert "Link for a new password" not in member
+        assert "/reset?token=" in client.post("/teach/reset", data={"student": str(student.user.id)}).text
 
 
 def test_a_student_chooses_how_to_stand_on_leaderboards(open_page, person, site, visitor):
@@ -189,7 +233,8 @@ def test_a_deleted_account_leaves_no_drafts_in_the_browser(open_page, person):
     form = page.locator("form", has=page.get_by_role("button", name="Delete my account"))
     form.get_by_label("Password").fill(PASSWORD)
     form.get_by_role("button").click()
-    expect(page.locator("#header")).to_contain_text("Sign in")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your account is deleted")
+    expect(page.locator(".gym-header")).to_contain_text("Sign in")
 
     assert page.evaluate("localStorage.getItem('gym/draft/7/softmax')") is None
 

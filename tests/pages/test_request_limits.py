@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import threading
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
+from typing import Any, cast
 
 import pytest
+from starlette.requests import Request
 
 from grader.errors import NotAllowed
+from grader.pages.exercise_handlers import ExerciseHandlers
+from grader.pages.identity import Identity
 from grader.pages.refusal import Refusal
-from grader.pages.request_limits import GUESTS, MOST_WATCHED, PERSON, RequestLimiter, StreamLimiter, Who
+from grader.pages.request_limits import (
+    EACH_AT_ONCE,
+    GUESTS,
+    MOST_WATCHED,
+    PERSON,
+    THREADS,
+    RequestLimiter,
+    StreamLimiter,
+    Who,
+)
+from grader.pages.runs import Runs
+from grader.pages.tryouts import TryoutHandler
+from grader.store.records import SubmissionId
 from tests.service.conftest import Clock
 
 ADA, EVE = Who(1, "192.0.2.1"), Who(2, "192.0.2.1")
@@ -55,3 +76,73 @@ def test_nobody_takes_all_the_seats() -> None:
             pass
         watched.enter_context(seats.taken(2))
     watched.enter_context(seats.taken(1))
+
+
+def test_one_persons_slow_requests_leave_threads_to_others(crowd: RequestLimiter) -> None:
+    """However many a person sends, the next one of somebody else is worked on at once; then the others of theirs."""
+
+    async def tried() -> tuple[int, bool, int]:
+        stuck, working = asyncio.Event(), []
+
+        async def ask(who: Who) -> None:
+            async with crowd.turn(who.key):
+                working.append(who)
+                await (stuck.wait() if who is ADA else asyncio.sleep(0))
+
+        slow = [asyncio.create_task(ask(ADA)) for _ in range(5 * THREADS)]
+        await asyncio.sleep(0)
+        await ask(EVE)
+        before = working.count(ADA), EVE in working
+        stuck.set()
+        await asyncio.gather(*slow)
+        return *before, working.count(ADA)
+
+    assert asyncio.run(tried()) == (EACH_AT_ONCE, True, 5 * THREADS)
+    assert EACH_AT_ONCE < THREADS
+    assert crowd._places == {}
+
+
+def request_of(address: str) -> Request:
+    """Return a request to try something."""
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": json.dumps({"source": "x = 1"}).encode(), "more_body": False}
+
+    return Request({"type": "http", "client": (address, 1), "headers": [], "query_string": b""}, receive)
+
+
+async def all_of(parts: AsyncIterator[Any]) -> None:
+    async for _ in parts:
+        pass
+
+
+TRYING, FOLLOWING = TryoutHandler(cast(Identity, None)), Runs(cast(ExerciseHandlers, None))
+ASKING: dict[type, Callable[[Request], Awaitable[Any]]] = {
+    TryoutHandler: TRYING.run,
+    Runs: lambda request: all_of(FOLLOWING._lines(request, SubmissionId("01"))),
+}
+
+
+@pytest.mark.parametrize("kind", ASKING, ids=lambda kind: kind.__name__)
+def test_what_waits_elsewhere_takes_turns_for_the_threads_that_ask_the_store(
+    kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A try stands in a queue of its own, and the turn of a stream ends as it begins: both had all threads at once."""
+    inside, most, lock = 0, 0, threading.Lock()
+
+    def refused(*_: object) -> None:
+        nonlocal inside, most
+        with lock:
+            inside, most = inside + 1, max(most, inside + 1)
+        time.sleep(0.005)
+        with lock:
+            inside -= 1
+        raise NotAllowed("no")
+
+    async def story() -> None:
+        await asyncio.gather(*(ASKING[kind](request_of("192.0.2.1")) for _ in range(20)))
+
+    monkeypatch.setattr(kind, "_begun", refused)
+    asyncio.run(story())
+
+    assert most == EACH_AT_ONCE

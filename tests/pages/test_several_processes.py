@@ -23,7 +23,7 @@ from grader.store.engine import Database
 from grader.store.tables import BucketRow, TryoutRow
 from tests.jobs import postgres
 from tests.machine import free_port
-from tests.pages.conftest import CODE, LEAVING, PASSWORD, SECONDS, wait_for
+from tests.pages.conftest import LEAVING, PASSWORD, SECONDS, wait_for
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, source, status, write
 from tests.proxy import proxied
 
@@ -32,6 +32,7 @@ WORK = (sys.executable, "-m", "grader", "worker", "--queue", "cpu", "--slots", "
 TEXT = {"Content-Type": "text/plain"}
 SOFTMAX = "import torch\n\n\ndef softmax(x, dim=-1):\n    return torch.softmax(x, dim)\n"
 SECRET = "the same in all processes that serve pages"
+CODE = "green-tree-house"
 
 
 @dataclass

@@ -13,6 +13,7 @@ from grader.exercise.catalog import Catalog
 from grader.pages import prose
 from grader.pages.bundles import ASSETS, FILES
 from grader.pages.site import LISTS, PAGES, Page
+from grader.store.records import Role
 from tests.pages.conftest import Site
 from tests.pages.test_journeys import EXERCISE, ready
 
@@ -123,6 +124,21 @@ def test_a_list_has_its_header_before_any_script(site: Site, visitor, listed: Pa
     assert [page.title for page in PAGES if f">{page.title}</a>" not in first] == []
     assert "<h1>" in first
     assert f"<title>{listed.title} · Attention Gym</title>" in text.partition("</head>")[0]
+
+
+def test_the_instructors_pages_say_that_they_are_coming(open_page, person, visitor):
+    """On a slow line nothing but the footer was there; then each page has one header, and nobody else sees any."""
+    teacher = person(role=Role.INSTRUCTOR)
+    with visitor(teacher) as client:
+        text = client.get("/teach/").text
+    with visitor() as guest:
+        refused = guest.get("/teach/").text
+    page = open_page("/teach/", teacher)
+
+    assert "This page is loading." in text.partition('<div id="gym-first"')[2].partition("</main>")[0]
+    assert "gym-first" not in refused
+    expect(page.get_by_role("heading", name="Gradebook")).to_be_visible()
+    expect(page.locator(".gym-header")).to_have_count(1)
 
 
 def test_what_is_read_before_the_scripts_gives_way_to_them(open_page, person):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from grader.checks.shortening import cut
 from grader.exercise.catalog import ROOT, Catalog
 from grader.pages.bundles import ASSETS
 from grader.pages.wording import clean, count, number, pack
@@ -45,6 +46,44 @@ def test_text_in_other_alphabets_stays():
 def test_long_text_ends_in_an_ellipsis():
     """Text beyond the limit is cut."""
     assert clean("x" * 11, 10) == "x" * 10 + "…"
+
+
+CATALOG = Catalog.load()
+TOLD = sorted(
+    {one.message for exercise in CATALOG.values() for one in exercise.mistakes}
+    | {check.teaches for exercise in CATALOG.values() for check in exercise.spec.checks if check.teaches}
+    | {exercise.spec.summary for exercise in CATALOG.values()}
+    | {hint for exercise in CATALOG.values() for hint in exercise.hints}
+)
+
+
+def _is_cut_well(text: str, limit: int) -> bool:
+    """Return whether a text is whole, or ends after one of its words, outside of code, within the limit."""
+    found = cut(text, limit)
+    kept = found.removesuffix("…").rstrip()
+    if found == text:
+        return len(text) <= limit
+    return text.startswith(kept) and text[len(kept)] in " \n`" and kept.count("`") % 2 == 0 and len(found) <= limit + 2
+
+
+def test_what_is_told_is_never_cut_within_a_word_or_code():
+    """What mistakes, properties and hints say, cut to many lengths; at a sentence where one ends in the second half."""
+    asked = [(text, limit) for text in TOLD for limit in range(60, len(text) + 7, 7)]
+    wrong = [(text, limit) for text, limit in asked if not _is_cut_well(text, limit)]
+
+    assert len(asked) > 10_000
+    assert wrong == []
+    assert cut("One. Two is longer than that.", 10) == "One. Two …"
+    assert cut("One is one. Two is longer.", 18) == "One is one. …"
+
+
+def test_nothing_that_is_told_is_too_long_for_a_report():
+    """The headline and the sentences of a mistake, and what a property teaches, stand in the report whole."""
+    titles = {one.title for exercise in CATALOG.values() for one in exercise.mistakes}
+
+    assert max(map(len, titles)) <= 200
+    assert max(map(len, TOLD)) <= 2000
+    assert max(len(check.teaches) for one in CATALOG.values() for check in one.spec.checks) <= 600
 
 
 def test_packed_views_hold_no_markup():

@@ -25,6 +25,7 @@ STOPPERS = {
     "other user": "nobody, without any capability, who cannot be looked into",
     "clean start": "an empty environment, no inherited descriptor, nothing of ours to import, no secret in memory",
     "own fork": "a process of its own for every run, which dies with it",
+    "held names": "copies of what our code looks up in libraries and in Python, made before a submission is loaded",
     "protocol": "the parent reads every byte as an enemy's: it knows each size, shape and name beforehand",
     "judged elsewhere": "numbers are compared in another process, which the code cannot reach",
     "clock": "the runner's clock and counters, and its kill",

@@ -15,9 +15,11 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from grader.errors import GraderFault
+from grader.exercise.catalog import ROOT
 from grader.sandbox import zygote_handle
 from grader.sandbox.lockdown import privileges, seccomp
 from grader.sandbox.runner import Sandbox
@@ -27,8 +29,7 @@ from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.warm_start import WarmStart
 
 _ENTRY = (
-    "import sys; sys.path.insert(0, {{root!r}}); from tests.sandbox.arena_walls import main;"
-    " main({walls!r}, {{arguments}})"
+    "import sys; sys.path.insert(0, {root!r}); from tests.sandbox.arena_walls import main; main({walls!r}, {arguments})"
 )
 _FOLDING_SECONDS = 1.0  # in which an idle zygote folds itself into huge pages; hundreds of runs after it are cheaper
 _DEADLY = "signal_by_owned_pipe"  # it takes the zygote along where it gets through, so it comes last
@@ -97,7 +98,11 @@ class _OneLife(Sandbox):
 
 def _replace_the_zygote(walls: list[str]) -> None:
     """Have the handle start the zygote of `arena_walls`, in an environment that is not clean unless that is asked."""
-    zygote_handle._ENTRY = _ENTRY.format(walls=walls)
+
+    def start(module: str, function: str, arguments: str) -> list[str]:
+        return [sys.executable, "-I", "-c", _ENTRY.format(root=str(ROOT), walls=walls, arguments=arguments)]
+
+    zygote_handle.search_path = SimpleNamespace(isolated=start)  # type: ignore[assignment]
     secret = {} if "clean start" in walls else _SECRET
     zygote_handle._environment = lambda: {**_CLEAN(), **secret}
     zygote_handle.subprocess = _warm_start() if secret else subprocess  # type: ignore[assignment]

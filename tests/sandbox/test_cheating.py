@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -33,7 +34,9 @@ def test_a_route_to_a_ready_made_answer_ends_as_its_file_says(route: Route, sand
     run = sandbox.run(plan(route.group), route.source, LIMITS)
 
     assert verdict(run, route.group) == route.expected, run
-    assert bool(run.observations.trap_hits) == ("traps" in route.stoppers)
+    hits = run.observations.trap_hits
+    assert any(not hit.noticed for hit in hits) == ("traps" in route.stoppers)
+    assert any(hit.noticed for hit in hits) == ("notices" in route.stoppers), hits
     lines = route.source.count("\n")
     assert all(touch.line is None or 1 <= touch.line <= lines for touch in run.observations.trap_hits)
 
@@ -141,3 +144,18 @@ def test_torchs_own_source_is_recognised_whatever_it_is_called() -> None:
         assert [clue.what for clue in clues if clue.line is None] == [
             "lines that resemble PyTorch's own multi-head attention"
         ]
+
+
+def test_a_table_that_was_made_while_the_file_was_loaded_is_measured(sandbox: Sandbox) -> None:
+    """The measuring may look for it among all objects; the submission may not, which is trapped elsewhere."""
+    source = "import numpy\nTABLE = numpy.zeros((64, 64))\ndef attend(q, k, v):\n    TABLE[:] = 1.0\n    return q * 1\n"
+    asked = plan("attention")
+    (call,) = asked.calls
+    asked = replace(asked, calls=(replace(call, max_elements=64 * 64),))
+
+    run = sandbox.run(asked, source, LIMITS)
+
+    largest = run.observations.calls["case/plain"].largest
+    assert largest is not None
+    assert largest >= 64 * 64
+    assert run.observations.trap_hits == ()

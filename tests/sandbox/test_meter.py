@@ -60,7 +60,7 @@ def test_waiting_costs_no_processor_time(sandbox: Sandbox) -> None:
     """Whoever sleeps is ended by the wall clock only, and told so."""
     run = sandbox.run(plan(), "import time\ntime.sleep(60)", replace(_BRIEF, wall_seconds=0.5))
 
-    assert (run.ending, run.detail) == (Ending.TIMEOUT, "more than 0.5 s")
+    assert (run.ending, run.detail) == (Ending.TIMEOUT, "more than 0.5 s in all")
 
 
 def test_memory_in_freed_addresses_counts(sandbox: Sandbox) -> None:

@@ -18,7 +18,7 @@ _SPENT = (Ending.TIMEOUT, "more than 2 s of processor time")
         (Facts(finished=True, code=-9), (Ending.FINISHED, "")),
         (Facts(finished=True, broken="two ends"), (Ending.PROTOCOL, "two ends")),
         (Facts(finished=True, overflow=True), (Ending.OUTPUT, "more than 1000 bytes")),
-        (Facts(late=True, code=-9), (Ending.TIMEOUT, "more than 3 s")),
+        (Facts(late=True, code=-9), (Ending.TIMEOUT, "more than 3 s in all")),
         (Facts(finished=True, spent=True, code=-9), (Ending.FINISHED, "")),
         (Facts(spent=True, late=True, code=-9), (Ending.TIMEOUT, "more than 2 s of processor time")),
         (Facts(spent=True, code=-9, grown_bytes=101 << 20), (Ending.MEMORY, "more than 100 MiB")),

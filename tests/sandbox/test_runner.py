@@ -283,7 +283,7 @@ def test_the_zygote_has_no_files(sandbox: Sandbox) -> None:
     ("source", "ending", "detail"),
     [
         ("while True: pass", Ending.TIMEOUT, "more than 1 s of processor time"),
-        ("import time\ntime.sleep(99)", Ending.TIMEOUT, "more than 1 s"),
+        ("import time\ntime.sleep(99)", Ending.TIMEOUT, "more than 1 s in all"),
         ("hoard = [bytearray(1 << 20) for _ in range(1 << 20)]", Ending.FINISHED, ""),
         ("import os\nwhile True: os.write(1, b'x' * 999)", Ending.OUTPUT, "more than 65536 bytes"),
         ("import os\nwhile True: os.write(4, b'x' * 999)", Ending.PROTOCOL, None),

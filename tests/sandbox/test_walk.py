@@ -41,7 +41,7 @@ def right_values(exercise: Exercise, case: Case) -> Tensor:
 def earns(catalog: Catalog, sandbox: Sandbox, child: str, exercises: list[str]) -> list[str]:
     """Return what earns more than a trivial answer, of all that the child of an exercise can reach."""
     cases = {name: first_case(catalog, name) for name in exercises}
-    plan = replace(draw_up(catalog[child], 3).plan, forbidden=())  # what traps stop shall be seen as well
+    plan = replace(draw_up(catalog[child], 3).plan.training(), forbidden=())  # what traps stop shall be seen as well
     run = sandbox.run(plan, walk(cases), _LIMITS)
     reached = int(run.output.partition("REACHED ")[2].split()[0])
     assert reached > 200, "the walk does not see the grader's own functions any more"
@@ -81,7 +81,7 @@ def test_nothing_that_travels_with_a_job_answers_its_exercise(catalog: Catalog, 
 
 def test_a_job_carries_no_more_than_its_plan_needs(catalog: Catalog) -> None:
     """Ordinary exercises carry nothing; the attention of a model that is looked into is in that lab's jobs alone."""
-    carries = {name: set(carried(draw_up(catalog[name], 3).plan)) for name in catalog}
+    carries = {name: set(carried(draw_up(catalog[name], 3).plan.training())) for name in catalog}
 
     assert {name for name, modules in carries.items() if modules} == {
         "weight_transfer", "kv_cache", "copy_task", "attention_patterns", "compare_variants",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from grader.errors import NotAllowed
-from grader.service.limits import Buckets, Pace
+from grader.service.limits import Buckets
 from tests.service.conftest import Clock
 
 
@@ -42,23 +39,3 @@ def test_more_than_a_bucket_holds_is_taken_from_a_full_one(clock: Clock) -> None
     buckets = Buckets(2, 1.0, clock=clock)
 
     assert [buckets.take("a", 5.0), buckets.take("a", 1.0)] == [0.0, 4.0]
-
-
-def test_a_flood_of_submissions_has_to_wait(clock: Clock) -> None:
-    """Whoever hands in faster than anybody reads is told to wait, by number and by length."""
-    pace, now = Pace(), clock()
-    pace.check([(now, 100)] * 119, 100, now)
-    with pytest.raises(NotAllowed, match="wait 3 seconds"):
-        pace.check([(now, 100)] * 120, 100, now)
-    pace.check([(now, 100)] * 120, 100, now + 3)
-    pace.check([(now, 256 << 10)] * 31, 256 << 10, now)
-    with pytest.raises(NotAllowed, match="wait 128 seconds"):
-        pace.check([(now, 256 << 10)] * 32, 256 << 10, now)
-
-
-def test_a_pace_that_was_kept_is_never_too_fast() -> None:
-    """What was handed in long ago counts no more, and a clock that was set back adds nothing."""
-    pace = Pace(number=3, refill=10.0)
-
-    pace.check([(10.0 * n, 1) for n in range(100)], 1, 1000.0)
-    pace.check([(50.0, 1), (60.0, 1)], 1, 40.0)

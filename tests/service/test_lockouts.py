@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from grader.errors import NotAllowed
+from grader.jobs.tryouts import TryoutRequest
 from grader.pages.refusal import Refusal
 from grader.pages.request_limits import RequestLimiter, Who
 from grader.service import Service
@@ -155,11 +156,17 @@ def accounts_outside(place: Place) -> None:
             place.service.accounts._arrivals.account(SHARED, in_class=False)
 
 
+def try_something(place: Place, user: User | None) -> None:
+    """Try something short at the shared address, and wait for its end."""
+    place.service.tryouts.run(user, SHARED, TryoutRequest("softmax", "x = 1")).result(20)
+
+
 def tryouts(place: Place) -> None:
     """Try without pause: as Eve, and as guests at the shared address."""
-    for n in range(700):
+    for user in (place.eve, None):
         with suppress(NotAllowed):
-            place.service.tryouts.limits.take(place.eve if n % 2 else None, SHARED).close()
+            for _ in range(2000):
+                try_something(place, user)
 
 
 def renames(place: Place) -> None:
@@ -209,9 +216,10 @@ SIEGES = [
     siege(renames, "OwnAccount._renames", visit=rename_ada),
     siege(
         tryouts,
-        "TryoutLimits._persons",
-        "TryoutLimits._addresses",
-        visit=lambda place: place.service.tryouts.limits.take(place.ada, SHARED).close(),
+        "TryoutService._members",
+        "TryoutService._homes",
+        "TryoutService._lately",
+        visit=lambda place: try_something(place, place.ada),
     ),
     siege(requests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(place.ada.id, SHARED))),
     siege(requests, "RequestLimiter._pace", visit=lambda place: place.crowd.admit(Who(None, SHARED))),

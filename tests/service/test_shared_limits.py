@@ -8,11 +8,13 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import func, select
 
+from grader.service import limits
 from grader.service.limits import Buckets
 from grader.service.shared_limits import FORGET_EVERY, SharedBuckets, limiters
 from grader.store import migrate
 from grader.store.engine import Database
 from grader.store.tables import BucketRow
+from grader.store.tokens import Rate, Spent
 from tests.jobs.classroom import open_database
 from tests.jobs.postgres import make_database, served
 from tests.service.conftest import Clock
@@ -106,3 +108,26 @@ def test_of_many_at_once_as_many_get_through_as_may(postgres: tuple[Database, Da
     assert [wait == 0 for wait in sorted(waits)] == [True] * 8 + [False] * 32
     sides[0].give("ada")
     assert sides[1].take("ada") == 0
+
+
+def test_a_take_costs_the_same_however_many_buckets_are_not_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guessed names at a used-up address are such buckets, ten thousand at a time; each take looked at them all."""
+    looks, missing = 0, Rate.missing
+
+    def counted(rate: Rate, spent: Spent, now: float) -> float:
+        nonlocal looks
+        looks += 1
+        return missing(rate, spent, now)
+
+    monkeypatch.setattr(limits, "CROWD", 50)
+    monkeypatch.setattr(Rate, "missing", counted)
+    clock = Clock()
+    buckets = Buckets(2, 600.0, clock=clock)
+    for number in range(2000):
+        assert buckets.take(str(number)) == 0
+    assert looks < 10 * 2000
+    clock.now += 1000.0
+    for number in range(2 * 2000):
+        buckets.take(f"later {number}")
+        buckets.give(f"later {number}")
+    assert len(buckets._spent) <= 2 * 2000  # of 6000 that came

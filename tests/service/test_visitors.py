@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import func, select
 
 from grader.errors import NotAllowed
-from grader.jobs.queue import TURN_SECONDS
+from grader.jobs import claims, shares
 from grader.service import Service
+from grader.service.limits import payer
+from grader.store import accounts
 from grader.store.engine import Database
-from grader.store.records import Role, User
-from grader.store.tables import JobRow, SubmissionRow, UserRow
+from grader.store.records import Role, User, UserId
+from grader.store.tables import SessionRow, UserRow
 from tests.service.conftest import Clock
 from tests.service.test_service import Person, follow
 
@@ -122,17 +124,69 @@ def test_visitors_are_forgotten_after_thirty_days(service: Service, database: Da
     assert service.drafts.of(gone, "softmax") is None
 
 
-def test_all_visitors_share_one_turn(service: Service, person: Person, database: Database, clock: Clock) -> None:
-    """Making visitors gains no place in line: the tenth visitor's job counts as one person's tenth."""
-    for _ in range(10):
-        service.submit(visit(service)[0], "softmax", "x = 1")
-    service.submit(person("Ada"), "softmax", "x = 1")
-    with database.read() as session:
-        order = session.execute(
-            select(SubmissionRow.user_id, JobRow.priority).join(SubmissionRow).order_by(SubmissionRow.user_id)
-        ).all()
-        people = session.scalar(select(func.count()).select_from(UserRow))
+def add_visitors(database: Database, numbers: range, *, expires: float | None = None) -> None:
+    """Store visitors, with a session that ends then or without any."""
+    with database.write() as session:
+        for n in numbers:
+            session.add(UserRow(id=n, name="", key=f"\nvisitor {n}", password="", created=0.0))
+        session.flush()
+        for n in numbers if expires is not None else ():
+            session.add(SessionRow(digest=f"{n}", user_id=n, created=0.0, expires=expires))
 
-    now = round(clock.now * 1000)
-    assert people == 11
-    assert [priority for _, priority in order] == [*(now + n * TURN_SECONDS * 1000 for n in range(10)), now]
+
+def test_visitors_are_looked_through_in_pieces(database: Database) -> None:
+    """However many there are, one call looks at so many and deletes so many; in the end all are gone that are to go."""
+    add_visitors(database, range(1, 41), expires=1.0)
+    add_visitors(database, range(41, 91))
+    pieces, after = [], 0
+    for _ in range(20):
+        with database.write() as session:
+            before = session.scalar(select(func.count()).select_from(UserRow)) or 0
+            after = accounts.forget_visitors(session, after, looked_at=10, most=4)
+            pieces.append((after, before - (session.scalar(select(func.count()).select_from(UserRow)) or 0)))
+
+    assert pieces[:6] == [(10, 0), (20, 0), (30, 0), (40, 0), (44, 4), (48, 4)]
+    assert (10, 0) in pieces[6:]
+    assert sum(number for _, number in pieces) == 50
+
+
+def test_sessions_that_have_ended_are_swept_in_pieces(database: Database) -> None:
+    """After a quiet month tens of thousands have, more than a statement takes values; nobody could begin one then."""
+    add_visitors(database, range(1, accounts.SWEPT + 51), expires=1.0)
+    left = []
+    for n in range(2):
+        with database.write() as session:
+            accounts.open_session(session, UserId(1), digest=f"fresh {n}", now=2.0, expires=3.0)
+            left.append(session.scalar(select(func.count()).select_from(SessionRow)))
+
+    assert left == [51, 2]
+
+
+def test_all_visitors_share_one_turn(service: Service, person: Person, database: Database, clock: Clock) -> None:
+    """Neither more visitors nor more addresses gain a place in line: of ten that wait one goes before a member."""
+    for n in range(10):
+        address = f"198.51.100.{n}"
+        service.submit(visit(service, address)[0], "softmax", "x = 1", address=address)
+    ada = service.submit(person("Ada"), "softmax", "x = 1")
+    taken = []
+    for n in range(3):
+        with database.write() as session:
+            taken.append(claims.take(session, "cpu", worker="w", token=f"t{n}", now=clock.now))
+        clock.now += 1
+
+    assert [one and one.id == ada for one in taken] == [False, True, False]
+
+
+def test_a_visitors_seconds_are_those_of_all_at_the_address(
+    service: Service, person: Person, database: Database, clock: Clock
+) -> None:
+    """Another cookie brings no more of them; a member at the same address, and a visitor elsewhere, are let in."""
+    used = payer(None, "192.0.2.1")
+    with database.write() as session:
+        shares.charge(session, used, shares.HOUSEHOLD.seconds.burst + 100, clock.now)
+    with pytest.raises(NotAllowed, match=r"at your address have used 2500 of 2400 seconds .* again in 2 minutes"):
+        service.submit(visit(service)[0], "softmax", "x = 1", address="192.0.2.1")
+    service.submit(person("Ada"), "softmax", "x = 1", address="192.0.2.1")
+    service.submit(visit(service)[0], "softmax", "x = 1", address="192.0.2.2")
+    clock.now += 101
+    service.submit(visit(service)[0], "softmax", "x = 1", address="192.0.2.1")

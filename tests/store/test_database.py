@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,9 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from grader.errors import GraderFault
+from grader.store import accounts, migrate
 from grader.store.engine import Database
-from grader.store.records import User
+from grader.store.records import Draft, Role, User
 
 
 def test_every_connection_syncs_each_commit_and_checks_foreign_keys(database: Database) -> None:
@@ -92,3 +93,17 @@ def test_another_process_that_closes_the_file_takes_nothing_from_under_this_one(
     database.close()
 
     assert seen.stdout.strip() == "after the visit"
+
+
+def test_a_damaged_text_hides_nothing_but_itself(tmp_path: Path) -> None:
+    """Whatever column it is in: it is read with a mark where it is damaged, and the rows beside it as they are."""
+    with closing(Database(f"sqlite:///{tmp_path / 'gym.sqlite3'}")) as database:
+        migrate.upgrade(database)
+        with database.write() as session:
+            user = accounts.add(session, "Ada", Role.STUDENT, key="ada", password="h", now=1.0)
+            accounts.keep_draft(session, user.id, "softmax", Draft("x", 1.0))
+            session.execute(text("UPDATE drafts SET source = CAST(x'6f6bff' AS TEXT)"))
+        with database.read() as session:
+            found = accounts.draft(session, user.id, "softmax")
+
+    assert found == Draft("ok\N{REPLACEMENT CHARACTER}", 1.0)

@@ -135,9 +135,9 @@ def test_a_filled_database_of_the_first_version_is_carried_over(tmp_path: Path) 
         again = boards.leaderboard(session, "softmax"), roster.common_mistakes(session)
     older.close()
 
-    assert {(line.id, line.state, line.score) for line in lines} == {
-        ("done", State.DONE, 50.0), ("broken", State.BROKEN, 50.0), ("gone", State.CANCELLED, None),
-        ("waits", State.QUEUED, None),
+    assert {(line.id, line.state, line.score, line.nth) for line in lines} == {
+        ("done", State.DONE, 50.0, 1), ("broken", State.BROKEN, 50.0, 0), ("gone", State.CANCELLED, None, 0),
+        ("waits", State.QUEUED, None, 2),
     }  # fmt: skip
     assert kept is not None
     assert (kept.raw, kept.seed, kept.report) == (b"x", 7, Report.from_json(_BODIES["done"]))
@@ -232,3 +232,20 @@ def test_a_full_disk_at_the_start_is_told_in_one_line(tmp_path: Path) -> None:
     migrate.upgrade(database)
     assert migrate.check(database)
     database.close()
+
+
+def test_a_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    """A wrong address put our tables beside its own."""
+    file = tmp_path / "other.sqlite3"
+    with sqlite3.connect(file) as raw:
+        raw.execute("CREATE TABLE places (url TEXT)")
+    raw.close()
+    before, database = file.read_bytes(), Database(f"sqlite:///{file}")
+    with pytest.raises(DatabaseUnusable, match=r"holds tables of something else \(places\); expected: an empty one"):
+        migrate.upgrade(database)
+    database.close()
+
+    with sqlite3.connect(file) as raw:
+        assert raw.execute("SELECT name FROM sqlite_master").fetchall() == [("places",)]
+    raw.close()
+    assert len(file.read_bytes()) == len(before)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import sqlite3
 import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -251,10 +253,43 @@ def test_a_database_elsewhere_is_closed_as_well(tmp_path: Path) -> None:
 
 
 def test_only_a_file_has_modes() -> None:
-    """A database in memory or on a server has none."""
-    urls = ("sqlite://", "sqlite:///:memory:", "postgresql://db/gym", "sqlite:////srv/gym.db")
+    """A database on a server has none."""
+    urls = ("postgresql://db/gym", "sqlite:////srv/gym.db")
 
-    assert [private.file_of(url) for url in urls] == [None, None, None, Path("/srv/gym.db")]
+    assert [private.file_of(url) for url in urls] == [None, Path("/srv/gym.db")]
+
+
+@AS_ROOT
+def test_a_folder_that_cannot_be_written_is_told(public: Path) -> None:
+    """At the start and in one sentence, instead of what SQLite says of it."""
+    data = public / "data"
+    data.mkdir(0o500)
+    os.chown(data, 12345, 12345)
+    done = subprocess.run(
+        [sys.executable, "-c", START, str(ROOT), str(data)], capture_output=True, text=True, check=True
+    )
+
+    assert "where nothing can be stored: this user cannot write to the folder" in done.stdout
+    assert "or its file system is read-only" in done.stdout
+
+
+def test_a_missing_folder_of_a_database_is_not_made(tmp_path: Path) -> None:
+    """A mistyped address would begin an empty class, in a folder of root's."""
+    file = tmp_path / "elsewhere" / "gym.sqlite3"
+    with pytest.raises(SettingsError, match=r"where nothing can be stored: there is no folder .*elsewhere; expected"):
+        private.secure(tmp_path / "data", file)
+    assert not file.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["mysql://me:open-sesame@h/gym", "http://h/gym", "sqlite://", "sqlite:///", "sqlite:///:memory:",
+            "postgresql+asyncpg://h/gym", "mongodb://h", "oracle://me:open-sesame@h", "sqlite+aiosqlite:///x"],
+)  # fmt: skip
+def test_another_kind_of_database_is_told(url: str) -> None:
+    """It names what there can be instead, and no password."""
+    with pytest.raises(SettingsError, match="a database is a SQLite file or a Postgres; expected: sqlite:///") as told:
+        Database(url)
+    assert "open-sesame" not in str(told.value)
 
 
 @pytest.mark.parametrize("name", ["secret", "class_code.1", "attention_gym.sqlite3-wal", "workers", "workers/one.lock"])
@@ -288,3 +323,71 @@ def test_a_secret_of_somebody_else_is_refused(public: Path) -> None:
 
     with pytest.raises(SettingsError, match=f"belongs to user {NOBODY}"):
         private.secure(data)
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+def _text(path: Path) -> None:
+    path.write_text("root:x:0:0")
+
+
+def _foreign(path: Path, *tables: str) -> None:
+    with closing(sqlite3.connect(path)) as raw:
+        for name in tables:
+            raw.execute(f"CREATE TABLE {name} (url TEXT)")
+
+
+def _browser(path: Path) -> None:
+    _foreign(path, "places")
+
+
+def _migrated(path: Path) -> None:
+    _foreign(path, "places", "alembic_version")
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("make", [Path.mkdir, _pipe, _socket, _text, _browser, _migrated])
+def test_what_is_no_database_keeps_its_mode(tmp_path: Path, make: Callable[[Path], None], linked: bool) -> None:
+    """A wrong address, of `/dev/null` or of another program's file, closed that to everybody else on the machine."""
+    data, other, link = tmp_path / "data", tmp_path / "other", tmp_path / "link"
+    make(other)
+    other.chmod(0o755)
+    link.symlink_to(other)
+    with pytest.raises(SettingsError, match=r"which is no SQLite file|which holds tables of something else"):
+        private.secure(data, link if linked else other)
+
+    assert stat.S_IMODE(other.stat().st_mode) == 0o755
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "link", "other"]
+
+
+@pytest.mark.parametrize("name", [pattern.replace("*", "x") for pattern in private.OURS])
+def test_a_link_in_the_data_folder_changes_no_mode_elsewhere(tmp_path: Path, name: str) -> None:
+    """Whatever of ours it is called like; as root, a link to `/bin/sh` once closed that to everybody else."""
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
+    data.mkdir(0o700)
+    elsewhere.write_text("mine")
+    elsewhere.chmod(0o755)
+    (data / name).symlink_to(elsewhere)
+    private.secure(data)
+
+    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755
+
+
+def test_a_database_elsewhere_is_closed_to_others(tmp_path: Path) -> None:
+    """One that is empty yet, and one with tables."""
+    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere.db"
+    for fill in (lambda: None, lambda: filled(tmp_path / "filled").close()):
+        fill()
+        made = tmp_path / "filled" / "attention_gym.sqlite3"
+        elsewhere.write_bytes(made.read_bytes() if made.exists() else b"")
+        elsewhere.chmod(0o644)
+        private.secure(data, elsewhere)
+
+        assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o600

@@ -1,4 +1,4 @@
-"""Bests, sums and counts of mistakes are caches: they say what the gradings say, whatever happened."""
+"""Bests, sums, counts of mistakes and of attempts are caches: they say what the gradings say, whatever happened."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def cached(database: Database) -> Cached:
     """Return every line of every cache."""
     with database.read() as session:
         return {
-            name: sorted(tuple(row) for row in session.execute(text(f"SELECT * FROM {name}")))
-            for name in ("bests", "totals", "mistakes")
+            lines: sorted(tuple(row) for row in session.execute(text(f"SELECT {lines}")))
+            for lines in ("* FROM bests", "* FROM totals", "* FROM mistakes", "id, nth FROM submissions")
         }
 
 
@@ -89,7 +89,7 @@ def test_a_former_result_stays_beside_the_new_one(
 
     assert kept == [(old.score, "v1", "g1"), (12.5, "v2", "g2")]
     assert versions == NEWER
-    assert [line[2:] for line in cached(database)["bests"]] == [(12.5, 1, 1.0, 1)]
+    assert [line[2:] for line in cached(database)["* FROM bests"]] == [(12.5, 1, 1.0, 1)]
 
 
 def test_the_earlier_hand_in_counts_whatever_the_queue_did(
@@ -98,4 +98,4 @@ def test_the_earlier_hand_in_counts_whatever_the_queue_did(
     """A best is dated by its hand-in; here its result came five seconds later."""
     graded(person("Ada"), Report("softmax", Status.GRADED, 100.0, 1, "cpu", 0.1), created=7.0)
 
-    assert [line[4] for line in cached(database)["bests"]] == [7.0]
+    assert [line[4] for line in cached(database)["* FROM bests"]] == [7.0]

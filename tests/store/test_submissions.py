@@ -6,17 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import PrimaryKeyConstraint, Table, UniqueConstraint, select
+from sqlalchemy.orm import Session
 
 from grader.errors import NotAllowed
 from grader.jobs import claims
 from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.report import Diagnosis, Location, Report, Status
-from grader.store import gradings, memberships, submissions, ways
+from grader.store import accounts, gradings, memberships, submissions, ways
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User, Wanted
-from grader.store.tables import SubmissionRow
+from grader.store.tables import Base, SubmissionRow, UserRow
 
 Draft = Callable[..., Submission]
 Person = Callable[..., User]
@@ -213,3 +214,62 @@ def test_the_best_attempt_is_the_one_that_the_best_score_comes_from(
         found = [ways.best_of(session, ada.id, exercise) for exercise in ("softmax", "mask")]
 
     assert found == [ids[1], None]
+
+
+def _indexed(table: Table) -> list[tuple[str, ...]]:
+    """Return the columns of everything by which rows of a table are found: its key, its indexes, what is unique."""
+    unique = [one for one in table.constraints if isinstance(one, (PrimaryKeyConstraint, UniqueConstraint))]
+    whole = [one for one in table.indexes if one.dialect_options["sqlite"]["where"] is None]
+    return [tuple(column.name for column in one.columns) for one in (*unique, *whole)]
+
+
+def test_what_points_at_a_row_that_may_be_deleted_is_found_by_an_index() -> None:
+    """Else each deletion reads the whole table that points at it; classes alone are never deleted."""
+    keys = [key for table in Base.metadata.tables.values() for key in table.foreign_key_constraints]
+    pointing = [key for key in keys if key.referred_table.name != "classes"]
+    without = [
+        (key.table.name, *key.column_keys)
+        for key in pointing
+        if not any(columns[: len(key.columns)] == tuple(key.column_keys) for columns in _indexed(key.table))
+    ]
+
+    assert len(pointing) > 10
+    assert without == []
+
+
+def _steps(database: Database, do: Callable[[Session], None]) -> int:
+    """Return how many steps SQLite takes for a transaction."""
+    with database.write() as session:
+        raw = session.connection().connection.driver_connection
+        taken = []
+        raw.set_progress_handler(lambda: taken.append(1), 1)
+        try:
+            do(session)
+            session.flush()
+        finally:
+            raw.set_progress_handler(None, 0)
+    return len(taken)
+
+
+def test_to_delete_somebody_costs_the_same_whatever_others_have_handed_in(
+    database: Database, person: Person, graded: Callable[..., SubmissionId]
+) -> None:
+    """A member who leaves for good, and a visitor who is forgotten; everybody else's writes wait meanwhile."""
+    report = Report("softmax", Status.GRADED, 50.0, 7, "cpu", 0.1)
+    others, costs = person("others"), []
+    for share in (10, 100):
+        for _ in range(share):
+            graded(others, report, created=1.0)
+        ada, visitor = person(f"ada {share}"), person(f"visitor {share}", Role.LEARNER)
+        for _ in range(5):
+            graded(ada, report, created=1.0)
+            graded(visitor, report, created=1.0)
+        with database.write() as session:
+            session.get_one(UserRow, visitor.id).name = ""
+        ways_out = (
+            lambda session, id=ada.id: accounts.delete_person(session, id),
+            lambda session: accounts.forget_visitors(session, 0, looked_at=500, most=20),
+        )
+        costs.append([_steps(database, out) for out in ways_out])
+
+    assert all(after < 1.2 * before for before, after in zip(*costs, strict=True)), costs

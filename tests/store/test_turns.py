@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
-from grader.jobs import archive, claims
+from grader.jobs import archive, claims, shares
 from grader.jobs.delivery import NoDelivery
 from grader.jobs.live import Live
 from grader.jobs.table import TableQueue
@@ -24,9 +24,8 @@ from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.accounts import Accounts
 from grader.service.drafts import Drafts
-from grader.service.limits import Pace
 from grader.service.service import Rules
-from grader.store import accounts, boards, memberships, migrate, submissions
+from grader.store import accounts, boards, memberships, migrate, submissions, tokens
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
@@ -142,13 +141,18 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
     return found
 
 
-def test_fifty_hand_ins_at_a_limit_of_three_give_three(site: Site) -> None:
-    """One person's, at once and in two processes: the limit is counted where they are stored."""
-    ada, pace = site.person(), Pace(number=3, refill=3600.0)
+def test_of_fifty_hand_ins_with_room_for_three_there_are_three(site: Site) -> None:
+    """One person's, at once and in two processes: what is left of the disk is counted where they are stored."""
+    ada, source, disk = site.person(), "#" * (256 << 10), shares.MEMBER.kib
+    left = 3.5 * (256 + shares.REPORT_KIB)
+    with site.databases[0].write() as session:
+        stored = f"stored {shares.member(ada.id)}"
+        tokens.spent(session, stored)
+        tokens.keep(session, stored, disk, tokens.Spent(disk.burst - left, time.time() + 600))
     exercises = sorted(site.catalog)[:25]
-    services = [site.service(process, pace=pace) for process in (0, 1)]
+    services = [site.service(process) for process in (0, 1)]
     calls = [
-        lambda service=service, exercise=exercise: service.submit(ada, exercise, "x = 1")
+        lambda service=service, exercise=exercise: service.submit(ada, exercise, source)
         for exercise in exercises
         for service in services
     ]

@@ -19,7 +19,7 @@ class KVCache(nn.Module):
         return k_out, v_out
 
 class CachedCausalAttention(nn.Module):
-    MAX = 128
+    MAX = 1024
 
     def __init__(self, dim, n_head):
         super().__init__()

@@ -24,5 +24,6 @@ def spin(x, angle):
 
 def apply_rotary(x, base=10000.0, offset=0):
     n, d = x.shape[-2:]
-    inv = torch.tensor([base ** (-i / d) for i in range(0, d, 2)], dtype=x.dtype)
-    return Turn.apply(x, torch.arange(offset, offset + n, dtype=x.dtype).outer(inv))
+    exact = torch.promote_types(x.dtype, torch.float32)
+    inv = torch.tensor([base ** (-i / d) for i in range(0, d, 2)], dtype=exact)
+    return Turn.apply(x, torch.arange(offset, offset + n, dtype=exact).outer(inv))

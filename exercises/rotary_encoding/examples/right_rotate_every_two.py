@@ -11,7 +11,8 @@ def rotate_every_two(x):
 
 def apply_rotary(x: torch.Tensor, base: float = 10000.0, offset: int = 0) -> torch.Tensor:
     seq_len, dim = x.shape[-2], x.shape[-1]
-    inv_freq = 1.0 / (base ** (torch.arange(0, dim, 2, dtype=x.dtype, device=x.device) / dim))
-    pos = torch.arange(offset, offset + seq_len, dtype=x.dtype, device=x.device)
+    exact = torch.promote_types(x.dtype, torch.float32)
+    inv_freq = 1.0 / (base ** (torch.arange(0, dim, 2, dtype=exact, device=x.device) / dim))
+    pos = torch.arange(offset, offset + seq_len, dtype=exact, device=x.device)
     angles = torch.einsum("i,j->ij", pos, inv_freq).repeat_interleave(2, dim=-1)
-    return x * angles.cos() + rotate_every_two(x) * angles.sin()
+    return x * angles.cos().to(x.dtype) + rotate_every_two(x) * angles.sin().to(x.dtype)

@@ -19,6 +19,7 @@ from typing import Any
 from grader.box.drivers.driver import Driver
 from grader.box.kinds import Kind
 from grader.box.plan import Plan
+from grader.errors import GraderFault
 
 # By the place of their class, and not by the class, so that none is imported where nobody asks for it.
 DRIVERS: Mapping[Kind, str] = {
@@ -38,11 +39,12 @@ MODELS: Mapping[str, str] = {
 # The modules that travel with a job, each with those that it imports of the others.
 TRAVELLING: Mapping[str, tuple[str, ...]] = {
     "grader.box.models": (),
+    "grader.box.snapshot": (),
     "grader.box.drivers.decode": (),
     "grader.box.drivers.names": (),
     "grader.box.drivers.train": ("grader.box.models",),
-    "grader.box.drivers.hooks": (),
-    "grader.box.drivers.transfer": (),
+    "grader.box.drivers.hooks": ("grader.box.snapshot",),
+    "grader.box.drivers.transfer": ("grader.box.snapshot",),
     "grader.box.copier": ("grader.box.models",),
     "grader.box.translator": ("grader.box.models",),
     "grader.box.reader": (),
@@ -73,7 +75,14 @@ def prepare(plan: Plan) -> None:
 
 
 def carried(plan: Plan) -> dict[str, str]:
-    """Return the source of each module that a job must bring along for `plan`, in the order of their imports."""
+    """Return the source of each module that a job must bring along for `plan`, in the order of their imports.
+
+    Raises:
+        GraderFault: the plan trains, and holds what the trained model is to be asked: code that trains reads its job.
+    """
+    held_out = {call.held_out for call in plan.calls if plan.contract(call.part).kind.trains}
+    if len(held_out) > 1:
+        raise GraderFault("a job that trains must not hold the sequences that are held out")
     places = (*(DRIVERS[kind] for kind in _kinds(plan)), *(MODELS[name] for name in _models(plan)))
     modules = [place.rpartition(".")[0] for place in places]
     needed = (name for module in modules if module in TRAVELLING for name in (*TRAVELLING[module], module))

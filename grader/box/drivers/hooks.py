@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import partial
 from typing import Any, ClassVar
 
 # By name, so that what is counted does not depend on what a submission puts in their place in torch.
-from torch import Tensor, equal, is_grad_enabled, nn, no_grad, stack, tensor
-from torch.nn.modules.module import (
-    _global_backward_hooks,
-    _global_backward_pre_hooks,
-    _global_forward_hooks,
-    _global_forward_pre_hooks,
-)
+from torch import Tensor, allclose, equal, is_grad_enabled, nn, no_grad, stack, tensor
 
 from grader.box.arguments import call_with
 from grader.box.drivers import model as model_called
 from grader.box.kinds import LEFT
 from grader.box.plan import Build, Call, Entry
+from grader.box.pristine import pristine
+from grader.box.snapshot import Snapshot, one_step
 from grader.errors import ArgumentMismatch
-
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-_FOR_ALL = (_global_forward_hooks, _global_forward_pre_hooks, _global_backward_hooks, _global_backward_pre_hooks)
-_HELD = ("_buffers", "_parameters", "_modules")
 
 
 class Subject(nn.Module):
@@ -33,16 +26,16 @@ class Subject(nn.Module):
         """Hold both."""
         super().__init__()
         self.look, self.model = look, model
-        self.build = _Build(model)
 
 
 class Hooks:
     """Calls the entry point with a model and the case's other arguments; it gives back a list, one tensor a layer.
 
     The build's arguments name the `model` and give its sizes. What comes out are the tensors, stacked, and what the
-    model says of the last argument afterwards; or else the counts `LEFT` of what was left behind: hooks and whatever
-    `_Build` counts, parameters with other values, modules in another mode, parameters with a `.grad`, and frozen ones
-    (one more for gradients that stay turned off).
+    model says of the last argument afterwards; or else the counts `LEFT` of what was left behind: whatever a `Snapshot`
+    finds in the model (or one where only a step of training shows something), parameters with other values,
+    modules in another mode and settings of torch, parameters with a `.grad`, and frozen ones (one more for gradients
+    that stay turned off).
     """
 
     is_class: ClassVar[bool] = False
@@ -56,7 +49,7 @@ class Hooks:
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
         """Let the function look, then look at the model; what is left behind is counted in both modes."""
         name, tokens = contract.arguments
-        model, before = subject.model, _State(subject.model, subject.build)
+        model, before = subject.model, _State(subject.model)
         given: dict[str, Any] = {name: model, tokens: handed[tokens]}
         look = partial(
             call_with,
@@ -68,64 +61,64 @@ class Hooks:
         )
         result = look()
         if call.outputs[0].name in LEFT:
-            first = before.left_behind(model)
+            first = before.left_behind()
             model.eval()  # who calls `train()` in the end leaves the first look's mode as it was, and not this one's
-            before = _State(model, subject.build)
+            again = _State(model)
             look()
-            again = before.left_behind(model)
-            return tuple(tensor(max(counts)) for counts in zip(first, again, strict=True))
+            second = again.left_behind()
+            counts = [max(pair) for pair in zip(first, second, strict=True)]
+            counts[0] = counts[0] or int(not before.trains_alike(handed[tokens]))
+            return tuple(tensor(count) for count in counts)
         with no_grad():
             return stacked(result, contract), model(handed[tokens])
-
-
-class _Build:
-    """How a model was built, before anybody had it."""
-
-    def __init__(self, model: nn.Module) -> None:
-        self.modules = {module: _names(module) for module in model.modules()}
-        self.classes = {kind: dict(vars(kind)) for kind in {nn.Module, *map(type, self.modules)}}
-
-    def changes(self, model: nn.Module) -> int:
-        """Count the modules, names and classes that are others by now."""
-        modules = self.modules.keys() ^ set(model.modules())
-        names = (name for module, names in self.modules.items() for name in names ^ _names(module))
-        classes = (kind for kind, held in self.classes.items() if dict(vars(kind)) != held)
-        return sum(1 for _ in (*modules, *names, *classes))
 
 
 class _State:
     """What a model was like before somebody looked into it."""
 
-    def __init__(self, model: nn.Module, build: _Build) -> None:
-        self.values = [parameter.detach().clone() for parameter in model.parameters()]
-        self.modes = {module: module.training for module in model.modules()}
-        self.hooks, self.build = _hooks(model), build
+    def __init__(self, model: nn.Module) -> None:
+        self.model, self.copy, self.snapshot = model, deepcopy(model), Snapshot(model)
+        with pristine():
+            self.values = [parameter.detach().clone() for parameter in model.parameters()]
+            self.modes = {module: module.training for module in model.modules()}
 
-    def left_behind(self, model: nn.Module) -> list[int]:
+    def left_behind(self) -> list[int]:
         """Return the counts `LEFT`."""
-        pairs = zip(model.parameters(), self.values, strict=True)
-        return [
-            _hooks(model) - self.hooks + self.build.changes(model),
-            sum(not equal(parameter, value) for parameter, value in pairs),
-            sum(module.training is not mode for module, mode in self.modes.items()),
-            sum(parameter.grad is not None for parameter in model.parameters()),
-            sum(not parameter.requires_grad for parameter in model.parameters()) + (not is_grad_enabled()),
-        ]
+        hooks, settings, off = self.snapshot.in_modules(), self.snapshot.in_settings(), not is_grad_enabled()
+        with pristine():
+            parameters = [*self.model.parameters()]
+            pairs = zip(parameters, self.values, strict=False)
+            return [
+                len(hooks),
+                sum(not equal(parameter, value) for parameter, value in pairs),
+                sum(module.training is not mode for module, mode in self.modes.items()) + len(settings),
+                sum(parameter.grad is not None for parameter in parameters),
+                sum(not parameter.requires_grad for parameter in parameters) + off,
+            ]
+
+    def trains_alike(self, tokens: Tensor) -> bool:
+        """Return whether a step of training comes to what it comes to in a copy that nobody had.
+
+        The copy gets the numbers by now and is frozen where the model is, since both are counted by themselves.
+        """
+        pairs = [*zip(self.model.parameters(), self.copy.parameters(), strict=True)]
+        with no_grad(), pristine():
+            if any(parameter.shape != as_before.shape for parameter, as_before in pairs):
+                return True  # the count of parameters with other values says so
+            for parameter, as_before in pairs:
+                as_before.copy_(parameter)
+                as_before.requires_grad_(parameter.requires_grad)
+                parameter.grad = None
+        one, other = (_trained(module, tokens) for module in (self.model, self.copy))
+        if one is None or other is None:
+            return one is other
+        with pristine():
+            return all(allclose(*pair, rtol=1e-5, atol=1e-8) for pair in zip(one, other, strict=True))
 
 
-def _hooks(model: nn.Module) -> int:
-    """Count the hooks in a model, and those of all modules."""
-    own = (vars(module)[kind] for module in model.modules() for kind in _HOOKS)
-    return sum(len(hooks) for hooks in (*own, *_FOR_ALL))
-
-
-def _names(module: nn.Module) -> set[str]:
-    """Return the names of what a module holds: parameters, buffers, parts, and what hides an attribute of its class.
-
-    A value under a new name is accepted: many programs that draw attention keep it in the module that has computed it.
-    """
-    held = vars(module)
-    return {*(name for kind in _HELD for name in held[kind]), *(name for name in held if hasattr(type(module), name))}
+def _trained(module: nn.Module, tokens: Tensor) -> list[Tensor] | None:
+    parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
+    return one_step(partial(module, tokens), parameters)
 
 
 def stacked(result: Any, contract: Entry) -> Tensor:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -16,6 +17,8 @@ from torch import Tensor, nn, softmax
 
 from grader.box.arguments import call_with
 from grader.box.plan import Build, Call, Entry
+from grader.box.pristine import pristine
+from grader.box.snapshot import Snapshot, one_step
 from grader.errors import ArgumentMismatch
 
 _WEIGHTS = ("W_query", "W_key", "W_value")
@@ -96,9 +99,12 @@ class Transfer:
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
         """Transfer, and look at both."""
         subject.begin()
+        before = Snapshot(subject.source, subject.target, owned=False)
         given = {"source": subject.source, "target": subject.target}
         call_with(subject.transfer, given, order=contract.arguments, defaults={}, described=f"`{contract.name}`")
         x = handed["x"]
+        _of_parameters(subject.target, x)
+        _refuse_what_is_left(before, subject, x)
         output, own = _of_parameters(subject.target, x), subject.source(x)
         with torch.no_grad():
             held = [(parameter.data, parameter.data.clone()) for parameter in subject.source.parameters()]
@@ -108,6 +114,41 @@ class Transfer:
             for memory, numbers in held:
                 memory.copy_(numbers)  # the gradients are still to come
         return output, later, own
+
+
+def _refuse_what_is_left(before: Snapshot, subject: _Pair, x: Tensor) -> None:
+    """Look at both modules as they are after the transfer.
+
+    Raises:
+        ArgumentMismatch: something is otherwise than the numbers of the weights and who holds them.
+    """
+    if left := [*before.in_modules(), *before.in_settings()]:
+        raise ArgumentMismatch(
+            "after the transfer, source and target must be the same modules as before, without hooks, replaced methods "
+            f"or changed settings of PyTorch; yours leaves {len(left)}"
+        )
+    target = subject.target
+    held = [vars(target)["_parameters"][name] for name in _WEIGHTS]
+    if not all(weight.requires_grad for weight in held):
+        return  # the gradients say so
+    fresh = deepcopy(subject.first[1])
+    ours = [vars(fresh)["_parameters"][name] for name in _WEIGHTS]
+    with torch.no_grad(), pristine():
+        for weight, other in zip(held, ours, strict=True):
+            if weight.shape != other.shape:
+                return  # the outputs say so
+            other.copy_(weight)
+    one, other_one = one_step(partial(target, x), held), one_step(partial(fresh, x), ours)
+    if one is None or other_one is None or not _alike(one, other_one):
+        raise ArgumentMismatch(
+            "after the transfer, one step of training must change the target's three parameters as in any module of "
+            "its kind; in yours it fails or comes to something else"
+        )
+
+
+def _alike(one: list[Tensor], other: list[Tensor]) -> bool:
+    with pristine():
+        return all(torch.allclose(*pair, rtol=1e-5, atol=1e-8) for pair in zip(one, other, strict=True))
 
 
 def _of_parameters(target: nn.Module, x: Tensor) -> Tensor:

@@ -7,13 +7,13 @@ import importlib.util
 import sys
 import types
 from array import array
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from grader.box.traps.alarm import Alarm
 from grader.box.traps.groups import Group
-from grader.box.traps.hiding import found, hide
-from grader.errors import ForbiddenCall
+from grader.box.traps.hiding import Held, Vault, blank, forget, found, hide
 
 _METHODS = ("__init__", "forward")  # of a trapped class
 _NUMBERLESS = (  # what says softmax here gives shapes, settings, graphs or plans; a kernel below them is trapped
@@ -25,12 +25,20 @@ _NUMBERLESS = (  # what says softmax here gives shapes, settings, graphs or plan
 class Functions:
     """The Python functions of one group, in every copy that is about; and the modules that would bring more."""
 
-    def __init__(self, functions: list[tuple[types.FunctionType, str]], modules: tuple[str, ...]) -> None:
-        """Take the functions, each with what a student calls it, and the names of modules that come late."""
+    def __init__(
+        self, functions: list[tuple[types.FunctionType, str]], modules: tuple[str, ...], uses: Mapping[int, int]
+    ) -> None:
+        """Take the functions, each with what a student calls it, and the names of modules that come late.
+
+        `uses` says how many functions of this process have the code at an address: what decorators put around
+        functions has one code for all of them, and has to stay.
+        """
         self._functions = functions
+        self._programs = array("Q", _programs([one for one, _ in functions], uses))  # addresses, of what is destroyed
         # What is not installed has a stand-in, which computes nothing.
         self._late = [name for name in modules if name not in sys.modules and _is_installed(name)]
         self._before = array("Q")  # addresses, in the order of the functions; to forget them frees no object
+        self._vault: Vault | None = None
 
     @classmethod
     def find(cls, groups: Mapping[str, Group]) -> dict[str, Functions]:
@@ -49,6 +57,7 @@ class Functions:
             if _last(one) in wanted:
                 copies.setdefault((one.__module__, one.__qualname__), []).append(one)
         families = _families(taken, copies)
+        uses = Counter(id(one.__code__) for one in functions)
         return {
             name: cls(
                 list(
@@ -59,6 +68,7 @@ class Functions:
                     }.values()
                 ),
                 group.modules,
+                uses,
             )
             for name, group in groups.items()
         }
@@ -69,10 +79,16 @@ class Functions:
             self._before.append(hide(function.__code__))
             function.__code__ = _code(alarm, called, function.__code__)
         for name in self._late:
-            sys.modules[name] = _TrappedModule(name, alarm)
+            sys.modules[name] = _trapped_module(name, alarm)
+
+    def stow(self) -> None:
+        """Put what was there into a vault, and destroy it where it is: forks have no copy to find, nor to destroy."""
+        self._vault = Vault(self._destroy())
 
     def lift(self) -> None:
         """Put their own code back."""
+        assert self._vault is not None
+        self._vault.restore()
         for (function, _), address in zip(self._functions, self._before, strict=True):
             function.__code__ = found(address)
         for name in self._late:
@@ -80,8 +96,33 @@ class Functions:
         self.settle()
 
     def settle(self) -> None:
-        """Forget what was there before, so that nobody finds it."""
+        """Destroy what was there before: nobody finds it, and who reads through all memory finds no program."""
+        if self._vault is not None:
+            self._vault.close()
+        else:
+            forget(self._destroy())
         del self._before[:]
+
+    def _destroy(self) -> list[Held]:
+        return [held for address in self._programs for held in blank(address)]
+
+
+def _programs(functions: list[types.FunctionType], uses: Mapping[int, int]) -> Iterator[int]:
+    """Yield the address of all code that these functions have for themselves, with the code inside of it."""
+    codes = {id(one.__code__): one.__code__ for one in functions}
+    own = Counter(id(one.__code__) for one in functions)
+    for address, code in codes.items():
+        if own[address] == uses[address]:
+            yield address
+            yield from _inner(code, uses)
+
+
+def _inner(code: types.CodeType, uses: Mapping[int, int]) -> Iterator[int]:
+    """Yield the address of the code of functions that `code` would make, without those that have been made."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType) and id(constant) not in uses:
+            yield id(constant)
+            yield from _inner(constant, uses)
 
 
 def _families(
@@ -148,16 +189,18 @@ def _is_installed(name: str) -> bool:
     return importlib.util.find_spec(name.partition(".")[0]) is not None
 
 
-class _TrappedModule(types.ModuleType):
-    """A module from which nothing can be taken; names that Python itself looks up are simply absent."""
+def _trapped_module(name: str, alarm: Alarm) -> types.ModuleType:
+    """Return a module from which nothing can be taken; names that Python itself looks up are simply absent.
 
-    def __init__(self, name: str, alarm: Alarm) -> None:
-        super().__init__(name)
-        vars(self)["__alarm__"] = alarm
+    It holds no object of ours: what is in it is anybody's.
+    """
+    module = types.ModuleType(name)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        called = f"{self.__name__}.{name}"
-        vars(self)["__alarm__"].told(called)
-        raise ForbiddenCall(called)
+    def taken(attribute: str) -> NoReturn:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        alarm.trap(f"{name}.{attribute}")()
+        raise AssertionError("a trap raises")
+
+    vars(module)["__getattr__"] = taken
+    return module

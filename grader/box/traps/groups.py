@@ -22,6 +22,8 @@ class Group:
         classes: Python classes that cannot be constructed or called, by their full name.
         modules: modules that would be imported late; whatever is taken from them is trapped.
         includes: groups without which this one would have a hole.
+        layouts: how dispatch keys begin at which every operator is trapped, but those that `looks` takes.
+        looks: a regular expression for names, of operators that go by no number in such a tensor.
     """
 
     family: str
@@ -30,11 +32,17 @@ class Group:
     classes: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()
+    looks: str = ""
 
     def among(self, names: Iterable[str]) -> set[str]:
         """Return which of many plain names the family takes."""
         found = re.finditer(f"^(?:{self.family})$", "\n".join(names), re.IGNORECASE | re.MULTILINE)
         return {match[0] for match in found}
+
+    def covers(self, name: str, key: str) -> bool:
+        """Return whether an operator is trapped at a dispatch key for the layout of its tensors."""
+        return key.startswith(self.layouts) and not re.fullmatch(self.looks, base(name))
 
     def public(self, name: str) -> str:
         """Return what a student calls an operator of the family."""
@@ -83,6 +91,8 @@ _ATTENTION = Group(
         "torch.nn.attention.flex_attention",
         "torch.nn.attention.varlen",
         "torch.nn.attention.experimental",
+        "torch.onnx.ops",
+        "torch.onnx.ops._impl",
         "torch._inductor.fx_passes.fuse_attention",
     ),
 )
@@ -101,7 +111,12 @@ _SOFTMAX = Group(
         *(f"torch.nn.{name}" for name in ("Softmax", "Softmax2d", "Softmin", "LogSoftmax", "CrossEntropyLoss")),
         *(f"torch.nn.{name}" for name in ("AdaptiveLogSoftmaxWithLoss", "CTCLoss")),
     ),
-    modules=("scipy.special",),
+    modules=(
+        "scipy.special",
+        "torch._inductor.inductor_prims",
+        "torch.distributed.tensor.parallel.loss",
+        "torch.nn.modules.linear_cross_entropy",
+    ),
     includes=("attention",),  # attention over an identity is a softmax, in a kernel that calls no other
 )
 
@@ -114,12 +129,27 @@ _DROPOUT = Group(
     ),
 )
 
-# What leads below the traps, by functions of Python or modules that come late; no group that an exercise names.
+# What leads below the traps, by functions of Python, by modules that come late, or by memory that is written at any
+# address; no group that an exercise names. The operators go by numbers in a tensor without a look at them, as
+# `tests/box/index_fuzz.py` finds. Tensors of the layouts have indices or sizes whose memory others may change once they
+# have been checked. What `looks` takes is enough for the gradient of `nn.Embedding(..., sparse=True)`.
 BELOW = Group(
-    family="(?!)",
-    called=(),
+    family=(
+        r"_?(embedding_bag|ctc_loss|segment_reduce)\w*|lu_unpack|_convert_indices_\w+|"
+        r"_reinterpret_tensor|resize_storage_bytes_|"
+        r"(adaptive_|fractional_)?max_pool\dd(_with_indices)?_backward"
+    ),
+    called=(
+        (r"_?(embedding_bag|ctc_loss|(?:adaptive_|fractional_)?max_pool\dd)\w*", rf"{_F}.\g<1>"),
+        (r"_?(.*)", r"torch.\g<1>"),
+    ),
     functions=tuple(f"torch.utils.cpp_extension.{name}" for name in ("load", "load_inline")),
     modules=("torch.utils.cpp_extension", "cffi", "_cffi_backend", "numba", "onnxruntime"),
+    layouts=("Sparse", "NestedTensor", "Quantized"),
+    looks=(
+        r"_sparse_coo_tensor_with_dims(_and_tensors)?|_?(indices|values|nnz)|_coalesced_|is_coalesced|(sparse|dense)_dim|"
+        r"_dim[IV]|detach|clone|_to_copy|zero_|empty\w*"
+    ),
 )
 
 GROUPS: Mapping[str, Group] = {"attention": _ATTENTION, "softmax": _SOFTMAX, "dropout": _DROPOUT}

@@ -1,13 +1,28 @@
-"""Objects that are never freed. A search through objects finds none of them; one through memory does until `erase`."""
+"""What a trap replaced: kept where no search through objects finds it, and destroyed where it lies.
+
+An object that is hidden is found by a search through memory all the same. So before a submission runs, `blank` takes
+the program out of code, and `erase` empties an object; what may still be put back lies in a `Vault` until then.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import gc
-from typing import Any
+import mmap
+import struct
+import sys
+from typing import Any, NamedTuple
 
 _POINTER = ctypes.sizeof(ctypes.c_void_p)
-_HEAD = 2 * _POINTER  # of an object: references, type
+_CONTENT = bytes.__basicsize__ - 1  # where the bytes of a `bytes` begin
+_HEADER = struct.Struct("QQ")  # of a piece in a vault: address, size
+
+
+class Held(NamedTuple):
+    """What was at an address before it was overwritten."""
+
+    address: int
+    data: bytes
 
 
 def hide(thing: object) -> int:
@@ -27,11 +42,68 @@ def found(address: int) -> Any:
     return ctypes.cast(address, ctypes.py_object).value
 
 
-def erase(address: int) -> None:
-    """Empty the object that was hidden at `address`: who reads through all memory finds nothing to be used there.
+def is_alone(address: int) -> bool:
+    """Return whether nobody refers to the object that was hidden at `address`."""
+    return ctypes.c_ssize_t.from_address(address).value == 1
+
+
+def erase(address: int) -> list[Held]:
+    """Empty the object that was hidden at `address`, and return what it held.
 
     Only for an object that nobody else refers to.
     """
-    size = type(found(address)).__basicsize__
-    ctypes.c_void_p.from_address(address + _POINTER).value = id(object)  # its type
-    ctypes.memset(address + _HEAD, 0, size - _HEAD)
+    size = type(found(address)).__basicsize__ - _POINTER
+    empty = id(object).to_bytes(_POINTER, sys.byteorder) + bytes(size - _POINTER)  # of another type
+    return [_overwrite(address + _POINTER, empty)]
+
+
+def blank(address: int) -> list[Held]:
+    """Overwrite the program of the code at `address`, and return it; from now on a call of it is an error."""
+    code = found(address)
+    enter, fail, size = _RAISES[:2], _RAISES[2:4], len(code.co_code)
+    held = [_overwrite(address + type(code).__basicsize__, enter + fail * (size // len(fail) - 1))]
+    if (copied := code.co_code) is code.co_code:  # Python keeps this copy with the code
+        held.append(_overwrite(id(copied) + _CONTENT, bytes(size)))
+    return held
+
+
+def _raises() -> None:
+    raise  # the shortest program that ends in an error, and needs no constants
+
+
+_RAISES = _raises.__code__.co_code
+
+
+class Vault:
+    """What was overwritten, in memory pages of their own: closed, they are gone, at the price of a system call."""
+
+    def __init__(self, held: list[Held]) -> None:
+        """Take what is held, and overwrite it where it lay."""
+        whole = b"".join(_HEADER.pack(one.address, len(one.data)) + one.data for one in held)
+        self._pages = mmap.mmap(-1, len(whole), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._pages.write(whole)
+        forget([*held, Held(0, whole)])
+
+    def restore(self) -> None:
+        """Put everything back where it was."""
+        at = 0
+        while at < len(self._pages):
+            address, size = _HEADER.unpack_from(self._pages, at)
+            at += _HEADER.size + size
+            ctypes.memmove(address, self._pages[at - size : at], size)
+
+    def close(self) -> None:
+        """Give the pages back to the kernel."""
+        self._pages.close()
+
+
+def forget(held: list[Held]) -> None:
+    """Overwrite what was held: memory that is freed keeps what was in it."""
+    for _, data in held:
+        ctypes.memset(id(data) + _CONTENT, 0, len(data))
+
+
+def _overwrite(address: int, data: bytes) -> Held:
+    held = Held(address, ctypes.string_at(address, len(data)))
+    ctypes.memmove(address, data, len(data))
+    return held

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 from grader.box.traps.alarm import Alarm
@@ -21,8 +21,12 @@ class Operators:
         """Look up which of them there are, and which kernels they have."""
         names = registered()
         taken = group.among({base(name) for name in names})
-        self._called = {name: group.public(name) for name in names if base(name) in taken}
-        self._kernels = _kernels(self._called)
+        called = {name: group.public(name) for name in names if base(name) in taken}
+        self._kernels = [
+            (name, key, called.get(name) or f"torch.{base(name).lstrip('_')} of a sparse, nested or quantized tensor")
+            for name, key in _kernels()
+            if name in called or group.covers(name, key)
+        ]
         self._libraries: list[int] = []
 
     def arm(self, alarm: Alarm) -> None:
@@ -30,15 +34,18 @@ class Operators:
         import torch  # here and not above: whoever reads a specification needs the names of the groups only
 
         libraries: dict[str, Any] = {}
-        traps = {name: alarm.trap(called) for name, called in self._called.items()}
+        traps = {called: alarm.trap(called) for _, _, called in self._kernels}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch warns that a kernel is overridden: that is the point
-            for name, key in self._kernels:
+            for name, key, called in self._kernels:
                 space, _, operator = name.partition("::")
                 if space not in libraries:
                     libraries[space] = torch._C._dispatch_library("IMPL", space, "", "", 0)
-                libraries[space].impl(operator, key, traps[name])
+                libraries[space].impl(operator, key, traps[called])
         self._libraries += map(hide, libraries.values())
+
+    def stow(self) -> None:
+        """Do nothing: the kernels are machine code, which is nowhere but in torch's own files."""
 
     def lift(self) -> None:
         """Uncover them."""
@@ -63,25 +70,17 @@ def registered() -> list[str]:
     return torch._C._dispatch_get_all_op_names()
 
 
-def _kernels(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the operations with the dispatch keys at which they have a kernel of their own that matters."""
+@functools.cache
+def _kernels() -> tuple[tuple[str, str], ...]:
+    """Return every kernel that could give numbers: its operation, and its dispatch key, an alias of several too."""
     import torch
 
-    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-    keys = _keys()
-    return [(name, key) for name in names for key in keys if has_kernel(name, key)]
-
-
-def _keys() -> list[str]:
-    """Return the dispatch keys that kernels are registered at, aliases too."""
-    import torch
-
-    keys = []
+    kernels = []
     for key in torch._C.DispatchKey.__members__:
         if not key.startswith(_HARMLESS):
             try:
-                torch._C._dispatch_has_kernel_for_dispatch_key("aten::relu", key)
+                operations = torch._C._dispatch_get_registrations_for_dispatch_key(key)
             except RuntimeError:  # the name of a class of keys, and no key
                 continue
-            keys.append(key)
-    return keys
+            kernels += [(operation, key) for operation in operations]
+    return tuple(kernels)

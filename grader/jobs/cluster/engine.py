@@ -132,7 +132,7 @@ class ClusterEngine(GradingEngine):
         """Search for causes that were put off for jobs which others have taken: nothing is delivered that wakes us."""
         for queue, searches in self._searches.items():
             # At a stop the thread waits for a slot: nobody looks once more.
-            if searches.waiting and (self._stop.is_set() or not self._free[queue].empty()):
+            if searches.next and (self._stop.is_set() or not self._free[queue].empty()):
                 threading.Thread(
                     target=self._search_in, args=(self._free[queue],), daemon=True, name="searches"
                 ).start()

@@ -20,6 +20,8 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL, Connection, select, text
 from sqlalchemy.orm import Session
 
+from grader.errors import DatabaseUnusable
+from grader.jobs import claims
 from grader.store.engine import StoreUnavailable
 from grader.store.postgres import LIVENESS, OPTIONS
 from grader.store.records import SubmissionId
@@ -33,16 +35,35 @@ _QUARTERS = 250  # milliseconds: a priority of the library has 32 bits, which la
 _FIRST = 1_767_225_600_000 // _QUARTERS  # 2026-01-01
 _MOST = 2**31 - 1
 _CONNECTIONS = 3
+# What can be brought now: it waits for no pause, and nothing else of the same person is in a worker's hands.
+_CAN_BE_BROUGHT = text(
+    "EXISTS (SELECT 1 FROM procrastinate_jobs AS it WHERE it.queueing_lock = jobs.submission_id AND it.status = 'todo'"
+    " AND coalesce(it.scheduled_at, now()) <= now() AND NOT EXISTS"
+    " (SELECT 1 FROM procrastinate_jobs AS other WHERE other.lock = it.lock AND other.status = 'doing'))"
+)
+_BRING_FIRST = text(
+    "UPDATE procrastinate_jobs SET priority = (SELECT max(priority) + 1 FROM procrastinate_jobs WHERE status = 'todo')"
+    " WHERE queueing_lock = :id AND status = 'todo' RETURNING id"
+)
 _DEFERRING = App(connector=SyncPsycopgConnector())  # opens nothing: each job goes through the caller's connection
 
 
-def install(connection: Connection) -> None:
-    """Make the library's tables, in the transaction of `connection`, unless they are there and of this version."""
+def install(connection: Connection, *, renew: bool = True) -> None:
+    """Make the library's tables, in the transaction of `connection`, unless they are there and of this version.
+
+    Raises:
+        DatabaseUnusable: they are of another version, and are not to be made anew.
+    """
     connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('grader: tables of the library'))")
     version = metadata.version("procrastinate")
     found = connection.scalar(text(f"SELECT obj_description(to_regnamespace('{SCHEMA}'), 'pg_namespace')"))
     if found == version:
         return
+    if found is not None and not renew:
+        raise DatabaseUnusable(
+            f"the Postgres database holds the tables of Procrastinate {found}, and this program comes with {version}; "
+            "stop all workers, and start the service or run `attention-gym migrate`"
+        )
     connection.exec_driver_sql(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
     connection.exec_driver_sql(f"CREATE SCHEMA {SCHEMA}")
     connection.exec_driver_sql(f"COMMENT ON SCHEMA {SCHEMA} IS '{version}'")
@@ -54,9 +75,10 @@ def install(connection: Connection) -> None:
 
 def conninfo(url: URL) -> str:
     """Return the address of a database as its driver takes it, password included, and how silence is noticed."""
-    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    chosen = {name: value for name, value in (LIVENESS | {"options": OPTIONS}).items() if name not in url.query}
-    return make_conninfo(address, **chosen)
+    _, parts = url.get_dialect()().create_connect_args(url)  # not as text: the driver takes no space in that
+    ours = LIVENESS | {"options": OPTIONS}
+    chosen: dict[str, Any] = {name: value for name, value in ours.items() if name not in url.query}
+    return make_conninfo(**{**parts, **chosen})
 
 
 def worker_app(
@@ -129,6 +151,17 @@ class Deferred:
             except ConnectorException as fault:
                 raise StoreUnavailable(f"the job could not be put into the queue: {fault.__cause__}") from fault
 
+    def first(self, session: Session, id: SubmissionId, now: float) -> bool:
+        """Return whether it is the turn of this job, which was brought; else have the one brought whose turn it is.
+
+        The library's order is that of the hand-ins; it knows nothing of what anybody has used.
+        """
+        better = claims.before(session, id, _CAN_BE_BROUGHT, now=now)
+        if better is None or session.scalar(_BRING_FIRST, {"id": better}) is None:
+            return True
+        self.put(session, [id])
+        return False
+
 
 def defer_tryout(session: Session, id: str) -> None:
     """Have a tryout, which is stored in the same transaction, brought to a machine that grades.
@@ -146,4 +179,4 @@ def defer_tryout(session: Session, id: str) -> None:
 
 def _priority(deadline: int) -> int:
     """Return the library's priority, the highest goes first, for a deadline in milliseconds since the epoch."""
-    return max(-_MOST, min(_FIRST - deadline // _QUARTERS, _MOST))
+    return max(-_MOST, min(_FIRST - deadline // _QUARTERS, _MOST // 2))  # above is room for those that go first

@@ -3,7 +3,7 @@
 A worker shows that it lives by the library's heartbeat, and by the connections of its process, which end with it. One
 on this machine, whose process has ended, is known at once by its lock. All of it is one transaction, and one process at
 a time does it. It also announces what may be taken now, so that the library's workers need not look for themselves.
-This is the only module that reads the library's tables.
+Only this module and `grader.jobs.cluster.library` read the library's tables.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from grader.box.observations import Observations, TrapHit
@@ -19,8 +19,8 @@ from grader.judge.inspection.forbidden import Forbidden
 from grader.judge.inspection.likeness import MANY, runs_in_common
 from grader.judge.inspection.names import Names
 from grader.judge.inspection.reach import reached
-from grader.judge.inspection.tree import LONGEST, is_readable, tree_of
-from grader.judge.inspection.unusual import WORDS, is_behind, replaces, unusual
+from grader.judge.inspection.tree import LONGEST, is_readable, tree_of, unquote
+from grader.judge.inspection.unusual import WORDS, is_behind, names_private, replaces, tables, unusual
 from grader.judge.text import clean
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -29,6 +29,7 @@ _LONG = 3000  # characters; a copy of torch's attention is much longer
 _TOO_MANY = 10_000  # expressions; more takes too long beside everybody else's grades
 _TORCHS = "lines that resemble PyTorch's own multi-head attention"
 _UNREAD = "a file that is too long to inspect"
+_AMBIGUOUS = "a name that is imported as too many things to follow"
 _NESTED = "code that is too deeply nested to inspect"
 _NOT_COMPILED = frozenset(
     {"SyntaxError", "IndentationError", "TabError", "ValueError", "RecursionError", "MemoryError"}
@@ -40,15 +41,22 @@ def find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...
 
     The source is read only if the box could compile it: no parser is to meet here what it has not survived there.
     """
-    trapped = [_trapped(hit) for hit in observed.trap_hits]
+    trapped = [_seen(hit) for hit in observed.trap_hits if not hit.noticed]
     stands = read(text, plan.forbidden, plan.entries) if _was_compiled(observed) else ()
-    lines = {clue.line for clue in trapped}
-    clues = dict.fromkeys([*trapped, *(clue for clue in stands if clue.line is None or clue.line not in lines)])
-    return tuple(clues)[:MOST]
+    noticed = (_seen(hit) for hit in observed.trap_hits if hit.noticed)
+    clues = dict.fromkeys([*trapped, *_elsewhere(stands, trapped)])
+    return tuple(dict.fromkeys([*clues, *_elsewhere(noticed, clues)]))[:MOST]
 
 
-def _trapped(hit: TrapHit) -> Clue:
-    return Clue(Sight.TRAPPED, clean(hit.what, limit=200), hit.line, clean(hit.function, limit=200))
+def _elsewhere(clues: Iterable[Clue], known: Iterable[Clue]) -> list[Clue]:
+    """Return the clues whose line has none yet."""
+    lines = {clue.line for clue in known}
+    return [clue for clue in clues if clue.line is None or clue.line not in lines]
+
+
+def _seen(hit: TrapHit) -> Clue:
+    sight = Sight.UNUSUAL if hit.noticed else Sight.TRAPPED
+    return Clue(sight, clean(hit.what, limit=200), hit.line, clean(hit.function, limit=200))
 
 
 def _was_compiled(observed: Observations) -> bool:
@@ -62,10 +70,10 @@ def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue
 
     Args:
         text: the source.
-        groups: names of groups of forbidden operations.
+        groups: names of groups of forbidden operations; where there are none, tables of numbers are all that is told.
         entries: what the exercise asks for; only what they lead to is read.
     """
-    return _read(text, tuple(groups), tuple(entries)) if groups else ()
+    return _read(text, tuple(groups), tuple(entries))
 
 
 @lru_cache(maxsize=8)  # what was read while a run was under way is not read again for its report
@@ -73,8 +81,8 @@ def _read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple
     if len(text) > LONGEST:
         return (Clue(Sight.UNUSUAL, _UNREAD),)
     forbidden = Forbidden.of(groups)
-    clues: set[Clue] = set()
-    if _is_worth_it(text, forbidden):
+    clues = {Clue(Sight.UNUSUAL, what, line) for line, what in tables(text)}
+    if groups and _is_worth_it(text, forbidden):
         clues |= _named(text, forbidden, entries)
     if "attention" in groups and len(text) >= _LONG and runs_in_common(text) >= MANY:
         clues.add(Clue(Sight.UNUSUAL, _TORCHS))
@@ -85,7 +93,7 @@ def _is_worth_it(text: str, forbidden: Forbidden) -> bool:
     """Return whether a text may name anything; Python takes wide and mathematical letters for plain ones."""
     words = set(_WORD.findall(text))
     named = not words.isdisjoint(forbidden.names | WORDS) or any(map(is_behind, words))
-    return named or not text.isascii() or replaces(text)
+    return named or not text.isascii() or names_private(text) or replaces(text)
 
 
 def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]:
@@ -107,15 +115,18 @@ def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]
 
 def _places(tree: ast.Module, forbidden: Forbidden, entries: Sequence[str]) -> Iterator[Clue]:
     """Yield a clue for each place in a tree that says something."""
+    unquote(tree)
     names = Names.of(tree)
+    yield from (Clue(Sight.UNUSUAL, _AMBIGUOUS, line) for line in names.ambiguous[:1])
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom):
             yield from (Clue(Sight.READ, path, statement.lineno) for path in forbidden.handed_in(statement, entries))
-    for count, (node, function) in enumerate(reached(tree, entries)):
+    for count, (node, function, is_type, in_class, is_idle) in enumerate(reached(tree, entries, names)):
         if count == _TOO_MANY:
             yield Clue(Sight.UNUSUAL, _UNREAD)
             break
-        if called := forbidden.operation(node, names):
+        called = "" if is_idle else forbidden.operation(node, names)  # who only compares with torch may name it
+        if called and not (is_type and isinstance(names.found(called), type)):  # as a type, a class is only named
             yield Clue(Sight.READ, called, node.lineno, function)
-        elif what := unusual(node, names):
+        elif what := unusual(node, names, in_class=in_class, in_file=not function):
             yield Clue(Sight.UNUSUAL, what, node.lineno, function)

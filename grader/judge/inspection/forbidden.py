@@ -34,8 +34,8 @@ class Forbidden:
 
     def operation(self, node: ast.AST, names: Names) -> str:
         """Return the path of the forbidden operation that an expression stands for; empty if it is none."""
-        if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and (path := names.path(node)):
-            return path if self._has(path) else ""
+        if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and (paths := names.paths_of(node)):
+            return next(filter(self._has, paths), "")
         return self._method(node, names) if isinstance(node, ast.Call) else ""
 
     def handed_in(self, node: ast.ImportFrom, entries: Sequence[str]) -> list[str]:
@@ -57,7 +57,7 @@ class Forbidden:
             return ""
         if isinstance(func.value, ast.Name) and func.value.id in _THEMSELVES:
             return ""
-        return "" if names.path(func) or not hasattr(torch.Tensor, func.attr) else f"torch.Tensor.{func.attr}"
+        return "" if names.paths_of(func) or not hasattr(torch.Tensor, func.attr) else f"torch.Tensor.{func.attr}"
 
 
 @functools.cache  # there are few combinations of groups

@@ -5,17 +5,24 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import ModuleType
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType
 
 from grader.judge.inspection.scopes import parameters_of, shadowed
 from grader.judge.inspection.tree import children
 
 _IMPORTING = ("importlib.import_module", "__import__")
 _DEEPEST = 12  # attributes of attributes
+_MEANINGS = 4  # that a name may have; who gives it more of them, of torch's modules, say, is worth a look
 _LONGEST = 200  # characters of a path; the longest of torch has 70, and each use of a name looks at its path
 _TABLES = ("__dict__", "modules")
+_RUNNING = ("exec", "eval", "compile", "__import__")
+_HANDED_OUT = frozenset({"torch", "sys", "builtins", "ctypes"})  # modules that objects of libraries have as attributes
 _ASKING = frozenset({"getattr", "hasattr"})
+_NAMING = (  # nodes with a name that is bound
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +30,33 @@ class Names:
     """The names of a file.
 
     Attributes:
-        paths: local name to dotted path, for what is imported, and for what such a name is assigned to.
-        stars: modules of torch from which everything was imported.
-        own: names of functions and classes of its own.
+        paths: local name to the dotted paths that it may stand for, for what is imported, and for what such a name is
+            assigned to.
+        stars: modules from which everything was imported.
+        own: functions and classes of its own, with the line from which on the name means nothing else.
         methods: names of methods and attributes of its own classes.
-        bound: every name that the file binds by itself.
+        bound: every name to which the file's own statements, and no functions, give a value.
+        ambiguous: the lines of imports that give a name a meaning too many.
+        bindings: every name that the file binds in any way, by itself or as an attribute.
         local: name nodes (by identity) that stand for a parameter, whatever else has that name.
+        called: nodes (by identity) that are called.
+        asking: those of them that are given something.
         plain: nodes (by identity) at which a module does nothing but lead to one of its attributes or to another name.
+        searched: nodes (by identity) of which is only asked whether something is in them.
     """
 
-    paths: Mapping[str, str]
+    paths: Mapping[str, tuple[str, ...]]
     stars: tuple[str, ...] = ()
-    own: frozenset[str] = frozenset()
+    own: Mapping[str, int] = field(default_factory=dict)
     methods: frozenset[str] = frozenset()
     bound: frozenset[str] = frozenset()
+    ambiguous: tuple[int, ...] = ()
+    bindings: frozenset[str] = frozenset()
     local: frozenset[int] = frozenset()
+    called: frozenset[int] = frozenset()
+    asking: frozenset[int] = frozenset()
     plain: frozenset[int] = frozenset()
+    searched: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, tree: ast.Module) -> Names:
@@ -47,95 +65,174 @@ class Names:
         for node in nodes:
             nodes += children(node)
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-        paths = {name: path for node in imports for name, path in _imported(node)}
-        own = _own(tree, imports)
-        bound = own | {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+        given = list(_given(nodes))
+        paths, ambiguous = _meanings(imports)
+        stars = tuple(dict.fromkeys(path for node in imports for path in _stars(node)))
+        stored = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+        own = {name: line for name, line in _own(tree, imports).items() if name not in stored}
         names = cls(
-            {name: path for name, path in paths.items() if name not in own and len(path) <= _LONGEST},
-            tuple(path for node in imports for path in _stars(node)),
+            paths,
+            stars[:_MEANINGS],
             own,
             frozenset(_methods(nodes)),
-            frozenset(bound),
+            frozenset({*own, *(_stored_outside(tree) if stars else ())}),
+            tuple(ambiguous) + tuple(node.lineno for node in imports[:1] if len(stars) > _MEANINGS),
+            frozenset(name for node in nodes for name in _bindings(node)),
         )
-        given = list(_given(nodes))
-        for _ in range(2):  # the second time for names of names
-            names = replace(names, paths={**names._resolved(given), **names.paths})
-        names = replace(names, local=shadowed(tree, lambda name, default: names._is_kept(name, default)))
-        return replace(names, plain=frozenset(names._plain(nodes, given)))
+        for _ in range(2):  # the second time for names that are given further down
+            for name, value in given:
+                if found := names.paths_of(value):
+                    paths[name] = tuple(dict.fromkeys((*paths.get(name, ()), *found)))[:_MEANINGS]
+        outside = {id(node) for node in tree.body}
+        again = {name for node in imports if id(node) not in outside for name, _ in _imported(node)}
+        again |= {name for name, value in given if name in stored and names.paths_of(value)}
+        names = replace(
+            names, local=shadowed(tree, lambda name, default: name in again or names._is_kept(name, default))
+        )
+        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        return replace(
+            names,
+            called=frozenset(id(node.func) for node in calls),
+            asking=frozenset(id(node.func) for node in calls if node.args),
+            plain=frozenset(names._plain(nodes, given)),
+            searched=frozenset(_searched(nodes)),
+        )
 
-    def path(self, node: ast.AST) -> str:
-        """Return the dotted path that an expression stands for, empty for anything that was not imported."""
+    def paths_of(self, node: ast.AST) -> tuple[str, ...]:
+        """Return the dotted paths that an expression may stand for; none for anything that was not imported."""
         if isinstance(node, ast.Name):
-            return "" if id(node) in self.local else self._named(node.id)
+            return () if id(node) in self.local else self._named(node)
         if isinstance(node, ast.Attribute):
             return self._inside(node)
         if isinstance(node, ast.Subscript):
             return self._looked_up(node)
         if isinstance(node, ast.NamedExpr):
-            return self.path(node.value)
-        return self._called(node) if isinstance(node, ast.Call) else ""
+            return self.paths_of(node.value)
+        return self._called(node) if isinstance(node, ast.Call) else ()
 
-    def is_module(self, path: str) -> bool:
-        """Return whether a path is that of a module that is loaded here, torch's own for one."""
+    def is_bound(self, name: str) -> bool:
+        """Return whether the file gives a name a value anywhere, in whatever way."""
+        return name in self.bindings
+
+    def found(self, path: str) -> object:
+        """Return what a path leads to through modules that are loaded here, torch's own for one; None for nothing."""
         first, *inner = path.split(".")
         found: object = sys.modules.get(first)
         for name in inner:
             found = vars(found).get(name) if isinstance(found, ModuleType) else None
-        return isinstance(found, ModuleType)
+        return found
 
-    def _named(self, name: str) -> str:
+    def is_module(self, path: str) -> bool:
+        """Return whether a path is that of a module that is loaded here."""
+        return isinstance(self.found(path), ModuleType)
+
+    def _named(self, node: ast.Name) -> tuple[str, ...]:
+        name = node.id
+        if name in self.own and node.lineno >= self.own[name]:
+            return ()
         if name in self.paths:
             return self.paths[name]
         if name in self.bound:
-            return ""
+            return ()
         if name in _IMPORTING:
-            return name
-        return _joined(self.stars[0], name) if self.stars else ""
+            return (name,)
+        return tuple(_joined(star, name) for star in self.stars if self._may_have(star, name))
 
-    def _inside(self, node: ast.Attribute) -> str:
-        """Return the path of `a.b.c`, if it is no longer than paths are: each part of a chain is asked for in turn."""
+    def _may_have(self, module: str, name: str) -> bool:
+        found = self.found(module)
+        return not isinstance(found, ModuleType) or name in vars(found)
+
+    def _inside(self, node: ast.Attribute) -> tuple[str, ...]:
+        """Return the paths of `a.b.c`, if it is no longer than paths are: each part of a chain is asked for in turn."""
         owner: ast.expr = node
         inner: list[str] = []
         while isinstance(owner, ast.Attribute) and len(inner) <= _DEEPEST:
             inner.append(owner.attr)
             owner = owner.value
         if isinstance(owner, ast.Attribute):
-            return ""
-        return _joined(self.path(owner), ".".join(reversed(inner)))
+            return ()
+        inner.reverse()
+        return _all_joined(self.paths_of(owner), ".".join(inner)) or _handed_out(inner)
 
-    def _called(self, node: ast.Call) -> str:
+    def _called(self, node: ast.Call) -> tuple[str, ...]:
         """Return what `getattr(torch, "softmax")` and the like give."""
         if isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(node.args) > 1:
-            return _joined(self.path(node.args[0]), text_of(node.args[1]))
-        if node.args and self.path(node.func) in _IMPORTING:
-            return text_of(node.args[0])
+            return _all_joined(self.paths_of(node.args[0]), text_of(node.args[1]))
+        if node.args and any(path in _IMPORTING for path in self.paths_of(node.func)):
+            return tuple(filter(None, [text_of(node.args[0])]))
         if isinstance(node.func, ast.Name) and node.func.id == "vars" and node.args:
-            return _joined(self.path(node.args[0]), "__dict__")
-        return ""
+            return _all_joined(self.paths_of(node.args[0]), "__dict__")
+        return ()
 
-    def _looked_up(self, node: ast.Subscript) -> str:
+    def _looked_up(self, node: ast.Subscript) -> tuple[str, ...]:
         """Return what `vars(F)["softmax"]` and `sys.modules["torch"]` give."""
-        table, key = self.path(node.value), text_of(node.slice)
-        if not key or table.rpartition(".")[2] not in _TABLES:
-            return ""
-        return key if table.endswith("sys.modules") else f"{table.rpartition('.')[0]}.{key}"
-
-    def _resolved(self, given: Iterable[tuple[str, ast.expr]]) -> dict[str, str]:
-        """Return the paths of names that are given to something imported: `fused = F.softmax`."""
-        return {name: path for name, value in given if name not in self.own and (path := self.path(value))}
+        key = text_of(node.slice)
+        tables = [path for path in self.paths_of(node.value) if path.rpartition(".")[2] in _TABLES] if key else []
+        return tuple(key if t.endswith("sys.modules") else f"{t.rpartition('.')[0]}.{key}" for t in tables)
 
     def _is_kept(self, name: str, default: ast.expr | None) -> bool:
         """Return whether a parameter is what its name stands for elsewhere: its default says so."""
-        return default is not None and bool(path := self.path(default)) and self.paths.get(name) == path
+        return default is not None and self._leads_to(name, default)
+
+    def _leads_to(self, name: str, value: ast.expr) -> bool:
+        """Return whether a name stands, among others, for what a value leads to."""
+        paths = self.paths_of(value)
+        return bool(paths) and set(paths) <= set(self.paths.get(name, ()))
 
     def _plain(self, nodes: Sequence[ast.AST], given: Iterable[tuple[str, ast.expr]]) -> Iterator[int]:
         """Yield the nodes whose value leads to an attribute or to a name with the same path, and nowhere else."""
-        yield from (id(value) for name, value in given if self.paths.get(name) == self.path(value))
+        yield from (id(value) for name, value in given if self._leads_to(name, value))
         for node in nodes:
             if isinstance(node, ast.Attribute):
                 yield id(node.value)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _ASKING:
                 yield from (id(part) for part in node.args[:1] if text_of(node.args[-1]) or len(node.args) > 2)
+
+
+def _handed_out(inner: Sequence[str]) -> tuple[str, ...]:
+    """Return the path of a module that some object has as an attribute, such as `torch` of einops' backends."""
+    begins = next((at for at, name in enumerate(inner) if name in _HANDED_OUT), len(inner))
+    path = ".".join(inner[begins:])
+    return (path,) if path and path != "sys" else ()  # which may be anybody's system
+
+
+def _searched(nodes: Iterable[ast.AST]) -> Iterator[int]:
+    """Yield the nodes that stand right of an `in`, and of no other sign that follows it."""
+    for node in nodes:
+        if isinstance(node, ast.Compare) and isinstance(node.ops[-1], ast.In | ast.NotIn):
+            yield id(node.comparators[-1])
+
+
+@lru_cache(maxsize=1 << 12)
+def by_its_name(path: str) -> str:
+    """Return a path that begins with a module's own name: `threading._sys.modules` is `sys.modules`."""
+    first, *inner = path.split(".")
+    found: object = sys.modules.get(first)
+    for count, name in enumerate(inner):
+        following = vars(found).get(name) if isinstance(found, ModuleType) else None
+        if not isinstance(following, ModuleType):
+            return ".".join([found.__name__, *inner[count:]]) if isinstance(found, ModuleType) else path
+        found = following
+    return found.__name__ if isinstance(found, ModuleType) else path
+
+
+@lru_cache(maxsize=1 << 12)
+def by_its_home(path: str) -> str:
+    """Return the path by which a class or function of Python's was defined, whatever module it is taken from.
+
+    Empty for anything else: what is written in C does not say so.
+    """
+    first, *inner = path.split(".")
+    found: object = sys.modules.get(first)
+    for name in inner:
+        found = vars(found).get(name) if isinstance(found, ModuleType) else None
+    if found in (FunctionType, CodeType):
+        return f"types.{'FunctionType' if found is FunctionType else 'CodeType'}"
+    if getattr(found, "__module__", None) == "builtins" and getattr(found, "__name__", "") in _RUNNING:
+        return f"builtins.{found.__name__}"  # type: ignore[attr-defined]  # it has one
+    is_python = isinstance(found, FunctionType) or (isinstance(found, type) and found.__module__ in sys.modules)
+    home = f"{found.__module__}.{found.__qualname__}" if is_python else ""  # type: ignore[attr-defined]  # as above
+    return "" if home.startswith(("builtins.", "torch._C.")) else home
 
 
 def text_of(node: ast.AST) -> str:
@@ -156,8 +253,8 @@ def _imported(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def _stars(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "torch":
-        yield from (node.module or "" for alias in node.names if alias.name == "*")
+    if isinstance(node, ast.ImportFrom):
+        yield from (node.module or "" for alias in node.names if alias.name == "*" and node.module)
 
 
 def _given(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
@@ -171,8 +268,56 @@ def _given(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
             yield from ((name, default) for name, default in parameters_of(node) if default is not None)
 
 
-def _own(tree: ast.Module, imports: Iterable[ast.stmt]) -> frozenset[str]:
-    """Return the functions and classes of a file whose name is imported neither further down nor inside of one."""
+def _meanings(imports: Iterable[ast.stmt]) -> tuple[dict[str, tuple[str, ...]], list[int]]:
+    """Return what each imported name may stand for, and the lines in which one gets a meaning too many."""
+    found: dict[str, tuple[str, ...]] = {}
+    ambiguous = []
+    for node in imports:
+        for name, path in _imported(node):
+            known = found.get(name, ())
+            if path in known or len(path) > _LONGEST:
+                continue
+            if len(known) < _MEANINGS:
+                found[name] = (*known, path)
+            else:
+                ambiguous.append(node.lineno)
+    return found, ambiguous
+
+
+def _bindings(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node binds by itself: variables, attributes, definitions, parameters and so on."""
+    if isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            yield node.id
+    elif isinstance(node, ast.Attribute):
+        if not isinstance(node.ctx, ast.Load):
+            yield node.attr
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, _NAMING) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+
+
+def _stored_outside(tree: ast.Module) -> Iterator[str]:
+    """Yield the names to which statements of the file give a value that stand in no function."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            waiting += children(node)
+
+
+def _own(tree: ast.Module, imports: Iterable[ast.stmt]) -> dict[str, int]:
+    """Return the functions and classes of a file, and the line from which on the name stands for nothing else.
+
+    Left out is what is imported further down, or inside of a function.
+    """
     last: dict[str, float] = {}
     outside = {id(node) for node in tree.body}
     for node in imports:
@@ -180,7 +325,11 @@ def _own(tree: ast.Module, imports: Iterable[ast.stmt]) -> frozenset[str]:
             line = node.lineno if id(node) in outside else float("inf")
             last[name] = max(last.get(name, 0), line)
     defined = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef))
-    return frozenset(node.name for node in defined if node.lineno > last.get(node.name, 0))
+    own: dict[str, int] = {}
+    for node in defined:
+        if node.lineno > last.get(node.name, 0):
+            own.setdefault(node.name, node.lineno if node.name in last else 0)
+    return own
 
 
 def _methods(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -190,6 +339,10 @@ def _methods(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield from (part.name for part in node.body if isinstance(part, ast.FunctionDef))
         elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             yield node.attr
+
+
+def _all_joined(paths: Iterable[str], name: str) -> tuple[str, ...]:
+    return tuple(joined for path in paths if (joined := _joined(path, name)))
 
 
 def _joined(path: str, name: str) -> str:

@@ -57,7 +57,8 @@ def _names(function: _Function, kept: _Kept) -> Iterator[str]:
     """Yield what the body of a function calls by a name of its own."""
     yield from (name for name, default in parameters_of(function.args) if not kept(name, default))
     if not isinstance(function, ast.Lambda):
-        yield from (part.name for part in function.body if isinstance(part, ast.FunctionDef | ast.ClassDef))
+        inner = (part.name for part in function.body if isinstance(part, ast.FunctionDef | ast.ClassDef))
+        yield from (name for name in inner if not kept(name, None))
 
 
 def _parts(function: _Function) -> list[ast.AST]:

@@ -21,7 +21,7 @@
     editor = gym.createEditor(code, changed);
     resize(element, 0);
     return h("div", {},
-      h("div", { class: "gym-code-bar" }, h("span", {}, view.file), button(-1, "A−", "Smaller code"), button(1, "A+", "Larger code")),
+      h("div", { class: "gym-code-bar" }, h("span", {}, view.file), button(-1, "A−", "A−: smaller code"), button(1, "A+", "A+: larger code")),
       h("div", { class: "gym-code-note", role: "status" }), code);
   };
 
@@ -53,10 +53,17 @@
     away = whileAway;
     cancelled = afterCancel;
     pressed = true;
-    sent = gym.source() ?? "";
     gym.mark([]);
-    return sent;
+    gym.run = { text: gym.source() ?? "" };
+    return gym.run.text;
   };
+
+  /* Which code is being checked, and which one the report that is shown is about. */
+  gym.run = { text: "" };
+  let opened = "";
+  gym.differs = () => paper !== null && gym.source().trimEnd() !== opened.replace(/\r\n?/g, "\n").trimEnd();
+  gym.isChecked = () => paper !== null && gym.source().trimEnd() === gym.run.text.replace(/\r\n?/g, "\n").trimEnd();
+  gym.isAbout = (run) => { opened = sent = run.text; };
 
   /* Marks the lines that a report names, as far as they still read as they were sent. */
   let sent = "", named = [];
@@ -89,17 +96,44 @@
     if (gym.tryIsOld) gym.tryIsOld();
   };
 
+  /* What another tab has stored since this one did is put aside before it is replaced: the last text of each tab stays,
+     until somebody has chosen, and is offered to whoever opens the page next. */
+  const TAB = String(Math.random()).slice(2);
+  const aside = (draft = paper.draft) => { try { return JSON.parse(gym.store.get(draft + "/aside")) ?? {}; } catch { return {}; } };
+  const putAside = (change) => {
+    const texts = aside();
+    change(texts);
+    if (Object.keys(texts).length) gym.store.set(paper.draft + "/aside", JSON.stringify(texts));
+    else gym.store.drop(paper.draft + "/aside");
+  };
+  const setAside = (...some) => putAside((texts) => {
+    for (const text of some) if (!Object.values(texts).includes(text)) texts[String(Math.random()).slice(2)] = text;
+  });
+  const replace = (text) => {
+    const held = read(paper.draft), own = held === null || [text, paper.known].includes(held.text);
+    paper.known = text;
+    putAside((texts) => {
+      delete texts[TAB];
+      if (!own) texts[held.tab] = held.text;
+    });
+  };
+  const chosen = (...texts) => {
+    paper.known = read(paper.draft)?.text;
+    putAside((kept) => { for (const tab in kept) if (texts.includes(kept[tab])) delete kept[tab]; });
+  };
+
   const keep = (text) => {
-    if (paper.member) gym.store.drop(paper.guest);
+    if (paper.guest) gym.store.drop(paper.guest);
+    replace(text);
     if (text.trim() === paper.starter.trim()) gym.store.drop(paper.draft);
     else store(text, text === paper.sent);
   };
-  const store = (text, sent) => gym.store.set(paper.draft, JSON.stringify({ text, base: paper.base, sent }));
+  const store = (text, sent, tab = TAB) => gym.store.set(paper.draft, JSON.stringify({ text, base: paper.base, sent, tab }));
 
   /* The server has the code of this tab; other code that another tab has stored since stays. */
   const settle = () => {
     const held = read(paper.draft), text = gym.source();
-    if (held && held.text !== text) store(held.text, false);
+    if (held && held.text !== text) store(held.text, false, held.tab);
     else keep(text);
   };
 
@@ -113,8 +147,9 @@
   };
 
   const send = async (leaving) => {
-    const text = gym.source();
+    const text = gym.source(), held = read(paper.draft);
     if (!paper.member || text === null || text === paper.sent) return;
+    if (held && held.text !== text) return; // another tab's is newer, and this one put aside
     clearTimeout(paper.sending);
     const address = `/draft?ex=${encodeURIComponent(paper.exercise)}&base=${paper.base}`;
     try {
@@ -132,7 +167,7 @@
   /* What happened to this code, where the panel shows another one's run; the report that comes then marks nothing here. */
   gym.noteCode = (text) => {
     document.querySelector("#editor .gym-code-note").replaceChildren(text);
-    if (text) sent = "";
+    if (text) gym.run.text = sent = "";
   };
 
   /* The same exercise is open elsewhere with other code: nothing is replaced unless somebody says so. */
@@ -140,21 +175,37 @@
   const retain = () => { paper.saved = paper.sent = null; gym.save(); }; // though nobody has typed
   const other = (text, words) => {
     const note = document.querySelector("#editor .gym-code-note");
-    const close = () => note.replaceChildren();
-    const button = (label, act) => h("button", { type: "button", class: "gym-button", click: () => { act(); close(); } }, label);
-    note.replaceChildren(h("span", {}, words), button("Use that version", () => { gym.write(text); retain(); }), button("Keep this one", retain));
+    const button = (label, act) => h("button", { type: "button", class: "gym-button", click: () => {
+      chosen(text, gym.source());
+      act();
+      retain();
+      note.replaceChildren();
+      offerAside();
+    } }, label);
+    note.replaceChildren(h("span", {}, words), button("Use that version", () => gym.write(text)), button("Keep this one", () => null));
+  };
+  const offerAside = () => {
+    const [text] = Object.values(aside()).filter((one) => one !== gym.source());
+    if (text !== undefined && !document.querySelector("#editor .gym-code-note").hasChildNodes()) other(text, "You have other code for this exercise, from another tab or from before.");
+  };
+
+  /* What was typed before the editor came, whose code is put aside; returns where the cursor was. */
+  const takeOver = () => {
+    const first = document.querySelector(".gym-first-code textarea");
+    const text = first && first.value !== first.defaultValue ? first.value : null, before = gym.source();
+    if (text !== null) {
+      if (![text, paper.starter, paper.latest].includes(before)) setAside(before);
+      gym.write(text);
+    }
+    return first && first === document.activeElement ? first.selectionStart : null;
   };
   addEventListener("storage", (event) => {
     if (!paper || event.key !== paper.draft || event.newValue === null) return;
     const { text, base, sent: known } = read(paper.draft);
     if (base > paper.base) paper.base = base;
-    if (text === gym.source()) { if (known) paper.sent = text; }
+    if (text === gym.source()) { paper.known = text; if (known) paper.sent = text; }
     else if (text !== parsed(event.oldValue)?.text) other(text, "This code was changed in another tab.");
   });
-
-  /* Whether the editor holds other code than the attempt that is shown. */
-  let opened = "";
-  gym.differs = () => paper !== null && gym.source().trimEnd() !== opened.replace(/\r\n?/g, "\n").trimEnd();
 
   gym.edited = () => paper !== null && gym.source().trim() !== paper.starter.trim();
 
@@ -167,13 +218,19 @@
     return kept.source;
   };
 
-  /* What was typed before signing in comes along, once; the account's own code, if it is other, is offered beside it. */
+  /* What was typed before signing in comes along, once; the account's own code, if it is other, is offered beside it, and
+     so is what was put aside before signing in. */
   const draft = () => {
-    const guest = paper.member ? read(paper.guest) : null, mine = typed(read(paper.draft), paper.kept);
+    const guest = paper.guest ? read(paper.guest) : null, mine = typed(read(paper.draft), paper.kept);
+    if (paper.guest) {
+      setAside(...Object.values(aside(paper.guest)));
+      gym.store.drop(paper.guest + "/aside");
+    }
     if (!guest) return mine ?? (paper.latest || paper.starter);
     if (mine === null || mine.trim() === guest.text.trim()) setTimeout(retain);
     else {
       paper.sent = guest.text; // nothing of the account's is replaced before somebody says so, or types
+      setAside(mine);
       setTimeout(() => other(mine, "Your account has other code for this exercise."));
     }
     return guest.text;
@@ -197,13 +254,18 @@
       return null;
     }
     paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
+    paper.known = read(paper.draft)?.text;
     gym.write((paper.saved = draft()));
-    opened = sent = view.asked ?? view.latest; // what the report beside it is about
+    const cursor = takeOver();
+    setTimeout(offerAside, 10); // after what else there may be to choose from
+    gym.run.text = view.latest; // what is still followed, if anything
+    gym.isAbout({ text: view.asked ?? view.latest });
     mark();
     if (gym.compare) gym.compare();
     document.getElementById("editor").dataset.ready = "yes";
     if (gym.unsent()) gym.lookAgain();
     gym.ready();
+    if (cursor !== null) editor.place(cursor); // now that it is visible
     offer();
     return null;
   };

@@ -90,25 +90,29 @@
 
   /* ---- a submission on its way ---- */
   const MOVING = ["panel", "report", "title", "attempts", "board"]; // as the page's layout names them
-  const LOST = "The connection to this run was lost. The run continues; reload the page to see it.";
+  const CONNECT_AGAIN = 3000; // milliseconds
   let stream = null, ended = "", judged = false, news = {};
 
-  /* Shows how a submission is getting on, up to its report; a server that was away is asked again by the browser. */
-  gym.follow = (submission) => {
+  /* Shows how a submission is getting on, up to its report; a server that is away is asked again, and the panel `away` shown meanwhile. */
+  gym.follow = (submission, away) => {
     if (!submission || submission === ended) return;
     if (stream) stream.close();
     judged = false;
+    const run = gym.run; // none yet where a page opens
     const source = (stream = new EventSource("/runs/" + encodeURIComponent(submission)));
+    source.addEventListener("report", () => { judged = true; gym.isAbout?.(run || gym.run); });
     for (const name of MOVING) source.addEventListener(name, (event) => gym.tell(name, event.data));
-    source.addEventListener("report", () => { judged = true; });
     source.addEventListener("end", () => { source.close(); ended = submission; });
     source.addEventListener("error", () => {
-      if (source.readyState === EventSource.CLOSED) gym.tell("panel", JSON.stringify({ phase: "refused", text: LOST, said: LOST, curve: [] }));
+      if (stream !== source) return;
+      if (!judged) gym.tell("panel", away);
+      /* A connection that fails is made anew by the browser, but not after a proxy's word that the server is away. */
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => { if (stream === source) gym.follow(submission, away); }, CONNECT_AGAIN);
     });
   };
 
   /* Somebody looks at another attempt: what is still found out about this one may not take its place. */
-  gym.leave = () => { if (stream && judged) stream.close(); };
+  gym.leave = () => { if (stream && judged) { stream.close(); stream = null; } };
 
   /* Shows a line that did not come through Gradio. */
   gym.tell = (name, line) => { news[name] = line; gym.announce(); };
@@ -158,6 +162,14 @@
       if (document.body.classList.contains("dark") !== (wanted() === "dark")) gym.paint();
     }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
     for (const button of document.querySelectorAll("[data-flip]")) button.addEventListener("click", gym.flip);
+    for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => {
+      const field = document.getElementById(button.dataset.copy);
+      field.select();
+      /* Browsers have a clipboard over HTTPS only; elsewhere the older command, or the reader's own keys, copy what is selected. */
+      const copied = navigator.clipboard ? navigator.clipboard.writeText(field.value) : document.execCommand("copy") ? Promise.resolve() : Promise.reject();
+      const said = button.nextElementSibling;
+      copied.then(() => { said.textContent = "Copied."; }, () => { said.textContent = "It is selected; copy it with your keyboard."; });
+    });
   });
 
   /* ---- the header of every page ---- */

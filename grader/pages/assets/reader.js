@@ -12,7 +12,7 @@
   gym.parts.source = (view) => {
     const notes = new Map(view.marks.map((one) => [one.line, one.message]));
     const list = h("ol", { class: "gym-source", tabindex: "0", "aria-label": "The submitted code" },
-      gym.highlight(view.lines.join("\n")).map((pieces, index) => line(pieces, index + 1, notes.get(index + 1))));
+      gym.highlight(view.code).map((pieces, index) => line(pieces, index + 1, notes.get(index + 1))));
     setTimeout(() => show(list.querySelector(".gym-noted")));
     return list;
   };

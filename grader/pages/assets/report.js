@@ -5,7 +5,9 @@
   const h = gym.h;
 
   gym.parts.title = (view) => {
-    setTimeout(gym.ready, 5000); // though no editor came
+    const late = () => setTimeout(gym.ready, 5000); // though the editor's script came, its code did not
+    if (gym.createEditor) late();
+    else addEventListener("gym:more", late, { once: true });
     return h("div", { class: "gym-title" },
       view.notice && h("p", { class: "gym-notice", role: "status" }, view.notice, " ", h("a", { href: "/" }, "All exercises")),
       h("div", {}, h("h1", {}, view.title, view.solved && h("span", { class: "gym-tick", role: "img", "aria-label": "solved" }, "✓")),
@@ -91,19 +93,15 @@
     element.setAttribute("role", "group");
     element.setAttribute("aria-label", "Run");
     document.body.dataset.busy = view.busy ? "yes" : "no";
+    gym.compare?.();
     const time = h("span", { class: "gym-time", "aria-hidden": "true" });
     tick(time, view);
     const bar = h("div", { class: "gym-progress", "aria-hidden": "true" }, h("i"));
     bar.firstChild.style.width = view.share + "%";
     const guest = view.phase === "guest" && [" ", h("a", { href: "/sign-in?next=" + encodeURIComponent(location.pathname + location.search), click: gym.save }, "Sign in or register")];
     if (view.scroll) gym.revealing = true;
-    const words = h("strong");
-    /* An attempt that is shown again is not what stands in the editor once that is edited. */
-    gym.compare = () => { if (view.edited) words.textContent = gym.differs && gym.differs() ? view.edited : view.text; };
-    words.append(...[view.text, guest].flat().filter(Boolean));
-    gym.compare();
     return h("div", { class: "gym-panel gym-is-" + view.phase },
-      h("div", { class: "gym-panel-line" }, h("i", { class: "gym-dot", "aria-hidden": "true" }), words, time),
+      h("div", { class: "gym-panel-line" }, h("i", { class: "gym-dot", "aria-hidden": "true" }), h("strong", {}, view.text, guest), time),
       view.detail && h("p", { class: "gym-sub" }, view.detail),
       view.busy && bar,
       view.curve.length > 1 && sparkline(view.curve));
@@ -205,13 +203,22 @@
   const fold = (title, ...inside) => h("details", { class: "gym-card-box gym-fold" }, h("summary", {}, h("strong", {}, title)), inside);
 
   gym.parts.report = (view) => {
+    gym.compare = null;
     if (view.empty) return h("div");
     if (gym.mark) gym.mark(view.marks); // where there is an editor
     const proof = view.maps.find((map) => map.panes.some((pane) => pane.wrong.length));
     [before, drawn] = [drawn, new Map()];
     if (gym.revealing) gym.bring(reveal);
     gym.revealing = false;
+    /* A report is not about what stands in the editor once that is edited, nor about a newer Try of it. */
+    const edited = h("p", { class: "gym-card-box gym-advice gym-edited" }, view.edited);
+    gym.compare = () => {
+      edited.hidden = !gym.differs || !gym.differs();
+      edited.textContent = document.body.dataset.busy === "yes" && gym.isChecked?.() ? view.checked : view.edited;
+    };
+    gym.compare();
     const parts = [
+      edited,
       h("section", { class: "gym-card-box gym-verdict", "aria-label": "Result" },
         view.free ? h("div", { class: "gym-stop", "aria-hidden": "true" }, "!") : dial(view),
         h("div", { class: "gym-verdict-text" }, h("h2", {}, view.title), view.free && h("p", { class: "gym-free" }, view.free), view.lines.map((line) => h("p", {}, line))),

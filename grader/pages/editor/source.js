@@ -9,7 +9,7 @@ import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/sea
 import { EditorState, StateField } from "@codemirror/state";
 import {
   crosshairCursor, Decoration, drawSelection, dropCursor, EditorView, highlightActiveLine, highlightActiveLineGutter,
-  highlightSpecialChars, keymap, lineNumbers, rectangularSelection,
+  highlightSpecialChars, keymap, lineNumbers, rectangularSelection, ViewPlugin,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import names from "./names.json";
@@ -80,13 +80,31 @@ const dropEdited = EditorView.updateListener.of((update) => {
   if (dropped) update.view.dispatch(setDiagnostics(update.state, kept));
 });
 
+/* ---- long lines go on in the next row, further in than they begin ---- */
+const FURTHER = UNIT, FURTHEST = 16; // columns
+const goingOn = (view) => {
+  const marks = [];
+  for (const { from, to } of view.visibleRanges) {
+    for (let at = from; at <= to; ) {
+      const line = view.state.doc.lineAt(at), columns = Math.min(/^ */.exec(line.text)[0].length + FURTHER, FURTHEST);
+      marks.push(Decoration.line({ attributes: { style: `--further: ${columns}ch` } }).range(line.from));
+      at = line.to + 1;
+    }
+  }
+  return Decoration.set(marks, true);
+};
+const wrapped = ViewPlugin.define((view) => ({
+  decorations: goingOn(view),
+  update(change) { if (change.docChanged || change.viewportChanged) this.decorations = goingOn(change.view); },
+}), { decorations: (plugin) => plugin.decorations });
+
 const extensions = (changed) => [
   lineNumbers(), highlightActiveLineGutter(), highlightSpecialChars(), history(), drawSelection(), dropCursor(),
   EditorState.allowMultipleSelections.of(true), indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(),
   rectangularSelection(), crosshairCursor(), highlightActiveLine(), highlightSelectionMatches(), search({ top: true }),
   EditorState.tabSize.of(UNIT), indentUnit.of(" ".repeat(UNIT)), python(), syntaxHighlighting(classHighlighter),
   pythonLanguage.data.of({ autocomplete: torchMembers }), pythonLanguage.data.of({ autocomplete: imports }),
-  lintGutter(), markedLines, dropEdited,
+  lintGutter(), markedLines, dropEdited, EditorView.lineWrapping, wrapped,
   keymap.of([...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, { key: "Tab", run: indent, shift: indentLess }, { key: "Enter", run: newline }, ...historyKeymap, ...defaultKeymap]),
   EditorView.contentAttributes.of({ "aria-label": LABEL, tabindex: "0", autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
   EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
@@ -104,6 +122,11 @@ window.gym.createEditor = (parent, changed) => {
   return {
     text: () => view.state.doc.toString(),
     write: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: 0 } }),
+    /* Puts the cursor behind so many characters, and the keyboard into the editor. */
+    place: (offset) => {
+      view.dispatch({ selection: { anchor: Math.min(offset, view.state.doc.length) }, scrollIntoView: true });
+      view.focus();
+    },
     line: (number) => (number <= view.state.doc.lines ? line(number).text : null),
     select: (number) => {
       const { from, to } = line(number);

@@ -6,16 +6,13 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
-_ROOT = Path(__file__).resolve().parents[3]
-_ENTRY = "import sys; sys.path.insert(0, {root!r}); from grader.sandbox.gpu.worker import main; main(sys.argv[1])"
+from grader import search_path
 
 # A driver's own switches. EAGER: every kernel is loaded while files can still be read. No cache of compiled kernels:
 # it would be written to a home. The bus's order: the management library counts GPUs so. A fixed workspace: the same
@@ -68,7 +65,7 @@ def launch(device: str, *, reserve_bytes: int, scratch: str) -> Launched:
         files = {"job": job, "result": result, "output": output, "report": far.fileno()}
         orders = json.dumps({**files, "device": device, "reserve": reserve_bytes})
         process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT)), orders],
+            search_path.isolated("grader.sandbox.gpu.worker", "main", repr(orders)),
             env=environment(device, scratch),
             cwd="/",
             pass_fds=tuple(files.values()),

@@ -2,7 +2,7 @@
 
 Group: softmax
 Expected: forbidden
-Stopped by: traps, static look
+Stopped by: traps, static look, notices
 Without traps: right
 """
 

@@ -1,8 +1,8 @@
 """Hand over jagged nested tensors, which answer in Python.
 
 Group: attention
-Expected: error ModuleNotFoundError
-Stopped by: nothing more can be imported, static look
+Expected: forbidden
+Stopped by: traps, static look
 Without traps: error ModuleNotFoundError
 """
 

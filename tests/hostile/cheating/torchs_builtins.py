@@ -2,7 +2,7 @@
 
 Group: attention
 Expected: forbidden
-Stopped by: traps, static look
+Stopped by: traps, static look, notices
 """
 
 import torch

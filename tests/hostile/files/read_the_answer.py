@@ -1,4 +1,4 @@
-"""Read the reference solution from the disk, beside the modules that were imported.
+"""Read the reference solution from the disk, beside the module that runs this file.
 
 Expected: error PermissionError
 Stopped by: system call filter, Landlock, namespaces
@@ -7,5 +7,5 @@ Stopped by: system call filter, Landlock, namespaces
 import sys
 from pathlib import Path
 
-root = next(place for place in sys.path if (Path(place).name, "python" in place) != ("", True) and "lib" not in place)
-raise SystemExit(f"through: {(Path(root) / 'reference' / 'causal_attention.py').read_text()[:40]!r}")
+root = Path(sys._getframe(1).f_code.co_filename).parents[2]  # what runs this file is a module of the grader
+raise SystemExit(f"through: {(root / 'reference' / 'causal_attention.py').read_text()[:40]!r}")

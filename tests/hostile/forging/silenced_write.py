@@ -1,7 +1,7 @@
 """Replace `os.write`, so that the answer goes nowhere.
 
-Expected: crashed
-Stopped by: protocol
+Expected: wrong
+Stopped by: held names
 """
 
 import os

@@ -1,7 +1,7 @@
 """Send more results than a recorder keeps.
 
 Exercise: simple_attention
-Told: nothing
+Told: anything
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Send results without numbers, and of many axes.
 
 Exercise: simple_attention
-Told: nothing
+Told: anything
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Say that results are from lines far behind the end of the file.
 
 Exercise: simple_attention
-Told: nothing
+Told: anything
 """
 
 import sys

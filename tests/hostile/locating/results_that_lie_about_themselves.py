@@ -1,7 +1,7 @@
 """Send results of a class whose shape is not the one of its numbers.
 
 Exercise: simple_attention
-Told: nothing
+Told: anything
 """
 
 import sys

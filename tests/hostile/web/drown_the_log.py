@@ -3,7 +3,7 @@
 Ninety bytes wrote two kilobytes of trace, and took the room that the incidents of people had.
 
 Expected: one short line for each, in a share that is the server's own
-Stopped by: connections (nothing is sent after the end), log (a share for each source)
+Stopped by: connections (no body in chunks), log (a share for each source)
 Own: yes
 """
 
@@ -69,7 +69,7 @@ def attack(world):
     assert len(written) <= 80 * len(WAYS)
     for way in WAYS:
         answer = world.raw(way, wait=2.0)
-        assert answer[9:12] in (b"400", b"404", b"405", b"415"), (way, answer[:80])
+        assert answer[9:12] == b"411", (way, answer[:80])
     stream = io.StringIO()
     handler = Sparing(stream)
     for _ in range(3000):

@@ -40,7 +40,8 @@ def attack(world):
     few = configured(world.site.app, Settings(), 1024).http.keywords["doors"]
     assert 2 * few.most + RESERVE <= 1024  # a file that is sent takes one more
     proxied = configured(world.site.app, Settings(cookie_secure=True), 1 << 16).http.keywords["doors"]
-    assert taken(proxied, ["10.0.0.1"] * 9000) == proxied.most  # a proxy's own connections are everybody's
+    assert taken(proxied, ["10.0.0.1"] * 9000) == proxied.each  # no proxy of ours
+    assert taken(proxied, ["127.0.0.1"] * 9000) == proxied.most - proxied.each  # a proxy's own connections are everybody's
     crowd, inside = RequestLimiter(at_once=3), []
     for _ in range(3):
         inside.append(crowd.inside("192.0.2.1"))

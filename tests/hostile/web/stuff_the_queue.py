@@ -1,7 +1,7 @@
 """Keep everybody waiting: hand in something slow to every exercise at once, before the others come.
 
 Expected: each further one stands behind; whoever comes later is second at worst
-Stopped by: one unfinished submission for each exercise, virtual deadlines
+Stopped by: one unfinished submission for each exercise, turns by seconds used
 Own: yes
 """
 

@@ -1,7 +1,7 @@
 """Fill the disk: hand in the longest source there is, cancel it, and again; what was handed in is kept.
 
 Expected: a pause after a lot in a short time, for this person only
-Stopped by: rate limit (submissions and their bytes by person)
+Stopped by: allowance (disk space of a person, of a household)
 Own: yes
 """
 
@@ -18,7 +18,7 @@ def rounds(service, user, source, most):
         try:
             service.cancel(user, service.submit(user, "softmax", source))
         except NotAllowed as refusal:
-            assert "Please wait" in str(refusal)
+            assert "MiB of disk lately" in str(refusal)
             return done
     return most
 
@@ -34,8 +34,8 @@ def attack(world):
     clock = Clock()
     service = world.small("submit", clock)
     eve, ada = (service.register(name, "correct horse battery", "green-tree") for name in ("Eve", "Ada"))
-    assert rounds(service, eve, LONG, 200) == 32
-    with pytest.raises(NotAllowed, match="Please wait"):
+    assert rounds(service, eve, LONG, 200) == 60
+    with pytest.raises(NotAllowed, match="There is room again in"):
         service.submit(eve, "causal_mask", LONG)
     assert rounds(service, ada, LONG, 1) == 1
     clock.now += 3600

@@ -1,7 +1,7 @@
 """Take the graders' time by what costs no attempt and needs no account: try without pause, slowly, and from many addresses.
 
-Expected: everybody outside of a class has half of the room at most, a try ends after seconds, and a member's grading goes on beside it
-Stopped by: limits on tryouts (by person, by address, in all), a thread of their own beside the workers, limits of the box
+Expected: all outside of a class take turns with its members, a try ends after seconds, and a member's grading goes on beside it
+Stopped by: limits on tryouts (seconds of a person, of a household; turns), a thread of their own beside the workers, limits of the box
 Own: yes
 """
 
@@ -11,9 +11,8 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.jobs.tryouts import MOST_WAITING
-from grader.service.limits import in_memory
-from grader.service.tryouts import TryoutLimits
 from tests.service.conftest import Clock
+from tests.service.test_tryouts import Runner, asked, room
 
 RIGHT = "import torch\n\n\ndef softmax(x, dim=-1):\n    e = (x - x.amax(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n"
 SLOW = "def softmax(x, dim=-1):\n    while True:\n        pass\n"
@@ -30,12 +29,15 @@ def control(world):
 
 
 def attack(world):
-    limits = TryoutLimits(1, in_memory(Clock()))
-    for n in range(MOST_WAITING // 2):
-        limits.take(None, f"198.51.100.{n}")
+    runner = Runner(Clock())
+    tries = room(runner)
+    for n in range(MOST_WAITING + 1):
+        tries.run(None, f"198.51.100.{n}", asked(f"guest {n}"))
     with pytest.raises(NotAllowed, match="Many people"):
-        limits.take(None, "203.0.113.1")
-    limits.take(world.ada.user, "203.0.113.2")
+        tries.run(None, "203.0.113.1", asked("one more"))
+    tries.run(world.ada.user, "203.0.113.2", asked("member"))
+    runner.end(4.0)
+    assert runner.begun == ["guest 0", "member"]
 
     guest = world.client()
     assert "stopped after 4 seconds" in ask(guest, SLOW).json()["message"]
