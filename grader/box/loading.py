@@ -49,12 +49,13 @@ def load(
     Raises:
         Anything that the code raises, SyntaxError included.
     """
-    standins, code, tree = StandIns(), compiled(source), None
+    code, tree = compiled(source), None
     if bare:
         tree = without_spare(source, code, needed)
         if tree is None:
             return {}
         code = _compiled(tree, code)
+    standins = StandIns()
     try:
         file = _File(source, code, tree, needed, standins)
         first = _without(file)

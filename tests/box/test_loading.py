@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -300,3 +301,15 @@ def test_no_stand_in_is_made_of_what_is_ours_or_loaded() -> None:
 
     assert done.stdout == "grader\n[]\n"
     assert isinstance(StandIn("a").b, StandIn)
+
+
+@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize("source", ["def f(:\n", "\0", "raise SystemExit\n", "import nothing_here\n", "import os\n" + _F])
+def test_the_finder_of_stand_ins_is_gone_however_a_loading_ends(source: str, bare: bool) -> None:
+    """Else a program that has loaded one broken file would get stand-ins for its own matplotlib."""
+    before = list(sys.meta_path)
+
+    with contextlib.suppress(BaseException):
+        load(source, ("f",), lambda _: None, bare=bare)
+
+    assert sys.meta_path == before
