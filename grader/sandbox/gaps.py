@@ -22,7 +22,9 @@ _LARGE = [size for step in range(7) for size in ((128 << 10) >> step, (96 << 10)
 _IN_A_ROW = 16  # so many pieces side by side do not lie in gaps
 _MOST = 20_000  # pieces of one size; a C library that hands out memory otherwise ends here
 _EMPTY = bytes.__basicsize__  # bytes of a `bytes` that holds nothing
-_PYTHONS = range(512, _EMPTY, -_STEP)  # sizes of what Python allocates apart from the C library's memory
+# Sizes of what Python allocates apart from the C library's memory, in pools of 16 KiB with a head of 48 bytes. First one
+# that fills a pool but for 16 bytes: pieces of 512 bytes would leave the last 464 of each free pool as they were.
+_PYTHONS = (480, *range(512, _EMPTY, -_STEP))
 _AT_ONCE = 1 << 8
 
 
