@@ -18,12 +18,13 @@ from pathlib import Path
 _STEP = 16  # bytes; the C library, and Python, round sizes up to a multiple of this
 _OVERHEAD = 8  # bytes of a piece that the C library keeps for itself
 _SMALL = range(1024, _STEP, -_STEP)
-_LARGE = [size for step in range(7) for size in ((128 << 10) >> step, (96 << 10) >> step)]
+# From 128 KiB on, the C library asks the kernel for each piece.
+_LARGE = [size for step in range(7) for size in ((96 << 10) >> step, (64 << 10) >> step)]
 _IN_A_ROW = 16  # so many pieces side by side do not lie in gaps
 _MOST = 20_000  # pieces of one size; a C library that hands out memory otherwise ends here
 _EMPTY = bytes.__basicsize__  # bytes of a `bytes` that holds nothing
-# Sizes of what Python allocates apart from the C library's memory, in pools of 16 KiB with a head of 48 bytes. First one
-# that fills a pool but for 16 bytes: pieces of 512 bytes would leave the last 464 of each free pool as they were.
+# Sizes of what Python allocates by itself, in pools of 16 KiB with a head of 48 bytes. The first one
+# fills a pool but for 16 bytes; pieces of 512 bytes would leave the last 464 of each free pool as they were.
 _PYTHONS = (480, *range(512, _EMPTY, -_STEP))
 _AT_ONCE = 1 << 8
 

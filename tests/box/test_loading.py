@@ -304,7 +304,7 @@ def test_no_stand_in_is_made_of_what_is_ours_or_loaded() -> None:
 
 
 @pytest.mark.parametrize("bare", [False, True])
-@pytest.mark.parametrize("source", ["def f(:\n", "\0", "raise SystemExit\n", "import nothing_here\n", "import os\n" + _F])
+@pytest.mark.parametrize("source", ["def f(:\n", "\0", "raise SystemExit\n", "import missing\n", "import os\n" + _F])
 def test_the_finder_of_stand_ins_is_gone_however_a_loading_ends(source: str, bare: bool) -> None:
     """Else a program that has loaded one broken file would get stand-ins for its own matplotlib."""
     before = list(sys.meta_path)
