@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from grader.judge.report import Report, Verdict
 from grader.pages.wording import View, clean
 
-_LINE = re.compile(r"(\bcell \d+, )?\bline (\d+)\b")  # lines of a notebook's cell are none of the file
+_LINE = re.compile(r"line (\d+)\b")
+_NOT_OF_THE_FILE = re.compile(r"(\w|\bcell \d+, )\Z")  # before it: another word, or a notebook's cell
+_BEFORE = 20  # characters, in which that stands
 _MOST = 20
 
 
@@ -28,6 +30,6 @@ def _named(report: Report) -> Iterator[tuple[int, str]]:
     failed = (check.message for check in report.checks if check.status is Verdict.FAILED)
     for text in (report.reason, *failed):
         for place in _LINE.finditer(text):
-            if not place[1]:
-                yield int(place[2]), text
+            if not _NOT_OF_THE_FILE.search(text[max(0, place.start() - _BEFORE) : place.start()]):
+                yield int(place[1]), text
                 break
