@@ -24,16 +24,15 @@ from grader.box.traps.groups import check as check
 from grader.box.traps.operators import Operators
 
 _USUAL = "attention"  # forbidden in nearly every exercise, so it is trapped before the fork
-_BELOW = "below"  # what leads below the traps of any group is trapped for every submission
+_BELOW = "below"  # and so is what leads below the traps of any group
 
 
 def prepare() -> None:
-    """Do in the zygote what every child would have to do: trap what is below and the usual group, find all others."""
-    armoury = _armoury()
-    armoury.shut_below()
-    armoury.arm(_USUAL)
-    armoury.stow(_USUAL)
-    armoury.end_imports()
+    """Do in the zygote what every child would have to do: trap the usual group, and find what the others need."""
+    for name in (_USUAL, _BELOW):
+        _armoury().arm(name)
+        _armoury().stow(name)
+    _armoury().end_imports()
 
 
 def install(groups: tuple[str, ...], told: Told | None = None, noticed: Told | None = None) -> None:
@@ -72,8 +71,8 @@ class _Armoury:
         self._doors = Doors()
         functions = Functions.find({**GROUPS, _BELOW: BELOW})
         self._traps: dict[str, tuple[_Traps, ...]] = {
-            name: (Operators(group), functions[name]) for name, group in {**GROUPS, _BELOW: BELOW}.items()
-        }
+            name: (Operators(group), functions[name]) for name, group in GROUPS.items()
+        } | {_BELOW: (self._doors, Operators(BELOW), functions[_BELOW])}
         self._armed: set[str] = set()
 
     def arm(self, name: str) -> None:
@@ -81,13 +80,6 @@ class _Armoury:
             for traps in self._traps[name]:
                 traps.arm(self.alarm)
             self._armed.add(name)
-
-    def shut_below(self) -> None:
-        """Trap for good what leads below the traps, but for what they need themselves."""
-        if _BELOW not in self._armed:
-            self._doors.shut(self.alarm)
-            self.arm(_BELOW)
-            self._settle(_BELOW)
 
     def stow(self, name: str) -> None:
         """Destroy what the traps of `name` replaced; it can still be put back."""
@@ -100,23 +92,20 @@ class _Armoury:
 
     def keep(self, names: frozenset[str], told: Told | None, noticed: Told | None) -> None:
         """Have the traps of `names` up, no others, and nothing left that could lift them."""
-        self.shut_below()
-        for name in sorted(names):
+        wanted = names | {_BELOW} if names else names
+        for name in sorted(wanted):
             self.arm(name)
-        for name in self._armed - names - {_BELOW}:
+        for name in self._armed - wanted:
             for traps in self._traps[name]:
                 traps.lift()
-        for name in names:
-            self._settle(name)
+        for name in wanted:
+            for traps in self._traps[name]:
+                traps.settle()
         if told is not None:
             self.alarm.told = told
-        if names:
+        if wanted:
             self._doors.close(self.alarm)
             self._doors.notices.told = noticed
-
-    def _settle(self, name: str) -> None:
-        for traps in self._traps[name]:
-            traps.settle()
 
 
 @functools.cache  # one for the process, as the dispatcher is

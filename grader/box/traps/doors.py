@@ -14,12 +14,13 @@ import re
 import sys
 import tracemalloc
 import types
+from array import array
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from grader.box.traps.alarm import Alarm
 from grader.box.traps.foreign import Foreign, replace
-from grader.box.traps.hiding import erase, forget, hide, is_alone
+from grader.box.traps.hiding import Held, Vault, erase, forget, found, hide, is_alone
 from grader.box.traps.noticing import Noticing
 
 _COMPILERS = ("_te", "_nativert", "_aoti")  # modules of torch._C
@@ -47,31 +48,53 @@ _EVENTS = frozenset(
 
 
 class Doors:
-    """All doors of this process; once shut they stay so."""
+    """All doors of this process; those to compilers are shut like any trap, the others for good."""
 
     def __init__(self) -> None:
-        """Hear of Python's audit events from now on."""
+        """Look up who refers to what."""
+        self._places = list(_places())
         self._foreign = Foreign()
+        self._vault: Vault | None = None
+        self._before = array("Q")  # addresses, in the order of the places; to forget them frees no object
         self.notices = Noticing()
         self._watch = _Watch(_searcher(), self.notices)
         sys.addaudithook(self._watch.hook())  # a hook cannot be taken away again, and is found by no search
 
-    def shut(self, alarm: Alarm) -> None:
-        """Replace the functions of compilers, what makes objects of their classes, and methods that take addresses.
-
-        What nobody else refers to is emptied where it lies; what measures memory is ours to call as before.
-        """
-        before = []
-        for holder, name, called in list(_places()):
-            before.append(hide(vars(holder)[name]))
+    def arm(self, alarm: Alarm) -> None:
+        """Replace the functions of compilers, and what makes objects of their classes."""
+        for holder, name, called in self._places:
+            self._before.append(hide(vars(holder)[name]))
             trap = alarm.trap(called)
             setattr(holder, name, _while_measuring(trap) if called.startswith("tracemalloc.") else trap)
-        forget([held for address in before if is_alone(address) for held in erase(address)])
-        for kind, called, names in _kinds():
-            replace(kind, {name: alarm.trap(f"{called}.{name}") for name in names})
+
+    def stow(self) -> None:
+        """Put what was there into a vault, and empty it where it is."""
+        self._vault = Vault(self._erase())
+
+    def lift(self) -> None:
+        """Put back what was there."""
+        assert self._vault is not None
+        self._vault.restore()
+        for (holder, name, _), address in zip(self._places, self._before, strict=True):
+            setattr(holder, name, found(address))
+        self.settle()
+
+    def settle(self) -> None:
+        """Forget what was there, and empty it, so that nobody finds it."""
+        if self._vault is not None:
+            self._vault.close()
+        else:
+            forget(self._erase())
+        del self._before[:]
+
+    def _erase(self) -> list[Held]:
+        """Empty what nobody else refers to: what measures memory is ours to call as before."""
+        return [held for address in self._before if is_alone(address) for held in erase(address)]
 
     def close(self, alarm: Alarm) -> None:
-        """Let nothing be called through `ctypes` any more, in this process; done last, since other traps need it."""
+        """Let nothing be called through `ctypes` any more, in this process; done last, since the others need it."""
+        for kind, called, names in _kinds():
+            replace(kind, {name: alarm.trap(f"{called}.{name}") for name in names})
         self._foreign.close(alarm.trap("ctypes"))
         self._watch.alarm = alarm
 

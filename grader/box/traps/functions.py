@@ -101,7 +101,7 @@ class Functions:
             self._vault.close()
         else:
             forget(self._destroy())
-        del self._before[:], self._programs[:]
+        del self._before[:]
 
     def _destroy(self) -> list[Held]:
         return [held for address in self._programs for held in blank(address)]
