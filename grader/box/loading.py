@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from grader.box.demonstration import goes_on, tree_of, used, without_spare
+from grader.box.demonstration import goes_on, tree_of, used, without_main, without_spare
 from grader.box.faults import SUBMISSION, describe
 from grader.box.observations import Loaded, Stage
 from grader.box.observe import default_dtype
@@ -49,12 +49,14 @@ def load(
     Raises:
         Anything that the code raises, SyntaxError included.
     """
-    code, tree = compiled(source), None
+    whole = code = compiled(source)
+    tree = without_main(source, code)
     if bare:
-        tree = without_spare(source, code, needed)
+        tree = without_spare(tree or tree_of(source), code, needed)
         if tree is None:
             return {}
-        code = _compiled(tree, code)
+    if tree is not None:
+        code = _compiled(tree, whole)
     standins = StandIns()
     try:
         file = _File(source, code, tree, needed, standins)
@@ -75,7 +77,7 @@ class _File:
 
     source: str
     code: CodeType
-    bare: ast.Module | None  # its syntax without what is left out, if anything is
+    tree: ast.Module | None  # its syntax without what is left out, if anything is
     needed: tuple[str, ...]
     standins: StandIns
 
@@ -132,7 +134,7 @@ def _run(code: CodeType, module: ModuleType, file: _File, dtype: str) -> BaseExc
 def _goes_on(done: _Execution, file: _File, dtype: str) -> bool:
     """Whether an execution that ended with an error has all that the answer needs, once what is below has run."""
     assert done.error is not None
-    tree = file.bare or tree_of(file.source)
+    tree = file.tree or tree_of(file.source)
     if tree is None or not goes_on(
         done.error,
         tree,

@@ -21,7 +21,7 @@ def build_drafts(identity: Identity) -> APIRouter:
 
 @dataclass(frozen=True, slots=True)
 class DraftHandler:
-    """Stores a member's draft; a guest's stays in the browser."""
+    """Stores a member's draft; a guest's or visitor's stays in the browser."""
 
     identity: Identity
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -87,20 +87,37 @@ class Guard:
         headers, network = Headers(scope=scope), household(client_of(scope)[0])
         incoming = Incoming(headers, receive)
         answer = Answer(send)
+        if incoming.is_gone:
+            return
         try:
             with self._crowd.inside(network), answer.without_store_faults(self._speaks_json(scope)):
                 async with AsyncExitStack() as taken:
-                    await taken.enter_async_context(self._crowd.turn(f"heads {network}"))
+                    await taken.enter_async_context(self._turn(f"heads {network}", incoming))
                     route, plain = self._plain(scope, headers)
                     await taken.aclose()
                     passed_on, remade = await self._checked(route, plain, incoming, taken)
                     await self._app(passed_on, remade, giving_back(taken, answer))
             await answer.release()
+        except Gone:
+            return
         except Refusal as refusal:
             await incoming.drop_rest(self._crowd.turn(f"rests {network}"))
             async with self._crowd.turn(f"heads {network}"):
                 refused = refusal.answer(headers)
             await refused(scope, receive, send)
+
+    @asynccontextmanager
+    async def _turn(self, name: str, incoming: Incoming) -> AsyncIterator[None]:
+        """Wait for a turn of `name`.
+
+        Raises:
+            Gone: who sent the request is gone by then. Without a look, whoever sends requests and hangs up at once has
+                as much done for them as they like, since their connections are never many.
+        """
+        async with self._crowd.turn(name):
+            if incoming.is_gone:
+                raise Gone
+            yield
 
     def _speaks_json(self, scope: Scope) -> bool:
         route = self._routes.find(scope["path"])
@@ -122,10 +139,10 @@ class Guard:
         """Return the request as it is passed on, once it is its turn, which `taken` gives back."""
         network = household(plain["client"][0])
         if route.static:
-            await taken.enter_async_context(self._crowd.turn(f"files {network}"))
+            await taken.enter_async_context(self._turn(f"files {network}", receive))
             return plain, receive
         writing = plain["method"] == "POST"
-        async with self._crowd.turn(f"faces {network}"):  # the store is asked, before anybody is counted
+        async with self._turn(f"faces {network}", receive):  # the store is asked, before anybody is counted
             who = await self._recognise(plain)
         self._crowd.admit(who)
         body = b""
@@ -135,7 +152,7 @@ class Guard:
                 body = await self._body(route, receive)
             self._crowd.admit(who, len(body) / BODY_BYTES)
         if not route.waits:
-            await taken.enter_async_context(self._crowd.turn(who.key))  # what is below takes time of the loop
+            await taken.enter_async_context(self._turn(who.key, receive))  # what is below takes time of the loop
         if not writing:
             return plain, receive
         if route.body is Body.FORM:
@@ -170,6 +187,10 @@ class Guard:
                 return await whole(receive, limit)
         except TimeoutError:
             raise Refusal(408, f"The body took longer than {self._patience:.0f} seconds to arrive.") from None
+
+
+class Gone(Exception):
+    """Who sent a request has hung up, so nobody would read the answer."""
 
 
 class Answer:
@@ -237,6 +258,11 @@ class Incoming:
         message = await self._next()
         self.hold(len(message.get("body", b"")))
         return message
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the connection has ended: `receive` is a method of what knows it, in the server that we run."""
+        return bool(getattr(getattr(self._receive, "__self__", None), "disconnected", False))
 
     async def _next(self) -> Message:
         message = await self._receive()

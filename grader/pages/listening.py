@@ -84,7 +84,8 @@ def refusal(host: str, port: int, error: OSError) -> SettingsError:
 
 
 def _bound(family: int, address: Any) -> socket.socket:
-    one = socket.socket(family, socket.SOCK_STREAM)
+    # Said by its name, for asyncio sends what is short without delay only where it finds that name.
+    one = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # else a restart would have to wait for a minute
         if family == socket.AF_INET6:

@@ -16,7 +16,7 @@ class Drafts:
     Args:
         database: where they are stored.
         exercises: the names that there are.
-        longest: characters of a draft; a longer one could not be submitted.
+        longest: bytes of a draft; a longer one could not be submitted.
         clock: gives the seconds since the epoch.
     """
 
@@ -37,13 +37,16 @@ class Drafts:
                 another device, has stored a different text since, that text stays.
 
         Raises:
-            NotAllowed: there is no such exercise, the text is too long, or the account was deleted.
+            NotAllowed: there is no such exercise, the text is too long, the account was deleted, or there is none:
+                visitors come without number, so what they type stays in their browser.
         """
+        if user.visitor:
+            raise NotAllowed("Register to have your drafts kept on the server.")
         if exercise not in self._exercises:
             raise NotAllowed(f"There is no exercise called {exercise[:64]!r}.")
-        if len(source) > self._longest:
-            raise NotAllowed(f"The draft is too long: {len(source)} characters, where {self._longest} are allowed.")
         text = source.encode(errors="replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+        if (length := len(text.encode())) > self._longest:
+            raise NotAllowed(f"The draft is too long: {length} bytes, where {self._longest} are allowed.")
         with self._database.write() as session:
             turns.of_person(session, user.id)  # who may type on two devices
             stored = accounts.draft(session, user.id, exercise)

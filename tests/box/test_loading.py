@@ -304,6 +304,29 @@ def test_no_stand_in_is_made_of_what_is_ours_or_loaded() -> None:
 
 
 @pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize(
+    "main",
+    [
+        "if __name__ == '__main__':\n    seen = 1\n",
+        "if '__main__' == __name__:\n    seen = 1\n",
+        "if __name__ == '__ma' 'in__':\n    seen = 1\n",
+        "if len(__name__) and __name__ == '__main__':\n    seen = 1\n",
+        "if not __name__:\n    pass\nelif __name__ == '__main__':\n    seen = 1\n",
+        "for _ in range(1):\n    if __name__ == '__main__':\n        seen = 1\n",
+        "def g():\n    global seen\n    if __name__ == '__main__':\n        seen = 1\ng()\n",
+    ],
+)
+def test_a_demonstration_does_not_run_whatever_the_name_of_its_module_is(main: str, bare: bool) -> None:
+    """Who reads a submission passes over it, so it must not do anything where a file has changed that name."""
+    source = "import sys\n" + _F + "S = setattr(sys.modules['submission'], '__name__', '__main__')\n" + main + "a = S\n"
+
+    namespace, _ = _load(source, bare=bare)
+
+    assert namespace["f"](3) == 3
+    assert "seen" not in namespace
+
+
+@pytest.mark.parametrize("bare", [False, True])
 @pytest.mark.parametrize("source", ["def f(:\n", "\0", "raise SystemExit\n", "import missing\n", "import os\n" + _F])
 def test_the_finder_of_stand_ins_is_gone_however_a_loading_ends(source: str, bare: bool) -> None:
     """Else a program that has loaded one broken file would get stand-ins for its own matplotlib."""

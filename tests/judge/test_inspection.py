@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 
 import pytest
 
 from grader.box.observations import Blame, CallSeen, Observations, Raised, Stage, TrapHit
 from grader.box.plan import Entry, Kind, Plan
+from grader.box.traps.groups import GROUPS
 from grader.exercise.catalog import ROOT, Catalog
+from grader.judge import inspection
 from grader.judge.clues import Clue, Flag, Sight, flag_of
 from grader.judge.inspection import MOST, find_clues, read
+from grader.judge.inspection.forbidden import Forbidden
+from grader.judge.inspection.names import by_its_home
 from grader.judge.inspection.unusual import replaces
 
 _PLAN = Plan(Entry("attend", Kind.FUNCTION, ("q",)), (), (), ("attention",))
@@ -278,3 +284,43 @@ def test_a_line_that_may_replace_what_is_a_librarys_is_read(line: str) -> None:
 def test_a_line_that_replaces_nothing_costs_no_reading(line: str) -> None:
     """So nearly every answer is spared it."""
     assert not replaces(f"a = 1\n{line}\nb = 2\n")
+
+
+def test_no_object_of_a_library_breaks_the_reading() -> None:
+    """Some raise where they are compared, as the keysets of torch do: one name of them had hidden every clue."""
+    paths = [
+        f"{name}.{inner}"
+        for name, module in sorted(sys.modules.items())
+        if isinstance(module, ModuleType) and not name.startswith(("tests", "grader", "_pytest", "pytest"))
+        for inner in list(vars(module))
+    ]
+    for path in paths:
+        by_its_home.__wrapped__(path)
+
+    assert "torch._C._after_autograd_keyset" in paths
+    assert len(paths) > 50_000
+
+
+def test_a_reading_that_breaks_is_a_clue_and_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a trap has seen is told whatever becomes of the source."""
+
+    def broken(*_: object) -> None:
+        raise TypeError("incompatible function arguments")
+
+    monkeypatch.setattr(inspection, "reached", broken)
+    hit = TrapHit("torch.softmax", 3, "attend")
+    clues = find_clues("import ctypes  # once", _PLAN, Observations(_RAN.calls, {}, trap_hits=(hit,)))
+
+    assert [clue.sight for clue in clues] == [Sight.TRAPPED, Sight.UNUSUAL]
+    assert clues[1].what == "code that could not be inspected"
+
+
+def test_no_module_of_torch_is_taken_for_a_forbidden_one_by_its_last_name() -> None:
+    """`scipy.special` is forbidden; `torch.special.expm1` is not, and what is in `torch.nn.modules.loss` neither."""
+    forbidden = Forbidden.of(tuple(GROUPS))
+    modules = [name for name in sys.modules if name.startswith("torch.") and "._" not in name]
+    taken = {name for name in modules if forbidden._has(f"{name}.a_name_that_nobody_has")}
+
+    by_last = {name for name in taken if not any(f"{name}.".startswith(f"{path}.") for path in forbidden.paths)}
+    assert {name for name in by_last if name.rpartition(".")[2] != "dropout"} == set()  # there is nothing else in those
+    assert {"torch.special", "torch.nn.modules.loss"} < set(modules)

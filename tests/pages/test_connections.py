@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import uvicorn
+from starlette.datastructures import Headers
 from uvicorn.server import ServerState
 
 from grader.pages import connections
 from grader.pages.connections import HEAD_BYTES, HEAD_LINES, HeaderTimeout
+from grader.pages.guard import Incoming
 
 HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
 FIRST = HEAD + b"\r\n"
@@ -57,6 +59,38 @@ async def answered(pieces: Iterable[bytes]) -> bytes:
         found = await asyncio.wait_for(reader.read(), 10)
         writer.close()
     return found
+
+
+def test_the_server_says_of_a_request_whether_its_sender_has_hung_up() -> None:
+    """By the object that `receive` is a method of; without one, everything would be done for who is gone."""
+    told: list[bool] = []
+
+    async def app(_scope: Any, receive: Any, _send: Any) -> None:
+        incoming = Incoming(Headers({}), receive)
+        told.append(incoming.is_gone)
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        told.append(incoming.is_gone)
+
+    async def story() -> None:
+        config = uvicorn.Config(app, lifespan="off", log_level="critical")
+        config.load()
+        state = ServerState()
+        server = await asyncio.get_running_loop().create_server(
+            lambda: HeaderTimeout(config, state, {}), "127.0.0.1", 0
+        )
+        async with server:
+            _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(FIRST)
+            while not told:
+                await asyncio.sleep(0.001)
+            writer.transport.abort()
+            while len(told) < 2:
+                await asyncio.sleep(0.001)
+
+    asyncio.run(asyncio.wait_for(story(), 10))
+
+    assert told == [False, True]
 
 
 @pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)

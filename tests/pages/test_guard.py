@@ -285,6 +285,15 @@ ROUTES = {**Routes()._table, "/runs/0123456789abcdef01234567": Routes().find("/r
 PIECE = 1 << 19  # bytes
 
 
+class Cycle:
+    """What the server calls a request that is being answered."""
+
+    disconnected = False
+
+    async def receive(self):
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+
 class Door:
     """A guard with an application behind it in which every request stays until `served` is set."""
 
@@ -300,7 +309,7 @@ class Door:
     async def recognise(self, scope):
         return Who(None, scope["client"][0])
 
-    async def ask(self, path, address, body=b"", pieces=()):
+    async def ask(self, path, address, body=b"", pieces=(), cycle=None):
         """Send a request, and return the status of a refusal; a body of `pieces` comes one by one and never ends."""
         route, seen, left = Routes().find(path), [], list(pieces)
         kind = route.body.value.encode()
@@ -315,7 +324,8 @@ class Door:
         async def send(message):
             seen.append(message.get("status"))
 
-        await self.guard({**head, "query_string": b"", "headers": headers, "client": (address, 1)}, receive, send)
+        scope = {**head, "query_string": b"", "headers": headers, "client": (address, 1)}
+        await self.guard(scope, cycle.receive if cycle else receive, send)
         return next((status for status in seen if status), 0)
 
 
@@ -325,6 +335,25 @@ async def started(*asked):
     for _ in range(300):
         await asyncio.sleep(0)
     return tasks
+
+
+@pytest.mark.parametrize("path", [path for path, route in ROUTES.items() if not route.waits and "GET" in route.methods])
+def test_nothing_is_done_for_who_has_hung_up_before_it_is_their_turn(path):
+    """Whoever sent requests and hung up at once had each of them worked on, with few connections open at a time."""
+
+    async def story():
+        door = Door()
+        before = await started(*(door.ask(path, "192.0.2.1") for _ in range(EACH_AT_ONCE)))
+        gone = [Cycle() for _ in range(5)]
+        waiting = await started(*(door.ask(path, "192.0.2.1", cycle=one) for one in gone))
+        for one in gone:
+            one.disconnected = True
+        late = await started(door.ask(path, "192.0.2.3", cycle=gone[0]))
+        door.served.set()
+        await asyncio.gather(*before, *waiting, *late)
+        return door.entered
+
+    assert asyncio.run(story()) == ["192.0.2.1"] * EACH_AT_ONCE
 
 
 @pytest.mark.parametrize("path", [path for path, route in ROUTES.items() if not route.waits and "GET" in route.methods])

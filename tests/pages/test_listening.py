@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import resource
@@ -54,6 +55,22 @@ def test_an_address_of_nobody_is_told(host: str, said: str) -> None:
     with pytest.raises(SettingsError, match=f"HOST={host}") as told:
         bound(host, 7860)
     assert said in str(told.value)
+
+
+def test_what_is_short_is_sent_without_delay() -> None:
+    """Else each short answer on a connection that is kept waits up to 40 ms for word from the other end."""
+
+    async def without_delay() -> int:
+        accepted = asyncio.get_running_loop().create_future()
+        (one,) = bound("127.0.0.1", 0)
+        server = await asyncio.start_server(lambda _, writer: accepted.set_result(writer), sock=one)
+        _, client = await asyncio.open_connection(*one.getsockname())
+        there = (await accepted).get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        client.close()
+        server.close()
+        return int(there)
+
+    assert asyncio.run(without_delay()) != 0
 
 
 def test_nobody_connects_before_the_server_listens() -> None:

@@ -47,15 +47,21 @@ def test_registering_takes_the_work_along_and_ends_the_visitors_session(service:
     service.start()
     id = service.submit(visitor, "softmax", "x = 1")
     asyncio.run(follow(service, visitor, id))
-    service.drafts.keep(visitor, "softmax", "x = 2")
     ada = service.register("Ada", PASSWORD, visitor=visitor)
 
     assert service.user_of(planted) is None
     assert [attempt.id for attempt in service.attempts(ada)] == [id]
     assert service.best(ada) == {"softmax": 100.0}
-    draft = service.drafts.of(ada, "softmax")
-    assert draft is not None
-    assert draft.source == "x = 2"
+
+
+def test_what_a_visitor_types_is_not_stored(service: Service) -> None:
+    """Visitors come without number, and each could fill megabytes that nobody is charged for."""
+    visitor, _ = visit(service)
+
+    with pytest.raises(NotAllowed, match="Register"):
+        service.drafts.keep(visitor, "softmax", "x = 2")
+
+    assert service.drafts.of(visitor, "softmax") is None
 
 
 def test_a_run_under_way_is_taken_along(service: Service) -> None:
@@ -111,8 +117,7 @@ def test_visitors_without_end_have_to_wait(service: Service, clock: Clock) -> No
 
 def test_visitors_are_forgotten_after_thirty_days(service: Service, database: Database, clock: Clock) -> None:
     """With all they have done; those whose code still waits, and members, are kept."""
-    (gone, _), (waiting, _) = visit(service), visit(service)
-    service.drafts.keep(gone, "softmax", "x = 1")
+    (_gone, _), (waiting, _) = visit(service), visit(service)
     service.submit(waiting, "softmax", "x = 1")
     ada = service.register("Ada", PASSWORD)
     clock.now += 31 * 24 * 3600
@@ -121,7 +126,6 @@ def test_visitors_are_forgotten_after_thirty_days(service: Service, database: Da
         left = set(session.scalars(select(UserRow.id)))
 
     assert left == {waiting.id, ada.id, fresh.id}
-    assert service.drafts.of(gone, "softmax") is None
 
 
 def add_visitors(database: Database, numbers: range, *, expires: float | None = None) -> None:

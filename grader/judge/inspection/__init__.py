@@ -8,12 +8,14 @@ is a good habit.
 from __future__ import annotations
 
 import ast
+import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from grader.box.observations import Observations, TrapHit
 from grader.box.plan import Plan
+from grader.errors import record
 from grader.judge.clues import Clue, Sight
 from grader.judge.inspection.forbidden import Forbidden
 from grader.judge.inspection.likeness import MANY, runs_in_common
@@ -23,12 +25,14 @@ from grader.judge.inspection.tree import LONGEST, is_readable, tree_of, unquote
 from grader.judge.inspection.unusual import WORDS, is_behind, names_private, replaces, tables, unusual
 from grader.judge.text import clean
 
+LOG = logging.getLogger(__name__)
 _WORD = re.compile(r"[^\W\d]\w*")
 MOST = 20  # clues of a report
 _LONG = 3000  # characters; a copy of torch's attention is much longer
 _TOO_MANY = 10_000  # expressions; more takes too long beside everybody else's grades
 _TORCHS = "lines that resemble PyTorch's own multi-head attention"
 _UNREAD = "a file that is too long to inspect"
+_NOT_READ = "code that could not be inspected"
 _AMBIGUOUS = "a name that is imported as too many things to follow"
 _NESTED = "code that is too deeply nested to inspect"
 _NOT_COMPILED = frozenset(
@@ -92,7 +96,7 @@ def _read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple
 def _is_worth_it(text: str, forbidden: Forbidden) -> bool:
     """Return whether a text may name anything; Python takes wide and mathematical letters for plain ones."""
     words = set(_WORD.findall(text))
-    named = not words.isdisjoint(forbidden.names | WORDS) or any(map(is_behind, words))
+    named = not words.isdisjoint(forbidden.words | WORDS) or any(map(is_behind, words))
     return named or not text.isascii() or names_private(text) or replaces(text)
 
 
@@ -102,11 +106,17 @@ def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]
         return {Clue(Sight.UNUSUAL, _UNREAD)}
     try:
         tree, whole = tree_of(text)
-        found = list(_places(tree, forbidden, entries))
     except (SyntaxError, ValueError):
-        return set()
+        return set()  # the box has not run it either
     except (RecursionError, MemoryError):  # the box needs no tree that Python can see, and so gets deeper
         return {Clue(Sight.UNUSUAL, _NESTED)}
+    try:
+        found = list(_places(tree, forbidden, entries))
+    except (RecursionError, MemoryError):
+        return {Clue(Sight.UNUSUAL, _NESTED)}
+    except Exception as fault:  # noqa: BLE001 - what reading trips over must not hide what else there is
+        record(LOG, "a source could not be inspected", fault)
+        return {Clue(Sight.UNUSUAL, _NOT_READ)}
     best: dict[int | None, Clue] = {} if whole else {None: Clue(Sight.UNUSUAL, _NESTED)}
     for clue in found:
         best[clue.line] = max(best.get(clue.line, clue), clue, key=lambda one: (one.sight is Sight.READ, len(one.what)))

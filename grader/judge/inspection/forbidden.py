@@ -26,6 +26,7 @@ class Forbidden:
 
     names: frozenset[str]
     paths: frozenset[str]
+    words: frozenset[str]  # one of which stands in every text that names any of them
 
     @classmethod
     def of(cls, groups: Sequence[str]) -> Forbidden:
@@ -66,8 +67,11 @@ def _collect(groups: frozenset[str]) -> Forbidden:
     paths = {path for group in chosen for path in (*group.functions, *group.classes)}
     modules = {path for group in chosen for path in group.modules}
     known = {base(operator) for operator in registered()}.union(*map(vars, _PLACES))
-    names = {_telling(path) for path in paths | modules}.union(*(group.among(known) for group in chosen))
-    return Forbidden(frozenset(names - _AMBIGUOUS), frozenset(paths | modules))
+    names = {_telling(path) for path in paths}.union(*(group.among(known) for group in chosen))
+    # The last part of a module's path may be a name of something else, as `special` is: it counts as a whole only.
+    words = {path.rpartition(".")[2] for path in modules} - _AMBIGUOUS
+    names -= _AMBIGUOUS
+    return Forbidden(frozenset(names), frozenset(paths | modules), frozenset(names | words))
 
 
 def _telling(path: str) -> str:

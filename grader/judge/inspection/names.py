@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 
 from grader.judge.inspection.scopes import parameters_of, shadowed
 from grader.judge.inspection.tree import children
@@ -225,13 +225,17 @@ def by_its_home(path: str) -> str:
     first, *inner = path.split(".")
     found: object = sys.modules.get(first)
     for name in inner:
-        found = vars(found).get(name) if isinstance(found, ModuleType) else None
-    if found in (FunctionType, CodeType):
+        found = vars(found).get(name) if issubclass(type(found), ModuleType) else None
+    # Any other object of a library is not even compared: that would run code of its own, which may raise.
+    if found is FunctionType or found is CodeType:
         return f"types.{'FunctionType' if found is FunctionType else 'CodeType'}"
-    if getattr(found, "__module__", None) == "builtins" and getattr(found, "__name__", "") in _RUNNING:
-        return f"builtins.{found.__name__}"  # type: ignore[attr-defined]  # it has one
-    is_python = isinstance(found, FunctionType) or (isinstance(found, type) and found.__module__ in sys.modules)
-    home = f"{found.__module__}.{found.__qualname__}" if is_python else ""  # type: ignore[attr-defined]  # as above
+    if type(found) is BuiltinFunctionType:
+        return f"builtins.{found.__name__}" if found.__module__ == "builtins" and found.__name__ in _RUNNING else ""
+    if type(found) is not FunctionType and not issubclass(type(found), type):
+        return ""
+    module: object = found.__module__
+    is_loaded = isinstance(module, str) and (type(found) is FunctionType or module in sys.modules)
+    home = f"{module}.{found.__qualname__}" if is_loaded else ""  # type: ignore[attr-defined]  # it has one
     return "" if home.startswith(("builtins.", "torch._C.")) else home
 
 

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from grader.box.demonstration import is_main
 from grader.judge.inspection.names import Names, text_of
 from grader.judge.inspection.tree import LEAVES
 
@@ -240,17 +241,8 @@ class _Walk:
         """Return whether Python leaves the body of a node when it comes by: a function's, and a demonstration."""
         if isinstance(node, _Function):
             return not scope.in_function
-        return isinstance(node, ast.If) and scope.owner is None and self._is_demonstration(node.test)
-
-    def _is_demonstration(self, test: ast.expr) -> bool:
-        """Return whether a test holds in no file that is imported: `__name__ == "__main__"`, or that and more."""
-        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-            return any(map(self._is_demonstration, test.values))
-        if not isinstance(test, ast.Compare) or [type(one) for one in test.ops] != [ast.Eq]:
-            return False
-        sides = (test.left, test.comparators[0])
-        names, texts = {side.id for side in sides if isinstance(side, ast.Name)}, set(map(text_of, sides))
-        return "__name__" in names and "__main__" in texts and not self._names.is_bound("__name__")
+        is_demonstration = isinstance(node, ast.If) and scope.owner is None and is_main(node.test)
+        return is_demonstration and not self._names.is_bound("__name__")  # the box leaves the same out
 
     def _is_kept(self, node: ast.ClassDef) -> bool:
         """Return whether a class statement hands the class to nobody who could call its methods."""

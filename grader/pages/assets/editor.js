@@ -148,7 +148,7 @@
 
   const send = async (leaving) => {
     const text = gym.source(), held = read(paper.draft);
-    if (!paper.member || text === null || text === paper.sent) return;
+    if (!paper.guest || text === null || text === paper.sent) return; // what visitors type stays here
     if (held && held.text !== text) return; // another tab's is newer, and this one put aside
     clearTimeout(paper.sending);
     const address = `/draft?ex=${encodeURIComponent(paper.exercise)}&base=${paper.base}`;

@@ -25,6 +25,7 @@ def control(world):
 def attack(world):
     eve = world.client(world.eve)
     assert keep(eve, "x" * (300 << 10)) == 422
+    assert keep(eve, "\u1ed9" * (90 << 10)) == 422  # of three bytes each
     assert b" 413 " in world.raw(HEAD)
     assert [keep(eve, "x", f"exercise_{number}") for number in range(20)] == [422] * 20
     assert keep(world.client(), "x") == 401
