@@ -49,8 +49,8 @@ _PATHS = (
     "sys.settrace", "sys.setprofile", "sys.addaudithook", "sys.meta_path", "sys.path_hooks", "sys._current_frames",
     "inspect.currentframe", "inspect.stack", "inspect.getinnerframes", "inspect.getouterframes", "inspect.trace",
     "logging.currentframe", "traceback.walk_stack", "traceback.walk_tb", "inspect.getattr_static", "inspect.getsource",
-    "inspect.getmembers", "inspect.getmodule", "types.FunctionType", "types.CodeType", "importlib.import_module", "importlib.util",
-    "importlib.reload",
+    "inspect.getmembers", "inspect.getmodule", "types.FunctionType", "types.CodeType", "importlib.import_module",
+    "importlib.util", "importlib.reload",
     "stride_tricks.as_strided", "_stride_tricks_impl.as_strided",  # NumPy's, which reads and writes any address
     "typing.ForwardRef", "unittest.mock", "operator.attrgetter", "operator.methodcaller",
     "torch._C", "torch.ops", "torch.library", "torch._dispatch", "torch._higher_order_ops", "torch.fx.experimental",
