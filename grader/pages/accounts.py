@@ -87,12 +87,12 @@ class Forms:
         """Show the form for registering."""
         return self._show(request, replace(REGISTER, next=local(next)))
 
-    async def sign_in(self, request: Request, name: Field, password: Field, next: Field = "/") -> Response:
+    async def sign_in(self, request: Request, name: Field = "", password: Field = "", next: Field = "/") -> Response:
         """Begin a session, or say why not."""
         return await self.hashing.answered(request, partial(self._sign_in, request, name, password, next))
 
     async def register(
-        self, request: Request, name: Field, password: Field, *, class_code: Field = "", next: Field = "/"
+        self, request: Request, name: Field = "", password: Field = "", *, class_code: Field = "", next: Field = "/"
     ) -> Response:
         """Make an account and begin a session, or say why not."""
         return await self.hashing.answered(request, partial(self._register, request, name, password, class_code, next))
@@ -135,7 +135,7 @@ class Forms:
         """Show the form for joining a class."""
         return self._show_join(request)
 
-    def join(self, request: Request, class_code: Field) -> Response:
+    def join(self, request: Request, class_code: Field = "") -> Response:
         """Join the class of that code, or say why not."""
         user = self.identity.user(request)
         if user is None or user.visitor:

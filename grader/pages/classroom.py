@@ -64,7 +64,7 @@ class ClassForms:
         return self._member(self._asking(request), person)
 
     def change_member(
-        self, request: Request, person: Field, act: Field, *, sure: Field = "", name: Field = ""
+        self, request: Request, person: Field = "", act: Field = "", *, sure: Field = "", name: Field = ""
     ) -> Response:
         """Give a member another role or name, or end their membership."""
         user, id = self._asking(request), id_of(person)

@@ -57,7 +57,7 @@ class OwnAccountForms:
     async def change(
         self,
         request: Request,
-        act: Field,
+        act: Field = "",
         *,
         password: Field = "",
         new: Field = "",
@@ -92,7 +92,7 @@ class OwnAccountForms:
             return self._reset_page(request, 403, error=str(refusal))
         return self._reset_page(request, name=name, token=token)
 
-    async def reset(self, request: Request, token: Field, password: Field) -> Response:
+    async def reset(self, request: Request, token: Field = "", password: Field = "") -> Response:
         """Set a new password by a link, and begin a session."""
         return await self.hashing.answered(request, partial(self._begin_reset, request, token, password))
 

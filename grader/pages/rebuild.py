@@ -43,6 +43,7 @@ def rebuilt(scope: Scope, route: Route, cookies: Collection[str]) -> Scope:
         kept |= {name: value for name in FRESHNESS if PLAIN_VALUE.fullmatch(value := headers.get(name, ""))}
     return {
         **{name: scope[name] for name in KEPT if name in scope},
+        "method": "GET" if scope["method"] == "HEAD" else scope["method"],  # the server leaves the body out
         "raw_path": scope["path"].encode(),
         "root_path": "",
         "client": client_of(scope),

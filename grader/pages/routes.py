@@ -62,6 +62,7 @@ def _form(*names: str) -> Route:
 
 PLAIN = Route()
 FILE = Route(static=True)
+STREAM = Route(("GET",))  # of a run; who asked for its head alone would wait for its end
 LISTED = {"list": 10, "ex": 100, "mistake": 100, "flag": 40}  # what an instructor's list is narrowed to
 TEACH = {"student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
 ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
@@ -122,7 +123,7 @@ class Routes:
         """Return what may be asked for at `path`; None where there is nothing."""
         if EVENT.fullmatch(path):
             return SENT
-        return PLAIN if RUN.fullmatch(path) else self._table.get(path)
+        return STREAM if RUN.fullmatch(path) else self._table.get(path)
 
 
 def split(path: str) -> tuple[str, str]:

@@ -116,3 +116,13 @@ def test_the_way_on_never_leaves_the_site(address):
 def test_the_way_on_keeps_the_exercise():
     """An address of ours stays as it is."""
     assert local("/exercise?ex=causal_attention") == "/exercise?ex=causal_attention"
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/register", "/join", "/reset", "/account"])
+def test_a_form_that_is_sent_empty_is_answered_by_a_page(path, visitor, person):
+    """A field that is left out is an empty one; the answer was a line of JSON."""
+    with visitor(person() if path in ("/join", "/account") else None) as browser:
+        answer = browser.post(path, content=b"", headers={"Content-Type": "application/x-www-form-urlencoded"})
+
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.status_code in (303, 403, 422)

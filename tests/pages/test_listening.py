@@ -66,8 +66,11 @@ def test_what_is_short_is_sent_without_delay() -> None:
         server = await asyncio.start_server(lambda _, writer: accepted.set_result(writer), sock=one)
         _, client = await asyncio.open_connection(*one.getsockname())
         there = (await accepted).get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-        client.close()
+        for end in (client, accepted.result()):
+            end.close()
+            await end.wait_closed()
         server.close()
+        await server.wait_closed()
         return int(there)
 
     assert asyncio.run(without_delay()) != 0

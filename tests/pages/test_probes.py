@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import pytest
+
+from grader.pages.routes import Routes
 from grader.service.condition import Condition
 from grader.store.engine import Database
 
@@ -26,3 +29,10 @@ def test_a_service_without_its_database_is_alive_and_not_ready(site, visitor, mo
     assert (ready.status_code, ready.json()) == (503, {"ready": False, "missing": ["database"]})
     assert str(tmp_path) not in ready.text
     assert alive.status_code == 200
+
+
+@pytest.mark.parametrize("path", [path for path, route in Routes()._table.items() if "HEAD" in route.methods])
+def test_a_monitor_may_ask_for_the_head_alone(path, visitor):
+    """With the status that the whole page has, as HTTP says; several monitors ask by HEAD."""
+    with visitor() as monitor:
+        assert monitor.head(path).status_code == monitor.get(path).status_code
