@@ -124,10 +124,13 @@ def _keep_others_off(file: Path) -> None:
     Raises:
         SettingsError: there is one.
     """
-    held = Path(f"{file}-serving")
+    held = Path(f"{file}{private.SERVING}")
     if why := private.obstacle(held.parent, held):
         raise SettingsError(f"the file {held} cannot be locked: {why}")
-    handle = os.open(held, os.O_RDWR | os.O_CREAT, private.FILE_MODE)
+    try:
+        handle = os.open(held, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, private.FILE_MODE)
+    except OSError as refused:
+        raise SettingsError(f"{held} cannot be opened: {refused.strerror}; expected: a file of ours, or none") from None
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # of the process, which may open the database again
     except OSError as refused:
@@ -163,13 +166,15 @@ def present(settings: Settings) -> Database:
 
     Raises:
         DatabaseUnusable: there is none, or it does not answer.
-        SettingsError: its URL cannot be read.
+        SettingsError: its URL cannot be read, or others may have put it there.
     """
     file = private.file_of(settings.store_url)
-    if file is not None and not file.exists():
-        raise DatabaseUnusable(
-            f"there is no database {str(file)!r}; {PREFIX}DATA names the folder of the service's data"
-        )
+    if file is not None:
+        private.check_place(file, accept_open=settings.allow_open_data)
+        if not file.exists():
+            raise DatabaseUnusable(
+                f"there is no database {str(file)!r}; {PREFIX}DATA names the folder of the service's data"
+            )
     with ExitStack() as undo:
         database = Database(settings.store_url)
         undo.callback(database.close)

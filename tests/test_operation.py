@@ -659,6 +659,33 @@ def test_a_backup_with_anything_of_its_own_in_the_schema_is_refused(
     assert run_in(target, "restore", backup)[0] == 0
 
 
+@pytest.mark.parametrize(("change", "said"), [
+    ("UPDATE jobs SET payer = x'ff'", "column payer of table jobs holds bytes; expected: a text"),
+    ("UPDATE users SET name = x'4142'", "column name of table users holds bytes; expected: a text"),
+    ("UPDATE users SET key = CAST(x'ff30' AS TEXT) WHERE id = 1", "column key of table users holds a text that is"),
+    ("UPDATE gradings SET report = 'notjson'", "column report of table gradings holds a text that is no JSON object"),
+    ("INSERT INTO processes VALUES ('x', 'y', 'notjson', 'v', '', 1)", "column slots of table processes"),
+    ("UPDATE sqlite_sequence SET seq = 'abc'", "column seq of table sqlite_sequence holds a text; expected"),
+    ("UPDATE alembic_version SET version_num = CAST(x'ff30' AS TEXT)", "the database is damaged"),
+    ("UPDATE alembic_version SET version_num = 17", "its tables are of revision 17"),
+])  # fmt: skip
+def test_a_backup_with_a_value_of_another_type_is_refused(
+    backup: Path, place: Place, run_in: RunIn, tmp_path: Path, change: str, said: str
+) -> None:
+    """In one line; grading would have stopped for the whole class, or a command ended in a traceback."""
+    target, content, other = place("target", "sqlite"), tmp_path / CONTENT, tmp_path / "other.zip"
+    with zipfile.ZipFile(backup) as whole:
+        content.write_bytes(whole.read(CONTENT))
+    with closing(sqlite3.connect(content, isolation_level=None)) as raw:
+        assert raw.execute(change).rowcount > 0
+    repack(backup, other, content)
+    code, out, err = run_in(target, "restore", other)
+
+    assert (code, out, len(err.splitlines())) == (2, "", 1), err
+    assert said in err
+    assert list(target.data.iterdir()) == []
+
+
 def unsigned(settings: Settings) -> list[str]:
     """Return the versions whose grading files an installation would not run."""
     with closing(Database(settings.store_url)) as database, database.read() as session:

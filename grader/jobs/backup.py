@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import func, select, text
+from sqlalchemy import delete, func, select, text
 from sqlalchemy.orm import Session
 
 from grader.jobs import archive, claims
@@ -26,7 +26,7 @@ from grader.store import backup_file, copying, keys, migrate, private
 from grader.store.backup_file import CONTENT, KEPT, BackupManifest, BackupRefused
 from grader.store.copying import lasting
 from grader.store.engine import Database
-from grader.store.tables import UserRow
+from grader.store.tables import Base, UserRow
 
 _WORKPLACE = "restore.unfinished."  # the beginning of its name, which nobody else gives; see `private.OURS`
 
@@ -154,7 +154,9 @@ def _put(content: Path, place: Path) -> None:
 
 
 def _check_schema(file: Path, revision: str, workplace: Path) -> None:
-    """Refuse what has another schema than the tables of that revision; nothing in the copy is run before.
+    """Refuse what has another schema than the tables of that revision, or a value of another type than it says.
+
+    Nothing in the copy is run before.
 
     Raises:
         BackupRefused: it has; the text names what differs.
@@ -168,15 +170,20 @@ def _check_schema(file: Path, revision: str, workplace: Path) -> None:
         raise BackupRefused(
             f"{file} was not written by this program, or was changed since: {'; '.join(strange[:3])}; take another one"
         )
+    if value := backup_file.strange_value(content):
+        raise BackupRefused(f"{file} is damaged, or was changed since: {value}; take another one")
 
 
 def _brought_up_to_date(
     content: Path, secret: bytes | None, *, trust: bool, say: Callable[[str], None]
 ) -> dict[str, int]:
-    """Migrate a copy if it is older, and put back what was being graded; return the rows of each table."""
+    """Migrate a copy if it is older, forget its processes, and put back what was being graded; return the rows."""
     with closing(Database(file_url(content))) as copy:
         migrate.upgrade(copy)
         with copy.write() as session:
+            for table in Base.metadata.sorted_tables:
+                if table.info.get("passing"):
+                    session.execute(delete(table))
             for worker in claims.holders(session):
                 claims.release(session, worker, LostTry.VANISHED)
             if trust or secret is None:

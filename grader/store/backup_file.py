@@ -2,8 +2,9 @@
 
 The manifest names the size and the SHA-256 of each part. The file is made for its owner alone, since it holds whatever
 the database holds. Covered: damage, a file that is no backup, a backup of a newer form, and code in a backup that was
-changed on purpose: its schema must be that of its revision, object by object (`strange_objects`), and the grading files
-in it are run only if this installation has signed them (`grader.jobs.archive`). Not covered: changed rows, as scores.
+changed on purpose: its schema must be that of its revision, object by object (`strange_objects`), each value of the
+type that this schema says (`strange_value`), and the grading files in it are run only if this installation has signed
+them (`grader.jobs.archive`). Not covered: changed rows, as scores.
 """
 
 from __future__ import annotations
@@ -39,6 +40,32 @@ _STATISTICS = {  # what ANALYZE makes: numbers for the planner of queries
         ("sqlite_stat4", "tbl , idx , neq , nlt , ndlt , sample"),
     )
 }
+
+
+class _NoText:
+    """Stands for a text that is no UTF-8."""
+
+
+_KINDS: dict[str, type] = {
+    "INTEGER": int, "BIGINT": int, "VARCHAR": str, "TEXT": str, "FLOAT": float, "BLOB": bytes,
+}  # fmt: skip
+_UNDECLARED = {  # SQLite's own, which counts ids
+    ("sqlite_sequence", "name"): "TEXT",
+    ("sqlite_sequence", "seq"): "INTEGER",
+}
+_JSON = {  # columns of texts that are JSON objects
+    *(
+        ("reports", "body"),
+        ("gradings", "report"),
+        ("processes", "slots"),
+        ("tryouts", "asked"),
+        ("tryouts", "outcome"),
+    ),
+}
+_WORDS: dict[type, str] = {
+    int: "an integer", float: "a number", str: "a text", bytes: "bytes", type(None): "nothing",
+    _NoText: "a text that is no UTF-8",
+}  # fmt: skip
 
 
 class BackupRefused(GraderFault):
@@ -164,8 +191,11 @@ def revision_in(content: Path) -> str:
     """
     found: list[Any] = []
     if any(kind == "table" and name == _VERSION for kind, name, *_ in _objects(content)):  # a view would run a query
-        with closing(sqlite3.connect(content)) as connection:
-            found = connection.execute(f"SELECT version_num FROM {_VERSION} LIMIT 2").fetchall()
+        try:
+            with closing(sqlite3.connect(content)) as connection:
+                found = connection.execute(f"SELECT version_num FROM {_VERSION} LIMIT 2").fetchall()
+        except sqlite3.DatabaseError as error:
+            raise BackupRefused(f"the database is damaged: {error}") from None
     if len(found) != 1:
         raise BackupRefused(f"its database names {len(found)} revisions of its tables; expected: 1")
     return str(found[0][0])
@@ -180,6 +210,52 @@ def strange_objects(content: Path, pattern: Path) -> list[str]:
     words = [f"{kind} {name!r} is foreign, or not as it should be" for kind, name, *_ in sorted(found - expected)]
     names = {name for _, name, *_ in found}
     return words + [f"{kind} {name!r} is missing" for kind, name, *_ in sorted(expected - found) if name not in names]
+
+
+def strange_value(content: Path) -> str:
+    """Return in words where a SQLite file holds a value of another type than its schema says; empty for nowhere.
+
+    SQLite stores any value in any column; one of another type ends what reads it, as the queue of the whole class.
+    """
+    try:
+        with closing(sqlite3.connect(content)) as connection:
+            connection.text_factory = _text
+            tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            for table in sorted(set(tables) - {name for name, *_ in _STATISTICS}):
+                if found := _strange_value(connection, table):
+                    return found
+    except sqlite3.DatabaseError as error:
+        raise BackupRefused(f"the database is damaged: {error}") from None
+    return ""
+
+
+def _strange_value(connection: sqlite3.Connection, table: str) -> str:
+    expected = []
+    for _, name, declared, is_needed, *_ in connection.execute(f'PRAGMA table_info("{table}")').fetchall():
+        kind = _KINDS[declared.partition("(")[0] or _UNDECLARED[table, name]]
+        expected.append((name, (kind,) if is_needed else (kind, type(None)), (table, name) in _JSON))
+    for row in connection.execute(f'SELECT * FROM "{table}"'):
+        for value, (name, kinds, is_json) in zip(row, expected, strict=True):
+            if type(value) not in kinds:
+                words = " or ".join(_WORDS[kind] for kind in kinds)
+                return f"column {name} of table {table} holds {_WORDS[type(value)]}; expected: {words}"
+            if is_json and value is not None and not _is_json_object(value):
+                return f"column {name} of table {table} holds a text that is no JSON object; expected: one"
+    return ""
+
+
+def _text(raw: bytes) -> str | _NoText:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return _NoText()
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _objects(content: Path) -> set[tuple[str, ...]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -225,9 +226,10 @@ def _engine(url: str, patience: float) -> Engine:
 
 
 def _make(file: Path, *_: object) -> None:
-    # SQLite would make it as the umask says. What keeps us from that, keeps SQLite too, which says so itself.
+    # SQLite would make it as the umask says, also where a link leads to nothing yet. What keeps us from that, keeps
+    # SQLite too, which says so itself.
     with suppress(OSError):
-        private.make_file(file)
+        private.make_file(Path(os.path.realpath(file)))
 
 
 def _prepare(patience: float, connection: Any, _record: object) -> None:

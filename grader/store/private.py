@@ -5,17 +5,22 @@ with its mode, and SQLite gives the files beside a database the mode of the data
 What is the grader's own and too open, from a time before this was so, is closed, and the log says it; where that is
 not possible, or where others may need what else is there, the start is refused with a sentence.
 
-Not covered: root, and users with whom the administrator shares the account.
+A database may be elsewhere. Then nobody else may write to its folder: whoever can chooses the file, and where a link of
+that name leads (`check_place`).
+
+Not covered: root, users with whom the administrator shares the account, and who may rename the folder itself.
 """
 
 from __future__ import annotations
 
+import grp
 import logging
 import os
+import pwd
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -34,10 +39,10 @@ NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
 VERSION_TABLE, OUR_TABLE = "alembic_version", "submissions"  # other programs have the first one as well
 HEADER = b"SQLite format 3\0"
 BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite writes at the end of a database's name
-WAY_OUT = (
-    f"Name another directory in {PREFIX}DATA, or, where nobody else can get at this one, as in a container of its own, "
-    f"set {PREFIX}ALLOW_OPEN_DATA=yes"
-)
+SERVING = "-serving"  # ends the name of the file beside a database that a service locks
+ACCEPT = f"where nobody else can get at this one, as in a container of its own, set {PREFIX}ALLOW_OPEN_DATA=yes"
+WAY_OUT = f"Name another directory in {PREFIX}DATA, or, {ACCEPT}"
+MOST_LINKS = 40  # as Linux follows
 
 
 def make_folder(path: Path) -> None:
@@ -104,16 +109,94 @@ def secure(folder: Path, database: Path | None = None, *, accept_open: bool = Fa
         raise SettingsError(f"DATABASE_URL is the file {database}, where nothing can be stored: {why}")
 
 
-def _close(folder: Path, database: Path | None, *, accept_open: bool) -> None:
-    if os.name != "posix":
-        return
+def check_place(database: Path, *, accept_open: bool = False) -> None:
+    """Refuse a SQLite file that another user may have put there, or may exchange, and links of others beside it.
+
+    What a link leads to is looked at in the same way, one after the other: SQLite puts its other files there.
+
+    Raises:
+        SettingsError: it is such a one; the text says what to do.
+    """
+    with _acceptable(accept_open):
+        place = database.absolute()
+        for _ in range(MOST_LINKS):
+            try:
+                _check_files(place, _owners(place.parent))
+                place = place.parent / place.readlink()
+            except OSError:  # no link, or not to be reached, which is told elsewhere
+                return
+
+
+def _owners(folder: Path) -> set[int]:
+    """Return who may own files in the folder of a database; refuse one that anybody else can write to.
+
+    Raises:
+        SettingsError: somebody else can.
+    """
+    found, we = folder.stat(), os.geteuid()
+    owners, others = {found.st_uid}, "every user" if found.st_mode & stat.S_IWOTH else ""
+    if not others and found.st_mode & stat.S_IWGRP:
+        user = _only_member(found.st_gid)
+        owners |= set() if user is None else {user}
+        others = f"group {found.st_gid}" if user is None else ""
+    strangers = owners - {0, we} if we else set()  # root works for whatever user's service it is
+    if others or strangers:
+        raise SettingsError(
+            f"{others or f'user {strangers.pop()}'} can write to {folder} ({_mode(folder)}), where the database is; "
+            f"expected: a folder that only user {we}, as whom this runs, and root can. Look at what is in it, and "
+            f"`chmod go-w {folder}` or `chown` it; or name another place in {PREFIX}DATABASE_URL; or, {ACCEPT}"
+        )
+    return {0, we, *owners}
+
+
+def _only_member(gid: int) -> int | None:
+    """Return whose own group it is, as many systems give one to each user and open new folders to (a umask of 002)."""
     try:
-        closed = [*_close_folder(folder.resolve()), *_close_database(database)]
+        group = grp.getgrgid(gid)
+        user = pwd.getpwnam(group.gr_name)
+    except KeyError:
+        return None
+    return user.pw_uid if user.pw_gid == gid and set(group.gr_mem) <= {user.pw_name} else None
+
+
+def _check_files(database: Path, owners: set[int]) -> None:
+    for file in (database.with_name(database.name + end) for end in (*BESIDE, SERVING)):
+        with suppress(FileNotFoundError):
+            found = file.lstat()
+            is_link = stat.S_ISLNK(found.st_mode)
+            owner, target = found.st_uid, _owner_of_target(file) if is_link else found.st_uid
+            if owner not in owners or owner not in (0, os.geteuid(), target):
+                seen = f"a link to what belongs to user {target}, made by" if is_link else "a file of"
+                raise SettingsError(
+                    f"{file} is {seen} user {owner}; expected: one of user {' or '.join(map(str, sorted(owners)))}. "
+                    f"Look at it, and delete it if it is not yours; or, {ACCEPT}"
+                )
+
+
+def _owner_of_target(link: Path) -> int:
+    """Return whose that is to which a link leads, or, if nothing is there, whose the folder is in which it would be."""
+    target = Path(os.path.realpath(link))
+    return (target if target.exists() else target.parent).stat().st_uid
+
+
+@contextmanager
+def _acceptable(accept_open: bool) -> Iterator[None]:
+    """Let the settings accept what is refused in the block."""
+    try:
+        yield
     except SettingsError as reason:
         if not accept_open:
             raise
         LOG.warning("%s; the settings accept that", reason)
-        return
+
+
+def _close(folder: Path, database: Path | None, *, accept_open: bool) -> None:
+    closed: list[Path] = []
+    with _acceptable(accept_open):
+        closed += _close_folder(folder.resolve())
+        if database is not None:
+            check_place(database)
+            closed += _close_database(database)
     if closed:
         LOG.warning(
             "other users of this machine could read %s; that is closed now. Whoever did has the hashes of passwords, "
@@ -148,10 +231,10 @@ def _close_folder(folder: Path) -> Iterator[Path]:
                 yield entry
 
 
-def _close_database(database: Path | None) -> Iterator[Path]:
+def _close_database(database: Path) -> Iterator[Path]:
     """Close the files of a database, wherever they are; yield those that were open."""
     # Those in the data folder are closed by now.
-    for file in [] if database is None else [database.with_name(database.name + end) for end in BESIDE]:
+    for file in (database.with_name(database.name + end) for end in BESIDE):
         if _exists_open(file):
             yield _closed(file, FILE_MODE)
 
