@@ -19,7 +19,8 @@ import pytest
 from grader.cli.main import main
 from grader.errors import SettingsError
 from grader.exercise.catalog import ROOT
-from grader.settings import file_url
+from grader.installation import opened
+from grader.settings import Settings, file_url
 from grader.store import private
 from grader.store.engine import Database
 from tests.commands import commands
@@ -250,3 +251,15 @@ def test_what_another_user_could_change_is_refused(public: Path, make: Callable[
 
     assert "; expected: " in told
     assert "\n" not in told
+
+
+def test_the_file_that_a_service_locks_is_never_made_through_a_link(public: Path) -> None:
+    """Not even where the settings accept an open folder, and whoever has made the link."""
+    elsewhere = public.parent / "elsewhere" / "made"
+    (public / f"{NAME}-serving").symlink_to(elsewhere)
+    public.chmod(0o777)
+    settings = Settings(data=public.parent / "data", database_url=file_url(public / NAME), allow_open_data=True)
+    with pytest.raises(SettingsError, match=r"-serving cannot be opened: .*; expected: a file of ours, or none"):
+        opened(settings, migrating=True)
+
+    assert not elsewhere.exists()
