@@ -181,9 +181,8 @@ def _brought_up_to_date(
     with closing(Database(file_url(content))) as copy:
         migrate.upgrade(copy)
         with copy.write() as session:
-            for table in Base.metadata.sorted_tables:
-                if table.info.get("passing"):
-                    session.execute(delete(table))
+            for table in (one for one in Base.metadata.sorted_tables if one.info.get("passing")):
+                session.execute(delete(table))
             for worker in claims.holders(session):
                 claims.release(session, worker, LostTry.VANISHED)
             if trust or secret is None:

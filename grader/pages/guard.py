@@ -98,7 +98,7 @@ class Guard:
                     passed_on, remade = await self._checked(route, plain, incoming, taken)
                     await self._app(passed_on, remade, giving_back(taken, answer))
             await answer.release()
-        except Gone:
+        except HungUp:
             return
         except Refusal as refusal:
             await incoming.drop_rest(self._crowd.turn(f"rests {network}"))
@@ -111,12 +111,12 @@ class Guard:
         """Wait for a turn of `name`.
 
         Raises:
-            Gone: who sent the request is gone by then. Without a look, whoever sends requests and hangs up at once has
+            HungUp: who sent the request is gone by then. Without a look, whoever sends requests and hangs up at once has
                 as much done for them as they like, since their connections are never many.
         """
         async with self._crowd.turn(name):
             if incoming.is_gone:
-                raise Gone
+                raise HungUp
             yield
 
     def _speaks_json(self, scope: Scope) -> bool:
@@ -189,7 +189,7 @@ class Guard:
             raise Refusal(408, f"The body took longer than {self._patience:.0f} seconds to arrive.") from None
 
 
-class Gone(Exception):
+class HungUp(Exception):
     """Who sent a request has hung up, so nobody would read the answer."""
 
 

@@ -221,12 +221,10 @@ def strange_value(content: Path) -> str:
         with closing(sqlite3.connect(content)) as connection:
             connection.text_factory = _text
             tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            for table in sorted(set(tables) - {name for name, *_ in _STATISTICS}):
-                if found := _strange_value(connection, table):
-                    return found
+            ours = sorted(set(tables) - {name for name, *_ in _STATISTICS})
+            return next(filter(None, (_strange_value(connection, table) for table in ours)), "")
     except sqlite3.DatabaseError as error:
         raise BackupRefused(f"the database is damaged: {error}") from None
-    return ""
 
 
 def _strange_value(connection: sqlite3.Connection, table: str) -> str:
