@@ -111,8 +111,8 @@ class Guard:
         """Wait for a turn of `name`.
 
         Raises:
-            HungUp: who sent the request is gone by then. Without a look, whoever sends requests and hangs up at once has
-                as much done for them as they like, since their connections are never many.
+            HungUp: whoever sent it is gone by then. Else somebody who sends requests and hangs up at once would
+                have as much done as they like, since their connections are never many.
         """
         async with self._crowd.turn(name):
             if incoming.is_gone:
