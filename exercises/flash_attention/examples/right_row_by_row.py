@@ -1,5 +1,5 @@
 # verdict: full marks
-# Один запрос за раз; block_size роли не играет.
+# One query at a time; the block size does not matter.
 import torch
 
 
