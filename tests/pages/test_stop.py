@@ -28,7 +28,7 @@ while pathlib.Path({{mark!r}}).exists():
 """
 
 
-@pytest.fixture(params=[20.0, 0.2], ids=["a patient stop", "an impatient stop"])
+@pytest.fixture(params=[60.0, 0.2], ids=["a patient stop", "an impatient stop"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
     """Serve one exercise; its answers run in this process, until a file is removed."""
     settings = Settings(
