@@ -1,9 +1,6 @@
 # verdict: full marks
-import math
-
 import torch
 import torch.nn as nn
-import torch.nn.functional as F
 
 
 class AdditiveAttention(nn.Module):

@@ -9,12 +9,12 @@ def sink_attention(query, key, value, window, num_sinks):
     top = torch.full_like(query[..., 0], -torch.inf)
     total, mixed = torch.zeros_like(top), torch.zeros_like(value)
     for j in range(T):
-        later = T - j if j < num_sinks else min(window, T - j)  # queries j, j + 1, … see key j
+        later = T - j if j < num_sinks else min(window, T - j)  # so many queries, from j on, see key j
         rows = slice(j, j + later)
         score = (query[:, :, rows] * key[:, :, j, None]).sum(-1)
         new = torch.maximum(top[:, :, rows], score).detach()
         fade, power = torch.exp(top[:, :, rows] - new), torch.exp(score - new)
-        index = torch.arange(T)[rows]
+        index = torch.arange(T, device=query.device)[rows]
         total = total.index_copy(2, index, total[:, :, rows] * fade + power)
         grown = mixed[:, :, rows] * fade[..., None] + power[..., None] * value[:, :, j, None]
         mixed = mixed.index_copy(2, index, grown)

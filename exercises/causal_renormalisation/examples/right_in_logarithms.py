@@ -6,6 +6,6 @@ import torch
 def renormalise_causal(weights):
     zero = weights == 0
     scores = torch.where(zero, torch.ones_like(weights), weights).log().masked_fill(zero, float("-inf"))
-    t = weights.shape[-1]
-    scores = scores.masked_fill(torch.arange(t)[None, :] > torch.arange(t)[:, None], float("-inf"))
+    t = torch.arange(weights.shape[-1], device=weights.device)
+    scores = scores.masked_fill(t > t[:, None], float("-inf"))
     return torch.softmax(scores, dim=-1)

@@ -2,16 +2,17 @@
 import torch
 
 
-def rotation(p, d, base):
-    R = torch.zeros(d, d)
-    for i in range(d // 2):
-        a = torch.tensor(p * base ** (-2 * i / d))
-        R[2 * i, 2 * i] = R[2 * i + 1, 2 * i + 1] = torch.cos(a)
-        R[2 * i, 2 * i + 1] = -torch.sin(a)
-        R[2 * i + 1, 2 * i] = torch.sin(a)
-    return R
+def rotations(angles):
+    """One block-diagonal matrix (d, d) for each position, from its angles (T, d/2)."""
+    cos, sin = angles.cos(), angles.sin()
+    blocks = torch.stack((cos, -sin, sin, cos), dim=-1).unflatten(-1, (2, 2))  # (T, d/2, 2, 2)
+    return torch.stack([torch.block_diag(*pairs) for pairs in blocks])
 
 
 def apply_rotary(x, base=10000.0, offset=0):
-    R = torch.stack([rotation(offset + t, x.shape[-1], base) for t in range(x.shape[2])])
-    return torch.einsum("tij,bhtj->bhti", R.to(x), x)
+    T, d = x.shape[-2:]
+    exact = torch.promote_types(x.dtype, torch.float32)  # bfloat16 cannot tell position 256 from 257
+    p = torch.arange(offset, offset + T, dtype=exact, device=x.device)
+    frequencies = base ** (-torch.arange(0, d, 2, dtype=exact, device=x.device) / d)
+    R = rotations(torch.outer(p, frequencies))
+    return torch.einsum("tij,bhtj->bhti", R, x.to(exact)).to(x.dtype)
