@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator
 from types import CodeType, TracebackType
 
 from grader.box.faults import SUBMISSION
+from grader.box.held import names_in
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _IMPORTS = (ast.Import, ast.ImportFrom)
@@ -80,7 +81,7 @@ def without_main(source: str, code: CodeType) -> ast.Module | None:
 
     Who reads a submission leaves that out, so it must not run even where the file gives `__name__` another value.
     """
-    tree = tree_of(source) if "__name__" in _named(code) else None
+    tree = tree_of(source) if "__name__" in names_in(code) else None
     found = [one for one in ast.walk(tree) if isinstance(one, ast.If) and is_main(one.test)] if tree else []
     for one in found:
         one.body = [ast.copy_location(ast.Pass(), one.body[0])]
@@ -106,12 +107,6 @@ def tree_of(source: str) -> ast.Module | None:
 def used(code: CodeType) -> set[str]:
     """Return the names of the file that its functions and classes read."""
     return {name for inner in code.co_consts if isinstance(inner, CodeType) for name in _read(inner)}
-
-
-def _named(code: CodeType) -> set[str]:
-    """Return every name that code has, and the code in it."""
-    inner = (_named(one) for one in code.co_consts if isinstance(one, CodeType))
-    return set(code.co_names).union(*inner)
 
 
 def _read(code: CodeType) -> Iterator[str]:

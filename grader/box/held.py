@@ -31,7 +31,7 @@ def hold() -> None:
 
 def hold_in(spaces: Iterable[dict[str, Any]], codes: Iterable[CodeType]) -> None:
     """Hold what `codes` look up in the namespaces of modules that have them."""
-    names = {name for code in codes for name in _names(code)}
+    names = {name for code in codes for name in names_in(code)}
     before = {name: value for name, value in vars(builtins).items() if name in names}
     copies: dict[str, ModuleType] = {}
     for space in spaces:
@@ -39,11 +39,12 @@ def hold_in(spaces: Iterable[dict[str, Any]], codes: Iterable[CodeType]) -> None
         space.update({name: _copy(value, names, copies) for name, value in space.items() if _is_library(value)})
 
 
-def _names(code: CodeType) -> Iterator[str]:
+def names_in(code: CodeType) -> Iterator[str]:
+    """Yield every name that code looks up, and the code in it."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            yield from names_in(constant)
 
 
 def _is_library(value: object) -> bool:

@@ -111,8 +111,8 @@ class Guard:
         """Wait for a turn of `name`.
 
         Raises:
-            HungUp: whoever sent it is gone by then. Else somebody who sends requests and hangs up at once would
-                have as much done as they like, since their connections are never many.
+            HungUp: the sender of the request is gone by then. Else somebody who sends requests and hangs up at once
+                would have as much done as they like, since their connections are never many.
         """
         async with self._crowd.turn(name):
             if incoming.is_gone:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import TypeGuard
 
 from grader.judge.inspection.scopes import parameters_of, shadowed
 from grader.judge.inspection.tree import children
@@ -119,7 +120,7 @@ class Names:
         first, *inner = path.split(".")
         found: object = sys.modules.get(first)
         for name in inner:
-            found = vars(found).get(name) if isinstance(found, ModuleType) else None
+            found = vars(found).get(name) if _is_module(found) else None
         return found
 
     def is_module(self, path: str) -> bool:
@@ -140,7 +141,7 @@ class Names:
 
     def _may_have(self, module: str, name: str) -> bool:
         found = self.found(module)
-        return not isinstance(found, ModuleType) or name in vars(found)
+        return not _is_module(found) or name in vars(found)
 
     def _inside(self, node: ast.Attribute) -> tuple[str, ...]:
         """Return the paths of `a.b.c`, if it is no longer than paths are: each part of a chain is asked for in turn."""
@@ -209,11 +210,11 @@ def by_its_name(path: str) -> str:
     first, *inner = path.split(".")
     found: object = sys.modules.get(first)
     for count, name in enumerate(inner):
-        following = vars(found).get(name) if isinstance(found, ModuleType) else None
-        if not isinstance(following, ModuleType):
-            return ".".join([found.__name__, *inner[count:]]) if isinstance(found, ModuleType) else path
+        following = vars(found).get(name) if _is_module(found) else None
+        if not _is_module(following):
+            return ".".join([found.__name__, *inner[count:]]) if _is_module(found) else path
         found = following
-    return found.__name__ if isinstance(found, ModuleType) else path
+    return found.__name__ if _is_module(found) else path
 
 
 @lru_cache(maxsize=1 << 12)
@@ -225,7 +226,7 @@ def by_its_home(path: str) -> str:
     first, *inner = path.split(".")
     found: object = sys.modules.get(first)
     for name in inner:
-        found = vars(found).get(name) if issubclass(type(found), ModuleType) else None
+        found = vars(found).get(name) if _is_module(found) else None
     # Any other object of a library is not even compared: that would run code of its own, which may raise.
     if found is FunctionType or found is CodeType:
         return f"types.{'FunctionType' if found is FunctionType else 'CodeType'}"
@@ -237,6 +238,11 @@ def by_its_home(path: str) -> str:
     is_loaded = isinstance(module, str) and (type(found) is FunctionType or module in sys.modules)
     home = f"{module}.{found.__qualname__}" if is_loaded else ""  # type: ignore[attr-defined]  # it has one
     return "" if home.startswith(("builtins.", "torch._C.")) else home
+
+
+def _is_module(thing: object) -> TypeGuard[ModuleType]:
+    """Return whether it is one, without asking it: an object of a library may answer with code of its own."""
+    return issubclass(type(thing), ModuleType)
 
 
 def text_of(node: ast.AST) -> str:
