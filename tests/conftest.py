@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import re
@@ -57,6 +58,7 @@ def _unchanged_process() -> Iterator[None]:
     """Fail whatever leaves this process otherwise than it found it: the next tests would see something else."""
     before = _shared_state()
     yield
+    gc.unfreeze()  # a local grader freezes all there is, as a command may; `gc.get_objects` leaves out what is frozen
     assert _shared_state() == before
 
 
@@ -69,6 +71,7 @@ def _shared_state() -> tuple[object, ...]:
         *log.handlers,
         torch.get_default_dtype(),
         torch.is_grad_enabled(),
+        gc.isenabled(),
         os.getcwd(),
         *(finder for finder in sys.meta_path if type(finder).__module__.startswith("grader.")),
     )
