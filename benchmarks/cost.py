@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 from unittest.mock import patch
 
@@ -31,7 +30,7 @@ from grader.judge.verdicts import judge
 from grader.sandbox.child_handle import ChildHandle
 from grader.sandbox.choice import choose_box
 
-STAGES = ("draw", "reference", "take", "child", "judge", "parent", "total", "wall")
+STAGES = ("draw", "reference", "child", "judge", "parent", "total", "wall")
 _WARM_UP = 4
 _NOTHING = 0.01  # milliseconds
 _IDLE = typer.Option("--idle", help="Seconds without work before each grade, in which children are made ready as well.")
@@ -46,8 +45,7 @@ def cost(
 ) -> None:
     """Print the median milliseconds of each stage: `parent` is a whole grade here, `total` that and the child's.
 
-    What was drawn and found in idle times is taken from a stock, if the tree has one; `take` is part of `parent`. The
-    fork itself, some 2.5 ms of the zygote's, is in none of them.
+    The fork itself, some 2.5 ms of the zygote's, is in none of them.
     """
     workers = [_Worker(ROOT), *([_Worker(against.resolve())] if against else [])]
     typer.echo(f"{'exercise':<30}" + "".join(f"{stage:>10}" for stage in STAGES))
@@ -110,25 +108,13 @@ def _ratio(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float:
 def _work() -> None:
     """Grade what is asked for on the input, a line each."""
     torch.set_num_threads(1)
-    box, catalog, stocks = choose_box(allow_plain=False), Catalog.load(), {}
-    with TemporaryDirectory() as folder:
-        for line in sys.stdin:
-            name, seed, idle = line.split()
-            if name not in stocks:
-                stocks[name] = _stock(Path(folder), catalog[name])
-            print(*_stages(catalog[name], int(seed), box, stocks[name], float(idle)), flush=True)
+    box, catalog = choose_box(allow_plain=False), Catalog.load()
+    for line in sys.stdin:
+        name, seed, idle = line.split()
+        print(*_stages(catalog[name], int(seed), box, float(idle)), flush=True)
 
 
-def _stock(folder: Path, exercise: Any) -> Any:
-    """Return a stock for one exercise; None in a tree that has none."""
-    try:
-        from grader.jobs.stock import Stock
-    except ModuleNotFoundError:
-        return None
-    return Stock(folder / exercise.id, Catalog([exercise]), 1 << 30)
-
-
-def _stages(exercise: Any, seed: int, box: Any, stock: Any, idle: float) -> list[float]:
+def _stages(exercise: Any, seed: int, box: Any, idle: float) -> list[float]:
     source = exercise.reference_path.read_text(encoding="utf-8")
     draw, sheet = _spent(lambda: draw_up(exercise, seed))
     reference, (expected, rounded) = _spent(lambda: observe_reference(exercise, sheet.plan))
@@ -137,17 +123,13 @@ def _stages(exercise: Any, seed: int, box: Any, stock: Any, idle: float) -> list
         run = box.run(sheet.plan, source, limits)
     evidence = Evidence(sheet.plan, run.observations, expected, rounded, sheet.free)
     judging, _ = _spent(lambda: judge(sheet.items, evidence))
-    while stock is not None and stock.fill(lambda: False):
-        pass
     time.sleep(idle)
     start = time.perf_counter()
-    take, ready = _spent(lambda: stock and stock.take(exercise))
-    given: dict[str, Any] = {"take": lambda: ready} if ready else {}
-    parent, report = _spent(lambda: grade(exercise, source, seed=seed, box=box, **given))
+    parent, report = _spent(lambda: grade(exercise, source, seed=seed, box=box))
     wall = time.perf_counter() - start
     if report.score != 100:
         raise SystemExit(f"the reference of {exercise.id} earned {report.score}: {report.reason}")
-    spent = (draw, reference, take, run.cpu_seconds, judging, take + parent, take + parent + run.cpu_seconds, wall)
+    spent = (draw, reference, run.cpu_seconds, judging, parent, parent + run.cpu_seconds, wall)
     return [1000 * one for one in spent]
 
 

@@ -1,10 +1,9 @@
 """How long one grade takes: in this process, through the sandbox, in a cold pytest process, and by Otter-Grader.
 
 The job is causal multi-head attention. (a) and (b) are taken in turn in one warm process, so that noise hits both; both
-include judging and figures. (a) draws the tensors and runs the reference and then the submission. (b) takes tensors and
-truth from what was prepared before, as the service does, one grade right after the other. The next line is (b) after
-half a second without work, in which a child was made ready as well; then (b) where nothing was prepared, which runs
-reference and submission side by side. (c) and (d) start Python anew each time.
+draw the tensors, judge and draw the figures. (a) runs the reference and then the submission, (b) runs them side by
+side, one grade right after the other. The next line is (b) after half a second without work, in which a child was made
+ready. (c) and (d) start Python anew each time.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ import typer
 from benchmarks import otter
 from grader.box.inline import InlineBox
 from grader.box.run import Box
-from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
-from grader.jobs.stock import Stock
+from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.judge.grade import grade
 from grader.sandbox.choice import choose_box
 
@@ -43,9 +41,7 @@ def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, 
     exercise = read_exercise(ROOT / "exercises" / EXERCISE)
     answer = exercise.reference_path
     box = choose_box(allow_plain=False)
-    with tempfile.TemporaryDirectory() as folder:
-        stock = stocked(Path(folder), exercise, 2 * (rounds + _WARM_UP))
-        warm, boxed, rested, unprepared = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box, stock)
+    warm, boxed, rested = _in_turn(rounds, exercise, answer.read_text(encoding="utf-8"), box)
     cold = [_timed(lambda: _cold_pytest(answer)) for _ in range(cold_rounds)]
     others = _otter(exercise, answer, cold_rounds) if with_otter else []
     cases = len(exercise.spec.cases)
@@ -55,41 +51,26 @@ def latency(rounds: int = 40, cold_rounds: int = 5, with_otter: Annotated[bool, 
     _row("(a) warm process, no sandbox", warm, "1 a")
     _row("(b) through the sandbox, as the service does", boxed, f"{through / base:.2f} a")
     _row("    the same, after half a second without work", rested, f"{ready / base:.2f} a")
-    _row("    the same, nothing prepared", unprepared, f"{statistics.median(unprepared) / base:.2f} a")
     _row("(c) cold pytest process", cold, _to_both(cold, through, ready))
     if others:
         _row("(d) `otter run`, fewer checks of each case", others, _to_both(others, through, ready))
 
 
-def stocked(folder: Path, exercise: Exercise, entries: int) -> Stock:
-    """Return a stock with so many gradings of one exercise."""
-    stock = Stock(folder, Catalog([exercise]), 1 << 30, least=entries)
-    while stock.fill(lambda: False):
-        continue
-    return stock
-
-
-def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box, stock: Stock) -> list[list[float]]:
-    """Return the seconds of the four ways."""
-    ways: list[tuple[Box, Stock | None, float]] = [
-        (InlineBox(), None, 0.0),
-        (box, stock, 0.0),
-        (box, stock, _IDLE),
-        (box, None, 0.0),
-    ]
+def _in_turn(rounds: int, exercise: Exercise, source: str, box: Box) -> list[list[float]]:
+    """Return the seconds of the three ways."""
+    ways: list[tuple[Box, float]] = [(InlineBox(), 0.0), (box, 0.0), (box, _IDLE)]
     taken: list[list[float]] = [[] for _ in ways]
     for seed in range(rounds + _WARM_UP):
-        for (chosen, ready, idle), times in zip(ways, taken, strict=True):
+        for (chosen, idle), times in zip(ways, taken, strict=True):
             time.sleep(idle)
-            seconds = _timed(partial(_grade, exercise, source, seed, chosen, ready))
+            seconds = _timed(partial(_grade, exercise, source, seed, chosen))
             if seed >= _WARM_UP:
                 times.append(seconds)
     return taken
 
 
-def _grade(exercise: Exercise, source: str, seed: int, box: Box, stock: Stock | None) -> None:
-    take = partial(stock.take, exercise) if stock else lambda: None
-    report = grade(exercise, source, seed=seed, box=box, take=take)
+def _grade(exercise: Exercise, source: str, seed: int, box: Box) -> None:
+    report = grade(exercise, source, seed=seed, box=box)
     if report.score != 100:
         raise SystemExit(f"the benchmark's own answer earned {report.score}: {report.reason}")
 

@@ -14,20 +14,18 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import torch
 import typer
 
-from benchmarks.latency import EXERCISE, stocked
+from benchmarks.latency import EXERCISE
 from grader.box.run import Box
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
-from grader.jobs.stock import Stock
 from grader.judge.grade import grade
 from grader.sandbox.choice import choose_box
 
@@ -39,32 +37,24 @@ _GENERATION = 3  # below this process: the zygote as it was started, the zygote 
 def throughput(
     seconds: float = 8.0,
     each: Annotated[int, typer.Option(help="Slots of one grading process.")] = 1,
-    stock: Annotated[int, typer.Option(help="How many gradings are prepared for each number of slots.")] = 0,
 ) -> None:
     """Print the grades a second and the milliseconds of one, slots by slots, and the memory of children."""
     torch.set_num_threads(1)
     box = choose_box(allow_plain=False)
-    with TemporaryDirectory() as folder:
-        _print_rates(box, seconds, each, Path(folder), stock)
+    _print_rates(seconds, each)
     _print_memory(box)
 
 
-def _print_rates(box: Box, seconds: float, each: int, folder: Path, entries: int) -> None:
+def _print_rates(seconds: float, each: int) -> None:
     processes = [ProcessPoolExecutor(1, get_context("spawn")) for _ in range(-(-_SLOTS[-1] // each))]
-    for ready in [process.submit(_warm_up, folder, entries) for process in processes]:
+    for ready in [process.submit(_warm_up) for process in processes]:
         ready.result()
-    typer.echo(
-        f"{EXERCISE}, {seconds:g} s each, {each} slots a process, {entries} gradings prepared, {os.cpu_count()} cores"
-    )
+    typer.echo(f"{EXERCISE}, {seconds:g} s each, {each} slots a process, {os.cpu_count()} cores")
     typer.echo(f"{'slots':<8}{'grades/s':>10}{'ratio':>8}{'median ms':>12}{'p95 ms':>10}")
     alone = 0.0
     for slots in _SLOTS:
         shares = [min(each, slots - first) for first in range(0, slots, each)]
-        processes[0].submit(_fill, folder, entries).result()
-        running = [
-            process.submit(_busy, share, seconds, folder, entries)
-            for process, share in zip(processes, shares, strict=False)
-        ]
+        running = [process.submit(_busy, share, seconds) for process, share in zip(processes, shares, strict=False)]
         taken = [one for done in running for one in done.result()]
         rate = len(taken) / seconds
         alone = alone or rate
@@ -82,36 +72,23 @@ def _job() -> tuple[Exercise, str, Box]:
     return exercise, exercise.reference_path.read_text(encoding="utf-8"), choose_box(allow_plain=False)
 
 
-@cache
-def _stock(folder: Path, entries: int) -> Stock:
-    return stocked(folder, _job()[0], entries)
-
-
-def _fill(folder: Path, entries: int) -> None:
-    """Bring the stock back to so many entries."""
-    while entries and _stock(folder, entries).fill(lambda: False):
-        continue
-
-
-def _warm_up(folder: Path, entries: int) -> None:
+def _warm_up() -> None:
     exercise, source, box = _job()
-    _fill(folder, entries)
     for seed in range(5):
         grade(exercise, source, seed=seed, box=box)
     time.sleep(1.0)  # the zygote folds its memory while nothing else is to be done
 
 
-def _busy(slots: int, seconds: float, folder: Path, entries: int) -> list[float]:
+def _busy(slots: int, seconds: float) -> list[float]:
     """Keep `slots` threads of this process grading; return the milliseconds of each grade that ended in time."""
     exercise, source, box = _job()
-    take = partial(_stock(folder, entries).take, exercise) if entries else lambda: None
     end = time.perf_counter() + seconds
 
     def slot(number: int) -> list[float]:
         taken: list[float] = []
         for seed in count(number << 20):
             start = time.perf_counter()
-            grade(exercise, source, seed=seed, box=box, take=take)
+            grade(exercise, source, seed=seed, box=box)
             if time.perf_counter() > end:
                 break
             taken.append((time.perf_counter() - start) * 1000)

@@ -24,7 +24,6 @@ from grader.jobs.grading import grade_with, tryouts_with, versions_with
 from grader.jobs.live import Live
 from grader.jobs.messages import Message, Ready, Unavailable, WronglyWritten, send
 from grader.jobs.retries import Retries
-from grader.jobs.stock import Stock
 from grader.jobs.tryouts import Tryouts, TryoutThread
 from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
@@ -67,9 +66,8 @@ def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, f
     database = Database(settings.store_url)
     relay = RemoteProgress(_reporting(database, connection))
     threading.Thread(target=relay.keep_telling, daemon=True, name="relay").start()
-    stock = Stock(settings.data / "stock", catalog, settings.stock_mib << 20)
     tryouts = TryoutThread(tryouts_with(catalog, box))
-    engine = _engine(settings, catalog, database, (box, gpu), tryouts=tryouts, live=relay, stock=stock)
+    engine = _engine(settings, catalog, database, (box, gpu), tryouts=tryouts, live=relay)
     gc.collect()
     gc.freeze()  # no need to look at torch's objects again and again
     gc.enable()
@@ -158,7 +156,6 @@ def _engine(
     tryouts: Tryouts,
     live: Live | None = None,
     retries: Retries | None = None,
-    stock: Stock | None = None,
 ) -> GradingEngine:
     box, gpu = boxes
     place = DevicePlace(gpu.device, PANEL_DTYPE, gpu, apart=True) if gpu else None
@@ -169,12 +166,11 @@ def _engine(
         engine = partial(ClusterEngine, tryouts=tryouts, version=grader_version())
     return engine(
         database,
-        grade_with(catalog, box, place, stock),
+        grade_with(catalog, box, place),
         versions=versions_with(catalog),
         workers=settings.data / "workers",
         live=live,
         retries=retries,
-        background=stock.fill if stock else None,
     )
 
 

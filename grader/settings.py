@@ -53,8 +53,6 @@ class Settings:
         gpu_slots: how many submissions are run at once on a GPU, where there is one; 0 for none.
         memory_mib: how much memory the service may use with everything that it starts, in MiB; 0 for as much as the
             machine, or the container, has. There are as many slots as fit into it, at most `slots`.
-        stock_mib: how much of the disk beside the database may hold what is prepared for submissions to come, in MiB; 0
-            for nothing.
         class_code: what somebody who joins the class has to know until it is replaced; hard to guess, since wrong
             ones are not slowed down; None for the one kept in `data`.
         secret: what seeds are drawn from, at least 32 characters; None for the one kept in `data`.
@@ -88,7 +86,6 @@ class Settings:
     slots: Annotated[int, Field(ge=1, le=256)] = 1
     gpu_slots: Annotated[int, Field(ge=0, le=16)] = 1
     memory_mib: Annotated[int, Field(ge=1024, le=1 << 24)] = 0
-    stock_mib: Annotated[int, Field(ge=0, le=1 << 20)] = 256
     class_code: Annotated[
         Annotated[str, AfterValidator(_hard_to_guess)] | None,
         Field(description="12 characters or more, 6 different ones or more, and no sequence such as 123456789012"),

@@ -122,7 +122,7 @@ def test_a_grading_process_logs_as_the_pages_do(tmp_path: Path, capfd: pytest.Ca
 
 def test_all_that_grades_stands_behind_the_pages(tmp_path: Path) -> None:
     """The sandbox as well, which is started early in a grading process and inherits its priority."""
-    settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, stock_mib=0)
+    settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0)
     database = installation.opened(settings)
     before = descendants(os.getpid())
     crew = WorkerSupervisor(database, partial(grading_entry.start, settings, 0), 1)

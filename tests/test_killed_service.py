@@ -28,7 +28,7 @@ from grader.settings import Settings
 from grader.store.records import Role, State
 
 data, hanging = Path(sys.argv[1]), sys.argv[2]
-service = bootstrap.build(Settings(data=data, slots=1, stock_mib=0, class_code="green-tree"))
+service = bootstrap.build(Settings(data=data, slots=1, class_code="green-tree"))
 ada = service.add_user("Ada", "correct horse battery", Role.STUDENT)
 ids = [service.submit(ada, "softmax", hanging)]
 for exercise in ("causal_attention", "cross_attention"):
@@ -54,7 +54,7 @@ class Log(logging.Handler):
         Log.text += record.getMessage()
 
 logging.getLogger().addHandler(Log())
-service = bootstrap.build(Settings(data=Path(sys.argv[1]), slots=1, stock_mib=0, class_code="green-tree"))
+service = bootstrap.build(Settings(data=Path(sys.argv[1]), slots=1, class_code="green-tree"))
 ada = service.add_user("Ada", "correct horse battery", Role.STUDENT)
 source = service.catalog["softmax"].reference_path.read_text()
 id = service.submit(ada, "softmax", source + "\\nimport time\\ntime.sleep(0.5)\\n")
@@ -82,7 +82,7 @@ service.stop()
 def test_sigkill_while_grading_loses_nothing(tmp_path: Path) -> None:
     """After the next start every submission gets its verdict, once: the one that was running and those that waited."""
     ids = _killed_while_grading(tmp_path)
-    service = bootstrap.build(Settings(data=tmp_path, slots=2, stock_mib=0, class_code="green-tree"))
+    service = bootstrap.build(Settings(data=tmp_path, slots=2, class_code="green-tree"))
     token = service.sign_in("Ada", "correct horse battery", "127.0.0.1")
     ada = service.user_of(token)
     assert ada is not None

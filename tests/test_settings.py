@@ -100,7 +100,6 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
         allowed_hosts=("gym.example.org", "*.school.edu"),
         slots=3,
         gpu_slots=0,
-        stock_mib=0,
         class_code="green-tree-house",
         secret="s" * 32,
         metrics_token="m" * 32,

@@ -119,7 +119,7 @@ def test_code_without_walls_ends_with_the_command_that_runs_it(tmp_path: Path) -
 
 def test_a_grading_process_that_warms_up_ends_at_once_where_nobody_needs_it(tmp_path: Path) -> None:
     """With its sandbox, and not seconds later, when it is warm."""
-    settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0, stock_mib=0)
+    settings = Settings(data=tmp_path / "data", allow_one_wall=True, gpu_slots=0)
     database = installation.opened(settings)
     before = descendants(os.getpid())
     crew = WorkerSupervisor(database, partial(grading_entry.start, settings, 1 << 30), 1)

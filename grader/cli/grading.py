@@ -6,7 +6,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -62,17 +61,15 @@ def grade_files(
     tell = as_json.tell if json else as_text.tell
     with LocalGrader(device) as own:
         # Here and not above: the judge brings torch, and the box imports it at the same time.
-        from grader.judge.grade import grade, prepare
+        from grader.judge.grade import grade
 
         local.use_one_thread()
         said = sys.stderr if json else sys.stdout  # JSON has standard output for itself
         pictures = Pictures(plots, tuple(sources), said)
-        prepared = iter([prepare(found, drawn)])  # for the first file, while the box still warms up
         warn_without_walls(own.box, *(place.box for place in own.places))
         for path, source in sources.items():
-            take = partial(next, prepared, None)
             try:
-                report = grade(found, source, seed=drawn, box=own.box, places=own.places, take=take)
+                report = grade(found, source, seed=drawn, box=own.box, places=own.places)
                 tell(path, found.title, report)
                 pictures.draw(report, path)
                 graded += 1

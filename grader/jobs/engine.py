@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 
 from grader.jobs import claims
 from grader.jobs.delivery import Delivery
-from grader.jobs.idle import Work, use_idle_time
 from grader.jobs.live import Live
 from grader.jobs.queue import Grade, VersionsOf
 from grader.jobs.retries import Retries
@@ -35,7 +34,6 @@ from grader.store.records import SubmissionId
 LOG = logging.getLogger(__name__)
 KEEPER_SECONDS, BUSY_KEEPER_SECONDS = 0.5, 0.25  # between two looks after the queue; the latter while one is graded
 DRAIN_LOOK_SECONDS = 0.05
-_IDLE_TIME = "idle time"
 
 
 def _unknown(_exercise: str) -> Versions:
@@ -53,7 +51,6 @@ class GradingEngine(TableQueue):
         versions: what submissions are graded with here.
         live: where watchers hear of what happens.
         retries: what to do after a fault of ours.
-        background: what can be done while nobody waits here; see `use_idle_time`.
         clock: gives the seconds since the epoch.
     """
 
@@ -67,7 +64,6 @@ class GradingEngine(TableQueue):
         versions: VersionsOf = _unknown,
         live: Live | None = None,
         retries: Retries | None = None,
-        background: Work | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Prepare to grade."""
@@ -77,7 +73,6 @@ class GradingEngine(TableQueue):
         self._workers = workers
         self._retries = retries or Retries()
         self._turns = TurnLengths(self._retries.quick_seconds)
-        self._background = background
         self._wake_ups: dict[str, WakeUp] = {}
         self._searches: dict[str, Searches] = {}
         self._stop = threading.Event()
@@ -118,9 +113,6 @@ class GradingEngine(TableQueue):
         self._running = [self._worker(queue, self._lock) for queue, number in slots.items() for _ in range(number)]
         self._threads = self._serving(self._running)
         self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
-        if self._background is not None:
-            others = (self._background, self._is_idle, self._stop)
-            self._threads.append(threading.Thread(target=use_idle_time, args=others, daemon=True, name=_IDLE_TIME))
         for thread in self._threads:
             thread.start()
 
@@ -163,13 +155,11 @@ class GradingEngine(TableQueue):
             alive = [thread for thread in alive if thread.is_alive()]
             if any(searches.open for searches in self._searches.values()):
                 continue
-            if not alive or self._holds_nothing(lock, alive):
+            if not alive or self._holds_nothing(lock):
                 return
 
-    def _holds_nothing(self, lock: WorkerLock, alive: list[threading.Thread]) -> bool:
-        """Return whether what these threads do may be cut short."""
-        if any(thread.name == _IDLE_TIME for thread in alive):
-            return False  # a process that ends while torch works in one of its threads is aborted
+    def _holds_nothing(self, lock: WorkerLock) -> bool:
+        """Return whether nobody waits for what the threads of this process still do."""
         with self._database.read() as session:
             # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
             return not any(lock.holds(worker) for worker in claims.holders(session))

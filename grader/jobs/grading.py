@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import torch
 
@@ -15,7 +15,6 @@ from grader.errors import GraderFault, Killed
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.queue import Grade, Tracker, VersionsOf
-from grader.jobs.stock import Stock
 from grader.jobs.tryouts import TryoutRequest
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import decide
@@ -60,11 +59,8 @@ class SharedBox:
         return done
 
 
-def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock: Stock | None = None) -> Grade:
-    """Return the function that workers grade with.
-
-    Whoever chose the GPU gets panels beside the verdict. What is in `stock` is used first, with the seed that it has.
-    """
+def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None) -> Grade:
+    """Return the function that workers grade with; whoever chose the GPU gets panels beside the verdict."""
     steps_of, shared = _counter(catalog), SharedBox(box)
     panels = (DevicePlace("cpu", PANEL_DTYPE, box), gpu) if gpu else ()
 
@@ -78,7 +74,6 @@ def grade_with(catalog: Catalog, box: Box, gpu: DevicePlace | None = None, stock
             exercise,
             submission.raw,
             seed=submission.seed,
-            take=partial(stock.take, exercise) if stock else lambda: None,
             box=box if tracker.alone else shared,
             places=() if submission.device == "cpu" else panels,
             progress=tracker,

@@ -22,7 +22,6 @@ from grader.judge.effort import Budget
 from grader.judge.explaining import explained
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.report import DevicePanel, Report
-from grader.judge.sketches import Sketches
 
 _GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
 
@@ -38,7 +37,6 @@ class Completion:
         box, limits: where and how it ran.
         places: the devices that get a panel.
         budget: what may be done for the cause and the place.
-        sketches: what known mistakes give with this seed, where that was found before.
         remarks: what is added to the advice.
     """
 
@@ -50,7 +48,6 @@ class Completion:
     limits: Limits
     places: Sequence[DevicePlace]
     budget: Budget
-    sketches: Sketches | None
     remarks: tuple[str, ...] = ()
 
     def __call__(self, cancel: CancelToken | None = None) -> Report:
@@ -67,7 +64,6 @@ class Completion:
             text=self.text,
             run=partial(self._run_in, self.box, limits=replace(self.limits, wall_seconds=seconds), cancel=cancel),
             budget=self.budget,
-            sketches=self.sketches,
             cancel=cancel,
         )
         report = self._with_panels(report, cancel)

@@ -28,7 +28,6 @@ from grader.judge.effort import USUAL, Effort
 from grader.judge.pairs import Lineup, Probe
 from grader.judge.recall import Memory, begun, plan_key
 from grader.judge.report import Diagnosis
-from grader.judge.sketches import Sketches
 from grader.judge.target import Target, target_of
 
 _PROBES = 4  # cases on which a pair has to agree before it is tried on all
@@ -44,7 +43,6 @@ def diagnose(
     memory: Memory | None = None,
     among: Collection[str] = (),
     effort: Effort | None = None,
-    sketches: Sketches | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the known mistake that explains what was seen, or the two; none where none does, or where several would.
 
@@ -57,14 +55,13 @@ def diagnose(
         memory: what searches with the same exercise and seed have found so far; this one adds to it.
         among: the names of the mistakes that are tried; all of them if empty.
         effort: what may be done; as much as on one's own machine if left out.
-        sketches: what the mistakes give on the plain calls, where that was found before.
 
     Raises:
         Stopped: it was cancelled.
     """
     target = target_of(evidence, effort or Effort(USUAL.search), known=known, cancel=cancel, memory=memory)
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
-    found = _likely(exercise, target, suspects, sketches) or _explanations(exercise, target, suspects)
+    found = _explanations(exercise, target, suspects)
     if len(found) != 1:
         return ()
     calls = (call for call in target.plan.calls if _was_built(evidence, call))
@@ -82,16 +79,6 @@ def explanations(
     The arguments are those of `diagnose`.
     """
     return _explanations(exercise, target_of(evidence, Effort(USUAL.search), known=known), exercise.mistakes)
-
-
-def _likely(
-    exercise: Exercise, target: Target, suspects: Sequence[Mistake], sketches: Sketches | None
-) -> tuple[tuple[Mistake, ...], ...]:
-    """Return the mistakes that explain everything that was seen, of those that the sketches leave."""
-    if sketches is None or any(call.dtype != "float64" for call in target.plan.calls):
-        return ()
-    left = sketches.likely(suspects, target.observed, [call.name for call in target.plan.calls])
-    return _own_first(_confirmed(exercise, target, ((wrong,) for wrong in left)))
 
 
 def _own_first(found: tuple[tuple[Mistake, ...], ...]) -> tuple[tuple[Mistake, ...], ...]:

@@ -23,7 +23,6 @@ from grader.judge.optional_parts import OptionalParts
 from grader.judge.recall import Memory
 from grader.judge.report import Diagnosis, Location, Report
 from grader.judge.retrace import Retrace
-from grader.judge.sketches import Sketches
 from grader.judge.text import clean
 from grader.judge.unfinished import unfinished
 
@@ -38,7 +37,6 @@ def explained(
     text: str,
     run: Runner,
     budget: Budget = USUAL,
-    sketches: Sketches | None = None,
     cancel: CancelToken | None = None,
 ) -> Report:
     """Return `report` with the cause of what went wrong, and with where it begins.
@@ -50,7 +48,6 @@ def explained(
         text: its source.
         run: runs a plan on it once more.
         budget: what may be done.
-        sketches: what known mistakes give with this seed, where that was found before.
         cancel: ends the search.
 
     Raises:
@@ -59,7 +56,7 @@ def explained(
     if outcome.score == 100 or not report.checks:
         return report
     effort = Effort(budget.search)
-    look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort, sketches=sketches)
+    look = partial(causes, exercise, outcome, report.lost, cancel=cancel, effort=effort)
     report = _with_diagnosis(report, look, effort)
     if outcome.run.ending is Ending.TIMEOUT:
         again = Retrace(exercise, outcome, text, run, cancel or CancelToken())
@@ -104,7 +101,6 @@ def causes(
     cancel: CancelToken | None = None,
     memory: Memory | None = None,
     effort: Effort | None = None,
-    sketches: Sketches | None = None,
 ) -> tuple[Diagnosis, ...]:
     """Return the mistakes that explain an outcome; a cancelled `cancel` ends the search with `Stopped`.
 
@@ -113,7 +109,7 @@ def causes(
     Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
     rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
     """
-    look = partial(diagnose, exercise, lost=lost, cancel=cancel, memory=memory, effort=effort, sketches=sketches)
+    look = partial(diagnose, exercise, lost=lost, cancel=cancel, memory=memory, effort=effort)
     if outcome.coarse is not None and (found := look(outcome.coarse)):
         return look(outcome.evidence, known, among={one.mistake for one in found}) or found
     return look(outcome.evidence, {} if outcome.single else known)

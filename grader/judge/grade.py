@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,16 +16,14 @@ from grader.checks.explain import explain
 from grader.errors import AuthorError, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
-from grader.judge.attempt import Outcome, Truth, attempt, tell
+from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.completion import Completion
 from grader.judge.device_panels import DevicePlace
 from grader.judge.effort import USUAL, Budget
 from grader.judge.optional_parts import OptionalParts
-from grader.judge.prepared import Prepared
 from grader.judge.preview import Preview
 from grader.judge.report import Figures, Report, Status
-from grader.judge.sheet import Sheet, draw_up
-from grader.judge.sketches import Sketches, blank_sketches, sketch_all
+from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 
 
@@ -36,14 +34,13 @@ def grade(
     seed: int,
     box: Box,
     places: Sequence[DevicePlace] = (),
-    take: Callable[[], Prepared | None] = lambda: None,
 ) -> Report:
     """Grade `source` as `decide` does, and search for the cause of what went wrong at once.
 
     Raises:
         GraderFault: something of ours failed; nothing was decided.
     """
-    report, complete = decide(exercise, source, seed=seed, box=box, places=places, take=take)
+    report, complete = decide(exercise, source, seed=seed, box=box, places=places)
     return complete() if complete else report
 
 
@@ -57,15 +54,13 @@ def decide(
     progress: Progress | None = None,
     cancel: CancelToken | None = None,
     budget: Budget = USUAL,
-    take: Callable[[], Prepared | None] = lambda: None,
 ) -> tuple[Report, Completion | None]:
     """Return the verdict on `source` as an answer to `exercise`, with tensors drawn from `seed`, reached in `box`.
 
     The verdict is reached in float64 on the CPU, always; whatever the submission does is told in the report, whose
     points and checks are final. With it comes what completes the report, None where nothing is added: it searches for
     the cause of what went wrong within `budget`, and has a panel made for each of `places`. `progress` is called with
-    each finished call; `cancel` kills the run. `take` is called once the source is known to be of use; what it gives
-    for this exercise takes the place of `seed`, whatever seed it has.
+    each finished call; `cancel` kills the run.
 
     Raises:
         Stopped: `cancel` was cancelled meanwhile.
@@ -79,23 +74,13 @@ def decide(
         return replace(blank, reason=str(refusal)), None
     limits = Limits(**exercise.spec.limits.model_dump())
     preview = Preview(partial(box.run, limits=limits, cancel=cancel), progress)
-    seed, sheet, truth, sketches = _asked(exercise, seed, take())
     tried = partial(attempt, known=exercise.attempts, meanwhile=partial(preview.read, text))
-    outcome = tried(sheet, text, preview.run, truth)
-    report = _pictured(replace(blank, seed=seed), outcome, start)
+    outcome = tried(draw_up(exercise, seed), text, preview.run, partial(observe_reference, exercise))
+    report = _pictured(blank, outcome, start)
     if not report.checks or (report.score == 100 and not places):
         return report, None
-    complete = Completion(exercise, report, outcome, text, box, limits, places, budget, sketches)
+    complete = Completion(exercise, report, outcome, text, box, limits, places, budget)
     return replace(report, complete=False), complete
-
-
-def _asked(exercise: Exercise, seed: int, prepared: Prepared | None) -> tuple[int, Sheet, Truth, Sketches | None]:
-    """Return the seed, what is asked, what finds the truth of it, and the sketches of the known mistakes."""
-    find = partial(observe_reference, exercise)
-    if prepared is None:
-        return seed, draw_up(exercise, seed), find, None
-    sheet, known = prepared.sheet, prepared.truth
-    return prepared.seed, sheet, lambda plan: known if plan is sheet.plan else find(plan), prepared.sketches
 
 
 def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:
@@ -110,18 +95,6 @@ def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:
         Figures(),
     )
     return replace(report, figures=drawn, advice=(*report.advice, *optional.missing))
-
-
-def prepare(exercise: Exercise, seed: int, go_on: Callable[[], bool] = lambda: False) -> Prepared:
-    """Return the sheet of a seed with its truth, and with sketches of the known mistakes as long as `go_on` says yes.
-
-    Raises:
-        AuthorError: the exercise is wrong.
-    """
-    sheet = draw_up(exercise, seed)
-    prepared = Prepared(seed, sheet, observe_reference(exercise, sheet.plan), blank_sketches(exercise, sheet))
-    sketch_all(exercise, sheet, prepared.sketches, go_on)
-    return prepared
 
 
 def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:

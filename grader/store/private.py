@@ -33,7 +33,7 @@ FOLDER_MODE, FILE_MODE = 0o700, 0o600
 OTHERS, WRITABLE = 0o077, 0o022
 OURS = (
     *("*.sqlite3", "*.sqlite3-*", "*.sqlite3.before-*"),
-    *("secret", "secret.*", "class_code", "class_code.*", "workers", "stock", "temporary", "restore.*"),
+    *("secret", "secret.*", "class_code", "class_code.*", "workers", "temporary", "restore.*"),
 )
 NOBODYS = ("lost+found",)  # stands in each disk's topmost directory
 VERSION_TABLE, OUR_TABLE = "alembic_version", "submissions"  # other programs have the first one as well

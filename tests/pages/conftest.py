@@ -73,7 +73,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         allow_one_wall=True,
         slots=2,
         drain_seconds=1.0,
-        stock_mib=0,
         proxies=("127.0.0.1/32",),  # whoever comes from another address of this machine is a visitor
     )
     with serving(build(settings), settings) as site:

@@ -38,7 +38,7 @@ _PIECES = 160  # of 64 MiB: 10 GiB
 
 def main(data: Path, attacks: int, slots: int) -> None:
     """Grade so many attacks, each beside a right answer."""
-    service = bootstrap.build(Settings(data=data, slots=slots, stock_mib=0, class_code="green-tree"))
+    service = bootstrap.build(Settings(data=data, slots=slots, class_code="green-tree"))
     service.start()
     right = service.catalog["softmax"].reference_path.read_text(encoding="utf-8")
     for number in range(attacks):

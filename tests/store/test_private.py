@@ -140,7 +140,6 @@ def test_what_was_open_is_closed_and_told(tmp_path: Path, caplog: pytest.LogCapt
     filled(data).close()
     (data / "workers").mkdir()
     (data / "workers" / "one.lock").touch()
-    (data / "stock").mkdir()
     (data / "lost+found").mkdir()
     opened(data)
     private.secure(data, data / "attention_gym.sqlite3")
@@ -151,7 +150,7 @@ def test_what_was_open_is_closed_and_told(tmp_path: Path, caplog: pytest.LogCapt
     assert set(seen.values()) == {0o700, 0o600}
     (line,) = (record.getMessage() for record in caplog.records)
     assert "could read" in line
-    closed = ("secret", "class_code", "attention_gym.sqlite3", "workers", "stock")
+    closed = ("secret", "class_code", "attention_gym.sqlite3", "workers")
     assert all(str(data / name) in line for name in closed)
 
 
