@@ -210,6 +210,25 @@ def test_equal_sizes_are_told(tmp_path: Path) -> None:
     assert any("has two axes of the same size" in line for line in _told_at_once(tmp_path, "exercise.toml", equal))
 
 
+def test_sizes_that_everybody_knows_are_told(tmp_path: Path) -> None:
+    """An answer may hold all of them, and be wrong in any other."""
+
+    def known(text: str) -> str:
+        return re.sub(r"draw = .*", "sizes = { time = 21, d_in = 4, d_out = 6 }", text)
+
+    assert any("all sizes are known" in line for line in _told_at_once(tmp_path, "exercise.toml", known))
+
+
+def test_sizes_that_the_reference_does_not_take_are_told(broken: Broken) -> None:
+    """What is drawn must keep to the contract, with each of many seeds."""
+    told = broken(
+        "reference", lambda text: text.replace("keys = ", 'assert x.shape[0] != 33, "33"\n        keys = ', 1)
+    )
+
+    assert len(told) == 1
+    assert re.search(r"^with seed \d+ the reference of `on_trial` fails in `case/drawn`.*time = 33,", told[0])
+
+
 def test_a_case_whose_numbers_nobody_compares_is_told(broken: Broken) -> None:
     """Whoever recognises it by its shape or dtype could give zeros there and keep full marks."""
     forgetful = broken("exercise.toml", lambda text: text.replace('"faint_key", "single_precision",', '"faint_key",'))

@@ -5,6 +5,7 @@ Without this a misspelt constructor argument would be left out in silence, and a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from grader.box.kinds import Kind
 if TYPE_CHECKING:  # it imports this module
     from grader.exercise.spec import CaseSpec, PartSpec, Spec
 
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _HANDED_ON = (Kind.FUNCTION, Kind.MODULE)  # what is called with the inputs themselves; other drivers need more of them
 
 
@@ -38,6 +40,7 @@ def _of_part(where: str, part: PartSpec) -> Iterator[str]:
 def _of_case(case: CaseSpec, part: PartSpec) -> Iterator[str]:
     yield from _unknown("construct", case.constructor, part.entry.constructor)
     yield from _unknown("inputs", case.inputs, part.inputs)
+    yield from _unknown("draw", case.draw, _drawable(part, case))
     if part.entry.kind in _HANDED_ON:
         yield from _unknown("arguments", case.arguments, part.entry.arguments)
     for name in case.inputs.keys() & part.inputs.keys():
@@ -45,6 +48,17 @@ def _of_case(case: CaseSpec, part: PartSpec) -> Iterator[str]:
             type(part.inputs[name]).model_validate({**part.inputs[name].model_dump(), **case.inputs[name]})
         except ValidationError as error:
             yield from (f"`inputs.{name}.{'.'.join(map(str, e['loc']))}`: {e['msg']}" for e in error.errors())
+
+
+def _drawable(part: PartSpec, case: CaseSpec) -> list[str]:
+    """Return what a case may draw: arguments, axes, and what others of its sizes are made of."""
+    entry, weights = part.entry, part.weights.values()
+    axes = [axis for taken in part.inputs.values() for axis in taken.axes]
+    axes += [axis for given in part.returns.values() for axis in given.axes]
+    axes += [axis for one in weights for axis in (one.inputs, one.outputs, one.heads or "")]
+    made_of = [*axes, *(asked for asked in case.draw.values() if isinstance(asked, str))]
+    named = [name for axis in made_of for name in _NAME.findall(axis)]
+    return list(dict.fromkeys([*entry.arguments, *entry.constructor, "...", *named]))
 
 
 def _unknown(option: str, given: Collection[str], known: Collection[str]) -> Iterator[str]:

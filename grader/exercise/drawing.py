@@ -9,16 +9,21 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from grader.box.kinds import Scalar
 from grader.errors import AuthorError
-from grader.exercise.spec import Sizes
+from grader.exercise.spec import CaseSpec, PartSpec, Sizes
 
 
 def generator(seed: int, name: str) -> torch.Generator:
     """Return a generator for `name` under `seed`; different names draw independently."""
-    digest = hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()
     made = torch.Generator()
-    made.manual_seed(int.from_bytes(digest, "little") >> 1)
+    made.manual_seed(_digest(f"{seed}/{name}"))
     return made
+
+
+def _digest(key: str) -> int:
+    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
 
 
 def normal(shape: tuple[int, ...], draw: torch.Generator) -> Tensor:
@@ -56,3 +61,51 @@ def size_of(name: str, sizes: Sizes) -> int:
     if not isinstance(size, int):
         raise AuthorError(f"axis `{name}` has no size; give it one number in the case's `sizes`")
     return size
+
+
+def settled(case: CaseSpec, part: PartSpec, seed: int) -> CaseSpec:
+    """Return `case` with all that its `draw` leaves to `seed`, and with that in its title.
+
+    A name of the call's arguments becomes one, a number any other size, and the rest arguments of the constructor.
+
+    Example: `draw = { heads = "2..4", width = "1..3", d_out = "heads*width", causal = [true, false] }`.
+
+    Raises:
+        AuthorError: an expression has a name that is not drawn before it.
+    """
+    if not case.draw:
+        return case
+    sizes: Sizes = dict(case.sizes)
+    given: dict[str, Scalar] = {}
+    for name, asked in case.draw.items():
+        key = f"{seed}/{case.name}/{name}"
+        if name == "...":
+            sizes[name] = [_within(str(one), sizes, f"{key}/{place}") for place, one in enumerate(asked)]
+            continue
+        value = _within(asked, sizes, key) if isinstance(asked, str) else asked[_digest(key) % len(asked)]
+        if type(value) is int:  # what comes after it may name it, whatever else it is
+            sizes[name] = value
+        if type(value) is not int or name in part.entry.arguments:
+            given[name] = value
+    called = {name: value for name, value in given.items() if name in part.entry.arguments}
+    built = {name: value for name, value in given.items() if name not in called}
+    said = ", ".join(f"{name} = {({**sizes, **given})[name]}" for name in case.draw)
+    return case.model_copy(
+        update={
+            "title": f"{case.title}: {said}",
+            "sizes": sizes,
+            "draw": {},
+            "arguments": {**case.arguments, **called},
+            "constructor": {**case.constructor, **built},
+        }
+    )
+
+
+def _within(asked: str, sizes: Sizes, key: str) -> int:
+    """Return the whole number from `a` to `b` that `key` gives for `"a..b"`; of one expression its value."""
+    low, _, high = asked.partition("..")
+    (least,) = shape_of((low.strip(),), sizes)
+    (most,) = shape_of((high.strip(),), sizes) if high else (least,)
+    if most < least:
+        raise AuthorError(f"`draw` asks for `{asked}`, which is {least}..{most} here; the first one must be the lower")
+    return least + _digest(key) % (most - least + 1)

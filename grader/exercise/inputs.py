@@ -19,7 +19,7 @@ from grader.box.keys import output_key
 from grader.box.observe import default_dtype
 from grader.box.plan import Argument, Build, Function, Scalar, TensorSpec, Weight
 from grader.errors import AuthorError
-from grader.exercise.drawing import generator, normal, shape_of
+from grader.exercise.drawing import generator, normal, settled, shape_of
 from grader.exercise.spec import CaseSpec, InputSpec, PartSpec, Sizes, Spec
 from grader.exercise.weights import draw_weights
 
@@ -80,8 +80,9 @@ Make = Callable[[Case, torch.Generator], Case]
 
 
 def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None) -> Case:
-    """Draw the tensors of `case` from `seed`; `make`, if given, has the last word."""
+    """Draw what `case` leaves to the seed, and its tensors; `make`, if given, has the last word."""
     draw, part = generator(seed, case.name), spec.part_of(case)
+    case = settled(case, part, seed)
     construct = _construct(part, case)
     scope: Sizes = {**_counts(part.entry.defaults), **case.sizes, **_counts(construct)}
     inputs = inputs_of(spec, case)

@@ -127,6 +127,9 @@ class CaseSpec(_Frozen):
         name, title: for tables and for people (`large_logits`, `logits fifty times larger`).
         part: which of the exercise's entry points it is about; left out, the first one.
         sizes: the size of each axis name; constructor arguments of the same name take it.
+        draw: what the seed decides, so that nobody can know it before: for a size, or an argument of that name,
+            `"4..9"`, a sum of products of those before it (`"heads*width"`), or a list of values; for `...` a list of
+            sizes. See `drawing.settled`.
         constructor: further constructor arguments, `construct` in the file.
         arguments: scalar arguments of the call (`dim = -1`); what is left out stays at the contract's default.
         inputs: for this case only, other fields of an input (`mask = {kind = "causal"}`).
@@ -139,6 +142,7 @@ class CaseSpec(_Frozen):
     title: str
     part: str = ""
     sizes: Sizes = Field(default_factory=dict)
+    draw: dict[str, str | tuple[Scalar, ...]] = Field(default_factory=dict)
     constructor: dict[str, Scalar] = Field(default_factory=dict, alias="construct")
     arguments: dict[str, Scalar] = Field(default_factory=dict)
     inputs: dict[str, dict[str, Any]] = Field(default_factory=dict)

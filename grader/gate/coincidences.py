@@ -61,7 +61,7 @@ def _gaps(spec: Spec, name: str, part: PartSpec) -> Iterator[_Gap]:
         return
     paid = (check for check in spec.checks if check.points and Trait.REFUSES not in check_of(check).traits)
     scored = {case for check in paid for case in check.cases}
-    rows = [_values(part, case) for case in spec.cases if case.part == name and case.name in scored]
+    rows = [_values(part, case) for case in spec.cases if case.part == name and case.name in scored and not case.draw]
     parameters = list(dict.fromkeys(parameter for row in rows for parameter in row))
     for one in parameters:
         if len(values := {repr(row[one]) for row in rows if one in row}) == 1:

@@ -18,7 +18,7 @@ from grader.exercise.spec import Dimension
 from grader.gate.coincidences import unvaried
 from grader.gate.outcome import GateResult, Ratio
 from grader.gate.recognised import unseen
-from grader.gate.texts import sizes, texts
+from grader.gate.texts import draws, sizes, texts
 from grader.gate.trial import Trial, open_trial
 from grader.gate.trivial import TRIVIAL, Answer, pretend
 from grader.judge import scoring
@@ -72,7 +72,7 @@ def _outcome(trial: Trial, graded: Trial | None, rounds: int) -> GateResult:
         return GateResult(exercise.id, (*written, *broken), seconds=seconds)
     trial = trial.with_mistakes()
     graded = graded or trial
-    first = (*written, *_unseen(reference), *unseen(trial.sheet, trial.truth))
+    first = (*written, *draws(exercise, trial.sheet.plan), *_unseen(reference), *unseen(trial.sheet, trial.truth))
     starter = tuple(_starter(exercise, trial.grade(exercise.starter)))
     trivial = [_trivial(trial, name, answer) for name, answer in TRIVIAL.items()]
     # Where nobody has gone through what is offered, some of it may mean nothing; it does no harm there.

@@ -1,14 +1,19 @@
-"""What an author wrote down: texts that are there, and sizes that tell axes apart."""
+"""What an author wrote down: texts that are there, and sizes that tell axes apart or that nobody knows before."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from grader.box.plan import Plan
+from grader.checks.evidence import base_call
 from grader.errors import AuthorError
 from grader.exercise import chart, microscope
 from grader.exercise.catalog import Exercise
+from grader.judge.grade import observe_reference
 
 MISTAKES_AT_LEAST = 8
+SEEDS = 200  # for which drawn sizes are tried
 
 
 def texts(exercise: Exercise) -> Iterator[str]:
@@ -44,3 +49,22 @@ def sizes(exercise: Exercise) -> Iterator[str]:
         if len(set(sizes)) < len(sizes) and not case.allow_equal_sizes:
             said = f"case `{case.name}` has two axes of the same size ({case.sizes})"
             yield f"{said}; a swapped axis must not fit, unless the case is about that (`allow_equal_sizes = true`)"
+
+
+def draws(exercise: Exercise, plan: Plan) -> Iterator[str]:
+    """Complain if no case leaves its sizes to the seed, or if the reference does not take some of them.
+
+    An answer to the sizes of all other cases can be written down; `plan` is any of the exercise's.
+    """
+    left_open = [case for case in exercise.spec.cases if case.draw]
+    if not left_open:
+        yield "all sizes are known before a hand-in, so an answer may be right in these alone; add a case with `draw`"
+    for seed in range(SEEDS if left_open else 0):
+        cases = [exercise.draw(case, seed) for case in left_open]
+        builds = {case.build.name: case.build for case in cases if case.build}
+        asked = replace(plan, builds=tuple(builds.values()), calls=tuple(map(base_call, cases)), initial_of=())
+        try:
+            observe_reference(exercise, asked)
+        except AuthorError as error:
+            yield f"with seed {seed} {error}; it was given {'; '.join(case.title for case in cases)}"
+            return

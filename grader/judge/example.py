@@ -32,7 +32,11 @@ def examples(exercise: Exercise) -> list[CaseSpec]:
 def _can_be_tried(exercise: Exercise, case: CaseSpec) -> bool:
     kind = exercise.spec.part_of(case).entry.kind
     sizes = [size for size in case.sizes.values() if isinstance(size, int)]
-    return not (kind.trains or kind.brings_a_model) and case.dtype == "float64" and max(sizes, default=0) <= 64
+    return (
+        not (kind.trains or kind.brings_a_model or case.draw)
+        and case.dtype == "float64"
+        and max(sizes, default=0) <= 64
+    )
 
 
 def make_example(exercise: Exercise, name: str, seed: int, typed: Mapping[str, str]) -> Case:

@@ -98,7 +98,7 @@ class Retrace:
 
         Cases whose sizes are equal on purpose come last, and those where an axis has length one before them.
         """
-        alike = {case.name for case in self.exercise.spec.cases if case.allow_equal_sizes}
+        alike = {case.name for case in self.exercise.spec.cases if case.allow_equal_sizes or case.draw}
         calls = [call for call in self.evidence.plan.untrained().calls if self._counts(call)]
         return sorted(calls, key=lambda call: (case_of(call.name) in alike, *_size(call)))
 

@@ -92,7 +92,7 @@ def read_pack(folder: Path) -> Pack:
     manifest, files = read_data(folder)
     spec = read_spec(folder / DATA / SPEC)
     try:
-        sheet = of_cases(spec, read_cases(spec, files[CASES]))
+        sheet = of_cases(spec, read_cases(spec, files[CASES], manifest.seed))
         expected = read_observations(sheet.plan, files[EXPECTED])
         rounded = read_observations(sheet.plan, files[ROUNDED])
     except BadAnswer as error:

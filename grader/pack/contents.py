@@ -29,11 +29,11 @@ def write_cases(cases: Mapping[str, Case], plan: Plan) -> bytes:
     return encode_job(replace(plan, builds=tuple(builds.values()), calls=calls), source="")
 
 
-def read_cases(spec: Spec, blob: bytes) -> dict[str, Case]:
-    """Return what `write_cases` was given."""
+def read_cases(spec: Spec, blob: bytes, seed: int) -> dict[str, Case]:
+    """Return what `write_cases` was given; `seed` is what the cases were drawn from."""
     plan, _ = decode_job(blob)
     pairs = zip(spec.cases, plan.calls, strict=True)
-    return {case.name: _case_in(spec, case, call, plan.build_of(call)) for case, call in pairs}
+    return {case.name: _case_in(spec, case, call, plan.build_of(call), seed) for case, call in pairs}
 
 
 def _call_out(case: Case) -> Call:
@@ -41,12 +41,12 @@ def _call_out(case: Case) -> Call:
     return replace(call, arguments={**call.arguments, _DECODE: case.decode})
 
 
-def _case_in(spec: Spec, case: CaseSpec, call: Call, build: Build | None) -> Case:
+def _case_in(spec: Spec, case: CaseSpec, call: Call, build: Build | None, seed: int) -> Case:
     arguments: dict[str, Argument] = dict(call.arguments)
     decode = arguments.pop(_DECODE)
     assert decode is None or isinstance(decode, Tensor)
     return replace(
-        make_case(spec, case, seed=0),  # for its names and sizes; every tensor of it is replaced
+        make_case(spec, case, seed=seed),  # for its names and sizes; every tensor of it is replaced
         construct=build.arguments if build is not None else {},
         weights=build.weights if build is not None else (),
         arguments=arguments,

@@ -301,7 +301,7 @@ def test_the_cases_of_every_exercise_can_be_packed(catalog: Catalog) -> None:
     fields = ("name", "title", "sizes", "construct", "outputs", "wants", "axes", "dtype", "made", "shares", "part")
     for exercise in catalog.values():
         drawn = exercise.cases(SEED)
-        kept = read_cases(exercise.spec, write_cases(drawn, of_cases(exercise.spec, drawn).plan))
+        kept = read_cases(exercise.spec, write_cases(drawn, of_cases(exercise.spec, drawn).plan), SEED)
         for name, case in drawn.items():
             assert [getattr(kept[name], field) for field in fields] == [getattr(case, field) for field in fields]
             assert {n: type(value) for n, value in kept[name].arguments.items()} == {
