@@ -188,7 +188,8 @@ def _observe_call(plan: Plan, call: Call, entry: Any, instance: Instance | None,
     stage, gauge = Stage.CALL, Gauge(outside) if call.max_elements else None
     recorder = Recorder(handed.values(), gradients=bool(call.grad_outputs)) if call.traced else None
     try:
-        with default_dtype(call.dtype if call.dtype in ("float64", "float32") else "float32"):  # as outside of here
+        usual = call.dtype if call.dtype in ("float64", "float32") else "float32"  # as outside of here
+        with default_dtype(call.default_dtype or usual):
             with gauge or nullcontext(), recorder or nullcontext():
                 results = _run(plan, call, entry, instance=instance, handed=handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}

@@ -149,7 +149,8 @@ class Call:
         outputs: one slot per returned tensor, in the contract's order.
         grad_outputs: a gradient for each output (None: that output gets none); empty: no backward pass.
         wants: the tensor arguments whose gradients are sent back.
-        dtype: torch's default dtype while the call runs.
+        dtype: of its floating-point tensors, and torch's default dtype while the call runs.
+        default_dtype: torch's default dtype where it is another one: what is created without a dtype then differs.
         training: `module.train()` instead of `module.eval()`.
         non_contiguous: hand over the same values in memory that is not contiguous.
         max_elements: what no tensor of the forward pass may reach; its largest storage is noted. 0: unmeasured.
@@ -176,6 +177,7 @@ class Call:
     reads_weights: bool = False
     traced: bool = False
     held_out: bool = False
+    default_dtype: str = ""
 
     def output(self, name: str) -> TensorSpec:
         """Return the slot of the output called `name`."""

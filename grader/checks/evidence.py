@@ -210,6 +210,7 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
         wants=case.wants if backward else (),
         dtype=case.dtype,
         part=case.part,
+        default_dtype=case.default_dtype,
     )
 
 
@@ -223,6 +224,7 @@ def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] 
         outputs=case.outputs,
         dtype=case.dtype,
         part=case.part,
+        default_dtype=case.default_dtype,
     )
 
 

@@ -1,8 +1,9 @@
 """Sizes, flags and constants of a contract: each takes two values, and two of one type agree once and differ once.
 
-An answer that takes one width for another is right where both are equal, one that asks whether they are equal is right
-where they differ, and one that ignores a parameter is right if that has one value in all cases. Only cases that points
-depend on count here. What cannot matter is excused in `exercise.toml`, under `[exempt]`, each with its reason:
+An answer that takes one width for another is right where both are equal, one that asks whether they are equal, or reads
+the layout of a tensor off its lengths, is right where they differ, and one that ignores a parameter is right if that
+has one value in all cases. Only cases that points depend on count here. What cannot matter is excused in
+`exercise.toml`, under `[exempt]`, each with its reason:
 
     [exempt]
     "x0 = learning_rate" = "A start and a step have nothing to be taken for in each other."
@@ -70,6 +71,17 @@ def _gaps(spec: Spec, name: str, part: PartSpec) -> Iterator[_Gap]:
     for one, other in combinations(parameters, 2):
         for kind, alike in kinds.items():
             yield from _untried(one, other, kind, alike)
+    sizes = [case.sizes for case in spec.cases if case.part == name and case.name in scored]
+    for one, other in combinations(_axes(part), 2):
+        if not any(type(size := row.get(one)) is int and size > 1 and row.get(other) == size for row in sizes):
+            yield _Gap(f"{one} = {other}", f"axes `{one}` and `{other}`")
+
+
+def _axes(part: PartSpec) -> list[str]:
+    """Return the axes of all that goes in and comes out that have a name."""
+    axes = [axis for taken in part.inputs.values() for axis in taken.axes]
+    axes += [axis for given in part.returns.values() for axis in given.axes]
+    return [axis for axis in dict.fromkeys(axes) if axis.isidentifier()]
 
 
 def _untried(one: str, other: str, kind: str, rows: list[Row]) -> Iterator[_Gap]:
