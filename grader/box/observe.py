@@ -184,13 +184,16 @@ def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> Bui
 def _observe_call(plan: Plan, call: Call, entry: Any, instance: Instance | None, *, outside: int | None) -> CallSeen:
     leaves = {name: _leaf(value, plan, call, wanted=name in call.wants) for name, value in call.arguments.items()}
     handed = {name: _hand(value, call.non_contiguous) for name, value in leaves.items()}
+    if call.one_object:
+        same = _alike(call.arguments)
+        handed = {name: handed[same.get(name, name)] for name in handed}
     slots: dict[str, Seen] = {}
     stage, gauge = Stage.CALL, Gauge(outside) if call.max_elements else None
     recorder = Recorder(handed.values(), gradients=bool(call.grad_outputs)) if call.traced else None
     try:
         usual = call.dtype if call.dtype in ("float64", "float32") else "float32"  # as outside of here
         with default_dtype(call.default_dtype or usual):
-            with gauge or nullcontext(), recorder or nullcontext():
+            with gauge or nullcontext(), recorder or nullcontext(), torch.set_grad_enabled(not call.no_grad):
                 results = _run(plan, call, entry, instance=instance, handed=handed)
             slots |= {slot.key: see(value, slot) for slot, value in zip(call.outputs, results, strict=True)}
             stage = Stage.BACKWARD
@@ -212,6 +215,17 @@ def _leaf(value: Argument, plan: Plan, call: Call, *, wanted: bool) -> Argument:
     if not (wanted and call.grad_outputs):
         return value  # the plan's own tensor: `_hand` copies it
     return value.detach().clone().requires_grad_()
+
+
+def _alike(arguments: Mapping[str, Argument]) -> dict[str, str]:
+    """Return for each tensor the first argument that has the same numbers."""
+    first: dict[str, Tensor] = {}
+    same: dict[str, str] = {}
+    for name, value in arguments.items():
+        if isinstance(value, Tensor):
+            same[name] = next((known for known, one in first.items() if torch.equal(one, value)), name)
+            first.setdefault(same[name], value)
+    return same
 
 
 def _hand(value: Argument, non_contiguous: bool) -> Any:

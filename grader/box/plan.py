@@ -151,6 +151,8 @@ class Call:
         wants: the tensor arguments whose gradients are sent back.
         dtype: of its floating-point tensors, and torch's default dtype while the call runs.
         default_dtype: torch's default dtype where it is another one: what is created without a dtype then differs.
+        no_grad: under `torch.no_grad()`.
+        one_object: arguments that are one tensor in the plan are handed over as one object, `f(x, x, x)`.
         training: `module.train()` instead of `module.eval()`.
         non_contiguous: hand over the same values in memory that is not contiguous.
         max_elements: what no tensor of the forward pass may reach; its largest storage is noted. 0: unmeasured.
@@ -178,6 +180,8 @@ class Call:
     traced: bool = False
     held_out: bool = False
     default_dtype: str = ""
+    no_grad: bool = False
+    one_object: bool = False
 
     def output(self, name: str) -> TensorSpec:
         """Return the slot of the output called `name`."""

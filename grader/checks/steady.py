@@ -18,18 +18,28 @@ from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
 
 _KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
-_CAUSES = {"training": ". In evaluation mode it is right, so look for `self.training`, and for dropout", "again": _KEPT}
+_CAUSES = {
+    "again": _KEPT,
+    "training": ". In evaluation mode it is right, so look for `self.training`, and for dropout",
+    "no_grad": ". With gradients it is right, so look for `torch.is_grad_enabled()` and `requires_grad`",
+    "one_object": ". With two objects it is right, so look for `is`, and for what is written into an argument",
+}
 _WHEN = {
     "other": "called a second time, with different inputs",
     "again": "called again, with the first inputs",
     "training": "in training mode, which must not change the output",
+    "no_grad": "called under `torch.no_grad()`",
+    "one_object": "called with one tensor as several arguments",
 }
 _ELSEWHERE = "for other inputs of the same shape"
 _SHRUNK = 0.5  # what other numbers are multiplied by, unless they are shares or tokens
 
 
 class Steady(Check):
-    """Nothing but the numbers given counts: not the calls before, nor training mode where nothing is dropped.
+    """Nothing but the numbers given counts.
+
+    Neither the calls before do, nor training mode where nothing is dropped, nor whether gradients are recorded, nor
+    whether two arguments are one object.
 
     What was handed over has to be the same afterwards, in every call of the run that counts.
     Inputs that are not contiguous in memory are tried as well; what comes of them is advice.
@@ -41,21 +51,25 @@ class Steady(Check):
     traits: ClassVar = frozenset({Trait.SAME_IN_TRAINING})
 
     def work(self, item: Item) -> Work:
-        """Call with other numbers, once more with the same, with strided ones, and a module in training mode too."""
+        """Call with other numbers, once more with the same, in all those ways, and a module in training mode too."""
         other = variant_call(item.case, "other", arguments=_other_numbers(item.case))
         # With another seed, so that what is drawn where nothing may be drawn shows.
         again = replace(variant_call(item.case, "again"), seed=1)
         non_contiguous = replace(variant_call(item.case, "non_contiguous"), non_contiguous=True)
         training = replace(variant_call(item.case, "training"), training=True)
-        calls = (base_call(item.case), other, again, non_contiguous)
-        return Work((*calls, training) if item.case.construct else calls)
+        no_grad = replace(variant_call(item.case, "no_grad"), no_grad=True)
+        calls = [base_call(item.case), other, again, non_contiguous, no_grad]
+        if alike := _one_for_several(item.case):
+            calls.append(replace(variant_call(item.case, "one_object", arguments=alike), one_object=True))
+        return Work((*calls, training) if item.case.construct else tuple(calls))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare each with what is expected of it; training mode counts where the reference does not change in it."""
         if text := _overwritten(evidence):
             return failed(text)
         in_training = bool(item.case.construct) and not _changes_in_training(item, evidence)
-        for variant in ("other", "again", "training") if in_training else ("other", "again"):
+        variants = ["other", "again", *(["training"] if in_training else []), "no_grad"]
+        for variant in [*variants, *(["one_object"] if _one_for_several(item.case) else [])]:
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
                 return failed(f"{_WHEN[variant]}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
@@ -145,6 +159,14 @@ def _other_numbers(case: Case) -> dict[str, Argument]:
         name: _other(value, is_share=name in case.shares) if isinstance(value, Tensor) else value
         for name, value in case.arguments.items()
     }
+
+
+def _one_for_several(case: Case) -> dict[str, Argument]:
+    """Return the arguments that can be one tensor, with that tensor; none where no two of them have one shape."""
+    tensors = {name: value for name in case.wants if isinstance(value := case.arguments[name], Tensor)}
+    first: dict[tuple[int, ...], Tensor] = {}
+    same = {name: first.setdefault(tuple(value.shape), value) for name, value in tensors.items()}
+    return dict(same) if len(first) < len(same) else {}
 
 
 def _other(value: Tensor, *, is_share: bool) -> Tensor:
