@@ -58,7 +58,9 @@ class Steady(Check):
         non_contiguous = replace(variant_call(item.case, "non_contiguous"), non_contiguous=True)
         training = replace(variant_call(item.case, "training"), training=True)
         no_grad = replace(variant_call(item.case, "no_grad"), no_grad=True)
-        calls = [base_call(item.case), other, again, non_contiguous, no_grad]
+        calls = [base_call(item.case), other, again, non_contiguous]
+        if _may_record(item.case):
+            calls.append(no_grad)
         if alike := _one_for_several(item.case):
             calls.append(replace(variant_call(item.case, "one_object", arguments=alike), one_object=True))
         return Work((*calls, training) if item.case.construct else tuple(calls))
@@ -68,8 +70,14 @@ class Steady(Check):
         if text := _overwritten(evidence):
             return failed(text)
         in_training = bool(item.case.construct) and not _changes_in_training(item, evidence)
-        variants = ["other", "again", *(["training"] if in_training else []), "no_grad"]
-        for variant in [*variants, *(["one_object"] if _one_for_several(item.case) else [])]:
+        applies = {
+            "other": True,
+            "again": True,
+            "training": in_training,
+            "no_grad": _may_record(item.case),
+            "one_object": bool(_one_for_several(item.case)),
+        }
+        for variant in (name for name, wanted in applies.items() if wanted):
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
                 return failed(f"{_WHEN[variant]}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
@@ -159,6 +167,11 @@ def _other_numbers(case: Case) -> dict[str, Argument]:
         name: _other(value, is_share=name in case.shares) if isinstance(value, Tensor) else value
         for name, value in case.arguments.items()
     }
+
+
+def _may_record(case: Case) -> bool:
+    """Return whether gradients can be asked of a call, so that an answer may look whether they are."""
+    return bool(case.wants or case.construct)
 
 
 def _one_for_several(case: Case) -> dict[str, Argument]:

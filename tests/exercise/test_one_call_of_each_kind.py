@@ -1,0 +1,98 @@
+"""An answer that is wrong in one kind of call only loses points, in every exercise that can have such a call."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from torch import Tensor
+
+from grader.box.inline import InlineBox
+from grader.box.kinds import Kind
+from grader.exercise.catalog import Catalog, Exercise
+from grader.judge.grade import decide
+
+SPOILED = """
+
+import torch as _torch
+
+_counted, _right = [], {name}
+
+
+def _spoil(value):
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_spoil, value))
+    if not isinstance(value, _torch.Tensor):
+        return value
+    return ~value if value.dtype == _torch.bool else value + 1
+
+
+def _is_spoiled(given):
+    _counted.append(0)
+    tensors = [one for one in given if isinstance(one, _torch.Tensor)]
+    return {condition}
+
+"""
+FUNCTION = """
+def {name}(*given, **named):
+    spoiled = _is_spoiled([*given, *named.values()])
+    found = _right(*given, **named)
+    return _spoil(found) if spoiled else found
+"""
+MODULE = """
+class {name}(_right):
+    def forward(self, *given, **named):
+        self.called = getattr(self, "called", 0) + 1
+        _counted[:] = [0] * (self.called - 1)
+        spoiled = _is_spoiled([*given, *named.values()])
+        found = super().forward(*given, **named)
+        return _spoil(found) if spoiled else found
+"""
+KINDS = {
+    "under no_grad": "not _torch.is_grad_enabled()",
+    "in the third call": "len(_counted) == 3",
+    "with one object twice": "len({id(one) for one in tensors}) < len(tensors)",
+}
+CALLED = (Kind.FUNCTION, Kind.MODULE, Kind.DECODE)  # the others are given models of ours
+ALL = [exercise for exercise in Catalog.load().values() if exercise.spec.entry.kind in CALLED]
+
+
+def spoiled(exercise: Exercise, condition: str) -> str:
+    """Return the reference, whose answers are wrong where the condition holds."""
+    name, kind = exercise.spec.entry.name, exercise.spec.entry.kind
+    begun = SPOILED.replace("{name}", name).replace("{condition}", condition)
+    wrapped = (FUNCTION if kind is Kind.FUNCTION else MODULE).replace("{name}", name)
+    return exercise.reference_path.read_text(encoding="utf-8") + begun + wrapped
+
+
+def applies(exercise: Exercise, kind: str) -> bool:
+    """Return whether there is such a call: one that could record gradients, or with two tensors of one shape."""
+    cases = [case for case in exercise.cases(1).values() if not case.part]
+    if kind == "under no_grad":
+        return any(case.wants or case.construct for case in cases)
+    if kind == "in the third call":
+        return True
+    shapes = [
+        Counter(tuple(value.shape) for name in case.wants if isinstance(value := case.arguments[name], Tensor))
+        for case in cases
+    ]
+    return any(found and max(found.values()) > 1 for found in shapes)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "kind"),
+    [pytest.param(one, kind, id=f"{one.id}, {kind}") for one in ALL for kind in KINDS if applies(one, kind)],
+)
+def test_an_answer_that_is_wrong_in_one_kind_of_call_loses_points(exercise: Exercise, kind: str) -> None:
+    """It is right in all others, so nothing else would find it."""
+    report, _ = decide(exercise, spoiled(exercise, KINDS[kind]), seed=3, box=InlineBox())
+
+    assert 0 < report.score < 100, report.reason
+
+
+def test_an_answer_that_is_never_spoiled_has_full_marks(catalog: Catalog) -> None:
+    """So it is the condition that loses points, and not what is put around the reference."""
+    for name in ("softmax", "causal_attention", "kv_cache"):
+        report, _ = decide(catalog[name], spoiled(catalog[name], "False"), seed=3, box=InlineBox())
+
+        assert report.score == 100, (name, report.reason)
