@@ -210,7 +210,6 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
         wants=case.wants if backward else (),
         dtype=case.dtype,
         part=case.part,
-        default_dtype=case.default_dtype,
     )
 
 
@@ -224,7 +223,6 @@ def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] 
         outputs=case.outputs,
         dtype=case.dtype,
         part=case.part,
-        default_dtype=case.default_dtype,
     )
 
 

@@ -7,24 +7,30 @@ from typing import ClassVar
 
 from grader.box.keys import call_name
 from grader.box.plan import Build
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, wanted_dtype
+from grader.checks.evidence import Check, Evidence, Item, Work, base_call, variant_call, wanted_dtype
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed, skipped
 from grader.checks.options import Options
 from grader.checks.traits import Trait
 from grader.exercise.spec import Dimension
 
+_CREATED, _USUAL = "created", "float32"
+
 
 class Shape(Check):
-    """Every output is a plain tensor of the announced shape, in the input's dtype."""
+    """Every output is a plain tensor of the announced shape, in the input's dtype.
+
+    The first case is called once more where torch's default dtype is another one than the input's.
+    """
 
     dimension: ClassVar = Dimension.SHAPES
     title: ClassVar[str] = "shape and dtype"
     needs: ClassVar[tuple[str, ...]] = ()
 
     def work(self, item: Item) -> Work:
-        """Call once."""
-        return Work((base_call(item.case),))
+        """Call once, and the first case with another default dtype too."""
+        created = replace(variant_call(item.case, _CREATED), default_dtype=_USUAL)
+        return Work((base_call(item.case), created) if _follows_an_input(item) else (base_call(item.case),))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare type, shape and dtype of each output."""
@@ -35,7 +41,26 @@ class Shape(Check):
             found = evidence.seen(call).slots[slot.key]
             if found.dtype != (slot.dtype or call.dtype):
                 return failed(f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {found.dtype}")
-        return PASSED
+        return _as_created(item, evidence) if _follows_an_input(item) else PASSED
+
+
+def _follows_an_input(item: Item) -> bool:
+    """Return whether the dtype of what comes out is an input's, and this is the case that looks after it."""
+    return item.case.name == item.spec.cases[0] and bool(item.case.wants) and item.case.dtype != _USUAL
+
+
+def _as_created(item: Item, evidence: Evidence) -> Finding:
+    """Look at what comes out where a tensor that is created without a dtype has another one than the input."""
+    call = evidence.call(item, _CREATED)
+    where = f"where the input is {call.dtype} and torch's default dtype is {_USUAL}"
+    advice = "Give what you create the dtype of the input: `dtype=x.dtype`, or `x.new_zeros(...)`"
+    if (problem := evidence.problem(call)) is not None:
+        return replace(problem, message=f"{where}: {problem.message}. {advice}")
+    for slot in call.outputs:
+        found = evidence.seen(call).slots[slot.key]
+        if not slot.dtype and found.dtype != call.dtype:
+            return failed(f"{where}, `{slot.name}` must be {call.dtype} as well; yours is {found.dtype}. {advice}")
+    return PASSED
 
 
 class RefusalOptions(Options):

@@ -36,7 +36,6 @@ class Case:
         wants: arguments whose gradients are compared.
         shares: arguments whose rows add up to one, and have to whatever is changed in them.
         seed: the one that everything is drawn from, for a `make` whose numbers several cases share; 0 once it is drawn.
-        default_dtype: torch's default dtype in the call, where it is not `dtype`.
         part: which of the exercise's entry points it is about; empty for the first one.
         decode: if set, the output times it, (width, [head,] key), shows what training-mode dropout did to each weight.
     """
@@ -57,7 +56,6 @@ class Case:
     decode: Tensor | None = None
     part: str = ""
     seed: int = 0
-    default_dtype: str = ""
 
     def with_matrix(self, name: str, matrix: Tensor, bias: Tensor | None = None) -> tuple[Weight, ...]:
         """Return the weights with the matrix of `name` exchanged, and its bias if one is given."""
@@ -104,7 +102,6 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         wants=tuple(name for name, entry in inputs.items() if entry.differentiable),
         axes={name: entry.axes for name, entry in inputs.items()},
         dtype=case.dtype,
-        default_dtype=case.default_dtype,
         made=make is not None,
         shares=tuple(name for name, entry in inputs.items() if entry.kind == "shares"),
         part=case.part,

@@ -136,9 +136,6 @@ class CaseSpec(_Frozen):
         make: a function of the exercise's `inputs.py` that has the last word on the tensors.
         allow_equal_sizes: two axes have the same size on purpose; in every other case a swapped axis must not fit.
         dtype: `float64`, the verdict's; another one is a case about precision.
-        default_dtype: torch's default dtype in the call, where it is not `dtype`: what is created must follow the
-            input. `float64` beside float32 inputs, and not the other way: a factor such as
-            `torch.sqrt(torch.tensor(d_k))`, which changes no dtype, would be right to seven digits only.
     """
 
     name: str
@@ -152,7 +149,6 @@ class CaseSpec(_Frozen):
     make: str | None = None
     allow_equal_sizes: bool = False
     dtype: Literal["float64", "float32", "float16", "bfloat16"] = "float64"
-    default_dtype: Literal["", "float64"] = ""
 
 
 class CheckSpec(_Frozen):

@@ -74,7 +74,7 @@ def _gaps(spec: Spec, name: str, part: PartSpec) -> Iterator[_Gap]:
     sizes = [case.sizes for case in spec.cases if case.part == name and case.name in scored]
     for one, other in combinations(_axes(part), 2):
         if not any(type(size := row.get(one)) is int and size > 1 and row.get(other) == size for row in sizes):
-            yield _Gap(f"{one} = {other}", f"axes `{one}` and `{other}`")
+            yield _Gap(f"{one} = {other}", f"`{one}` and `{other}`")
 
 
 def _axes(part: PartSpec) -> list[str]:

@@ -105,7 +105,9 @@ class Retrace:
     def _counts(self, call: Call) -> bool:
         plan = self.evidence.plan
         build = plan.build_of(call)
-        if call.name in self.evidence.free or call.reads_weights or (build is not None and build.must_raise):
+        if call.name in self.evidence.free or call.reads_weights or call.default_dtype:
+            return False
+        if build is not None and build.must_raise:
             return False
         return not plan.contract(call.part).kind.brings_a_model
 

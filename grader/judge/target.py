@@ -110,6 +110,7 @@ def target_of(
         if call.name not in evidence.free
         and variant_of(call.name) != TRAINED
         and not says_nothing(call, evidence.observed)
+        and not call.default_dtype  # in which a factor of the answer's own may be rounded
     )
     # What must be refused is told by its construction: in the reference the call behind it never comes.
     unwanted = {build.name for build in evidence.plan.builds if build.must_raise}

@@ -54,7 +54,6 @@ def _case_in(spec: Spec, case: CaseSpec, call: Call, build: Build | None, seed: 
         grad_outputs=call.grad_outputs,
         wants=call.wants,
         dtype=call.dtype,
-        default_dtype=call.default_dtype,
         made=case.make is not None,
         decode=decode,
     )

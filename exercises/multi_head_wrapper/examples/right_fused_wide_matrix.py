@@ -14,7 +14,7 @@ class MultiHeadAttentionWrapper(nn.Module):
     def forward(self, x):
         h, kq, dv = self.num_heads, self.d_out_kq, self.d_out_v
         q, k, v = torch.split(self.qkv(x), [h * kq, h * kq, h * dv], dim=-1)
-        out = torch.empty(x.shape[0], h * dv)
+        out = x.new_empty(x.shape[0], h * dv)
         pieces = []
         for i in range(h):
             qi, ki, vi = q[:, i * kq : (i + 1) * kq], k[:, i * kq : (i + 1) * kq], v[:, i * dv : (i + 1) * dv]
