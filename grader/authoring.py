@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from grader.examples import FOLDER
 from grader.exercise.catalog import ROOT
 from grader.local import WrongUse
 
@@ -25,22 +26,19 @@ hints = []
 [entry]
 name = "{id}"
 kind = "function"
-arguments = ["query", "key"]
+arguments = ["x"]
 
-[inputs.query]
-axes = ["batch", "query", "dim"]
+[inputs.x]
+axes = ["batch", "time", "width"]
 
-[inputs.key]
-axes = ["batch", "key", "dim"]
-
-[returns.weights]
-axes = ["batch", "query", "key"]
+[returns.output]
+axes = ["batch", "width"]
 
 # Axes of pairwise different sizes, and none of size 1 unless the case is about that: a swapped axis must not fit.
 [[cases]]
 name = "small"
-title = "three queries, four keys"
-sizes = { batch = 2, query = 3, key = 4, dim = 5 }
+title = "two sequences of four tokens"
+sizes = { batch = 2, time = 4, width = 3 }
 
 # The points of all checks add up to 100.
 [[checks]]
@@ -65,32 +63,49 @@ cases = ["small"]
 """
 
 STATEMENT = """\
+## Why
+
+What it is good for, in two sentences.
+
 ## What to build
 
-What it is for, in two sentences. Then the formula:
+What it does, in one sentence. Then the formula; a sum of squares stands here until yours does:
 
-$$W = \\mathrm{softmax}(Q K^\\top)$$
-
-The softmax runs over the keys.
+$$y_{bi} = \\sum_t x_{bti}^2$$
 
 ## What you write
 
 | name | what it is | shape |
 |---|---|---|
-| `{id}(query, key)` | a function | |
-| `query` | floating point | (B, T_q, d) |
-| `key` | same dtype | (B, T_k, d) |
-| returns | same dtype | (B, T_q, T_k) |
+| `{id}(x)` | a function | |
+| `x` | floating point | (B, T, d) |
+| and returns | same dtype as `x` | (B, d) |
 
 ## A small example
 
-Numbers that can be checked by hand.
+Numbers that can be checked by hand, as a picture: `docs/authors.md` says how.
 
 ## What is checked
 
 1. **Shapes**: the shape and dtype of the output.
 2. **Numerics**: your output is compared with the reference in float64.
-3. **Gradient flow**: the gradients of both inputs.
+3. **Gradient flow**: the gradient of `x`.
+
+## Rules
+
+Do not change the input tensors in place: that costs points.
+
+You may use any PyTorch function except ready-made attention.
+
+## To think about
+
+A question that leads further?
+
+<details><summary>Answer</summary>
+
+Its answer.
+
+</details>
 """
 
 STARTER = '''\
@@ -99,10 +114,10 @@ STARTER = '''\
 import torch
 
 
-def {id}(query, key):
-    # query: (batch, query, dim), key: (batch, key, dim)
+def {id}(x):
+    # x: (batch, time, width)
     raise NotImplementedError("write your code here")
-    # return (batch, query, key)
+    # return (batch, width)
 '''
 
 MISTAKES = '''\
@@ -110,48 +125,65 @@ MISTAKES = '''\
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from grader.exercise.mistakes import mistake
 
 
-@mistake(replaces="normalise", dimension="numerics")
-def softmax_over_queries(scores: Tensor) -> Tensor:
-    """Your softmax runs over the queries.
+@mistake(replaces="square", dimension="numerics")
+def absolute_values(x: Tensor) -> Tensor:
+    """You add up absolute values, not squares.
 
-    The columns of your weights add up to one, and the rows do not. Which axis of the scores is the key axis?
+    Large numbers count for too little. Compute one element of the output by hand: which power of `x` does it have?
     """
-    return torch.softmax(scores, dim=-2)
+    return x.abs()
 '''
 
 REFERENCE = '''\
 """{title}, in small named steps: each mistake replaces one of them.
 
-Notation: B batch, T_q queries, T_k keys, d width.
+Notation: B batch, T time, d width.
 Source: where the formula comes from.
 """
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 
-def scores_of(query: Tensor, key: Tensor) -> Tensor:
-    """Return every query's dot product with every key, (B, T_q, T_k)."""
-    return query @ key.transpose(-2, -1)
+def square(x: Tensor) -> Tensor:
+    """Return the square of each element, (B, T, d)."""
+    return x * x
 
 
-def normalise(scores: Tensor) -> Tensor:
-    """Turn each query's scores into weights that add up to one."""
-    return torch.softmax(scores, dim=-1)
+def add_up(squares: Tensor) -> Tensor:
+    """Return the sums over time, (B, d)."""
+    return squares.sum(dim=1)
 
 
-def {id}(query: Tensor, key: Tensor) -> Tensor:
-    """Return the weights of each query (B, T_q, d) over the keys (B, T_k, d), (B, T_q, T_k)."""
-    return normalise(scores_of(query, key))
+def {id}(x: Tensor) -> Tensor:
+    """Return the sums of squares of x (B, T, d) over time, (B, d)."""
+    return add_up(square(x))
 '''
+
+RIGHT = """\
+# verdict: full marks
+import torch
+
+
+def {id}(x):
+    return torch.einsum("btd,btd->bd", x, x)
+"""
+
+WRONG = """\
+# verdict: loses numerics
+# diagnosis: absolute_values
+def {id}(x):
+    total = 0
+    for t in range(x.shape[1]):
+        total = total + x[:, t].abs()
+    return total
+"""
 
 
 def begin(name: str, root: Path = ROOT) -> tuple[Path, ...]:
@@ -171,9 +203,11 @@ def begin(name: str, root: Path = ROOT) -> tuple[Path, ...]:
         folder / "statement.md": STATEMENT,
         folder / "starter.py": STARTER,
         folder / "mistakes.py": MISTAKES,
+        folder / FOLDER / "right_einsum.py": RIGHT,
+        folder / FOLDER / "wrong_powers.py": WRONG,
         reference: REFERENCE,
     }
-    folder.mkdir(parents=True)
+    (folder / FOLDER).mkdir(parents=True)
     for path, text in texts.items():
         with path.open("x", encoding="utf-8") as file:
             file.write(_fill(text, name))

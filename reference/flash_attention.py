@@ -15,13 +15,8 @@ from torch import Tensor
 State = tuple[Tensor, Tensor, Tensor]  # maxima (B, h, m), sums of exponentials (B, h, m), sums of values (B, h, m, d)
 
 
-def row_tiles(length: int, block_size: int) -> list[slice]:
-    """Return the tiles' slices of the queries; the last may be shorter than the block size."""
-    return [slice(start, min(start + block_size, length)) for start in range(0, length, block_size)]
-
-
 def column_tiles(length: int, block_size: int) -> list[slice]:
-    """Return the tiles' slices of the keys, cut like those of the queries."""
+    """Return the tiles' slices of the keys; the last may be shorter than the block size."""
     return [slice(start, min(start + block_size, length)) for start in range(0, length, block_size)]
 
 
@@ -128,9 +123,11 @@ def flash_attention(
     Returns:
         The output (B, h, T, d), and the natural logarithm of each row's sum of exponentials (B, h, T).
     """
-    outputs, logarithms = [], []
-    for rows in row_tiles(query.shape[-2], block_size):
-        peak, total, mixed = attend(query[..., rows, :], key, value, rows=rows, block_size=block_size, causal=causal)
+    outputs, logarithms, first = [], [], 0
+    for queries in query.split(block_size, dim=-2):
+        rows = slice(first, first + queries.shape[-2])
+        peak, total, mixed = attend(queries, key, value, rows=rows, block_size=block_size, causal=causal)
+        first = rows.stop
         outputs.append(divide(mixed, total))
         logarithms.append(log_of_sum(peak, total))
     return torch.cat(outputs, dim=-2), torch.cat(logarithms, dim=-1)

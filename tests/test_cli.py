@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -359,7 +360,10 @@ def test_user_reset_says_where_its_link_goes(ask: Ask, tmp_path: Path, monkeypat
 
 
 def test_a_new_exercise_fails_the_gate_in_sentences(tmp_path: Path) -> None:
-    """`exercise new` writes files that load and run; the gate says what they lack, and exits with 1."""
+    """`exercise new` writes files that load and run; the gate says what they lack, and exits with 1.
+
+    They have a right and a wrong example, which get their verdicts. Nothing in them is about attention.
+    """
     for folder in ("grader", "reference", "exercises"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "pages"))
     command = [sys.executable, "-m", "grader", "exercise"]
@@ -373,7 +377,8 @@ def test_a_new_exercise_fails_the_gate_in_sentences(tmp_path: Path) -> None:
     assert complaints == [
         "  - `mistakes.py` holds 1 of at least 8 known mistakes; write the others",
         "  - there are no hints; write at least one",
-        "  - `exercises/bare_scores/examples/` has no example that must earn full marks; "
-        "write one that differs from the reference",
-        "  - `exercises/bare_scores/examples/` has no example that must lose points; write one",
     ]
+    written = [Path(line.removeprefix("wrote ")) for line in new.stdout.splitlines() if line.startswith("wrote ")]
+    examples = [path.name for path in written if path.parent.name == "examples"]
+    assert examples == ["right_einsum.py", "wrong_powers.py"]
+    assert [path.name for path in written if re.search("softmax|query|weights", path.read_text("utf-8"))] == []

@@ -67,7 +67,7 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
     for path in authoring.begin(exercise):
         typer.echo(f"wrote {path}")
     typer.echo(
-        f"fill them in as docs/authors.md says, and put right and wrong answers in exercises/{exercise}/examples/;"
+        f"fill them in as docs/authors.md says, with more right and wrong answers in exercises/{exercise}/examples/;"
     )
     typer.echo(f"then run: attention-gym exercise check {exercise}")
 

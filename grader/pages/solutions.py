@@ -1,4 +1,4 @@
-"""What is shown after full marks: the reference in its small steps, other good ways to write it, and the next one."""
+"""What is shown after full marks: a compact answer, the reference in its small steps, other ways, and the next one."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def solutions_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, floa
 
 def _ways(exercise: Exercise) -> tuple[tuple[str, str], ...]:
     chosen = _chosen(exercise.folder.parent / "ways.toml").get(exercise.id, {})
-    others = ((title, exercise.folder / "examples" / f"{name}.py") for name, title in chosen.items())
-    return tuple((title, _code(path)) for title, path in ((_REFERENCE, exercise.reference_path), *others))
+    ways = [(title, exercise.folder / "examples" / f"{name}.py") for name, title in chosen.items()]
+    ways.insert(1, (_REFERENCE, exercise.reference_path))  # behind the first one, which is compact
+    return tuple((title, _code(path)) for title, path in ways)
 
 
 @cache

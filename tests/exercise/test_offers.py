@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
@@ -92,6 +93,19 @@ def test_every_exercise_with_offers_has_a_table(catalog: Catalog) -> None:
     """Without one the gate would not prove them."""
     offering = {name for name, exercise in catalog.items() if any(wrong.offered for wrong in exercise.mistakes)}
     assert offering - _DECLINED.keys() == set()
+
+
+def test_the_page_for_authors_has_every_step_that_brings_mistakes() -> None:
+    """Each step with its parameters and the families that hold its mistakes, in one table, and no other."""
+    page = (ROOT / "docs" / "authors.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+\([\w, ]+\))` \| .* \| ((?:`\w+`(?:, )?)+) \|$", page, re.MULTILINE)
+    families: dict[str, set[str]] = {}
+    for id, wrong in shared().items():
+        step = f"{wrong.replaces}({', '.join(signature(wrong.step).parameters)})"
+        families.setdefault(step, set()).add(id.partition(".")[0])
+
+    assert {step: set(re.findall(r"\w+", held)) for step, held in rows} == families
+    assert len(rows) == len(families)
 
 
 def test_names_are_unique_within_an_exercise(catalog: Catalog) -> None:

@@ -23,7 +23,7 @@ def extract_attention(model, tokens):
 def classify_heads(weights):
     T = weights.shape[-1]
     keep = weights.new_zeros(T, T)
-    keep[2:T - 1] = 1.0 / (T - 3)
+    keep[2 : T - 1] = 1.0 / (T - 3)
     eye = torch.eye(T, dtype=weights.dtype, device=weights.device)
     first = weights.new_zeros(T, T)
     first[:, 0] = 1

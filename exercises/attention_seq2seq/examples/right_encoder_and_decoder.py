@@ -1,10 +1,5 @@
 # verdict: full marks
-"""No nn.Transformer, no nn.MultiheadAttention, no F.scaled_dot_product_attention: all by hand."""
-
-from __future__ import annotations
-
 import math
-from typing import Optional, Tuple
 
 import torch
 from torch import Tensor, nn
@@ -17,10 +12,10 @@ class Head(nn.Module):
         self.key = nn.Linear(d_model, d_head)
         self.value = nn.Linear(d_model, d_head)
 
-    def forward(self, x: Tensor, memory: Tensor, hidden: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, memory: Tensor, hidden: Tensor | None) -> tuple[Tensor, Tensor]:
         scores = torch.bmm(self.query(x), self.key(memory).transpose(1, 2)) / math.sqrt(self.key.out_features)
         if hidden is not None:
-            scores[hidden.expand_as(scores)] = -math.inf
+            scores = scores.masked_fill(hidden, float("-inf"))
         weights = torch.softmax(scores, dim=2)
         return torch.bmm(weights, self.value(memory)), weights
 
@@ -31,9 +26,9 @@ class Heads(nn.Module):
         self.heads = nn.ModuleList([Head(d_model, d_model // num_heads) for _ in range(num_heads)])
         self.output_projection = nn.Linear(d_model, d_model)
 
-    def forward(self, x: Tensor, memory: Tensor, mask: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
         hidden = None if mask is None else mask.squeeze(1) == 0
-        contexts, weights = zip(*(head(x, memory, hidden) for head in self.heads))
+        contexts, weights = zip(*(head(x, memory, hidden) for head in self.heads), strict=True)
         return self.output_projection(torch.cat(contexts, dim=-1)), torch.stack(weights, dim=1)
 
 
@@ -42,7 +37,7 @@ class Positions(nn.Module):
         _, length, width = x.shape
         encoding = x.new_empty(length, width)
         for i in range(width // 2):
-            angle = torch.arange(length).to(x) / math.pow(10000, 2 * i / width)
+            angle = torch.arange(length, dtype=x.dtype, device=x.device) / math.pow(10000, 2 * i / width)
             encoding[:, 2 * i] = angle.sin()
             encoding[:, 2 * i + 1] = angle.cos()
         return math.sqrt(width) * x + encoding
@@ -58,9 +53,8 @@ class Encoder(nn.Module):
         self.encoder_attention = Heads(d_model, num_heads)
         self.encoder_norm = nn.LayerNorm(d_model)
 
-    def forward(self, src: Tensor, mask: Optional[Tensor]) -> Tensor:
-        self.encoder_lstm.flatten_parameters()
-        states, (h_n, c_n) = self.encoder_lstm(self.drop(self.positions(self.src_embedding(src))))
+    def forward(self, src: Tensor, mask: Tensor | None) -> Tensor:
+        states, _ = self.encoder_lstm(self.drop(self.positions(self.src_embedding(src))))
         attended, _ = self.encoder_attention(states, states, mask)
         return self.encoder_norm(states + self.drop(attended))
 
@@ -75,8 +69,8 @@ class Decoder(nn.Module):
         self.cross_attention = Heads(d_model, num_heads)
         self.cross_norm = nn.LayerNorm(d_model)
 
-    def forward(self, tgt: Tensor, memory: Tensor, mask: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
-        states, _ = self.decoder_lstm(self.drop(self.positions(self.tgt_embedding(tgt))), None)
+    def forward(self, tgt: Tensor, memory: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
+        states, _ = self.decoder_lstm(self.drop(self.positions(self.tgt_embedding(tgt))))
         attended, weights = self.cross_attention(states, memory, mask)
         return self.cross_norm(states + self.drop(attended)), weights
 
@@ -96,6 +90,6 @@ class AttentionSeq2Seq(nn.Module):
         self.decoder = Decoder(tgt_vocab_size, d_model, num_heads, num_layers, dropout)
         self.output_projection = nn.Linear(d_model, tgt_vocab_size)
 
-    def forward(self, src: Tensor, tgt: Tensor, src_mask: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+    def forward(self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         states, weights = self.decoder(tgt, self.encoder(src, src_mask), src_mask)
         return self.output_projection(states), weights

@@ -1,6 +1,7 @@
 # verdict: full marks
 import torch
 
+
 def gradient_descent(f, x0, learning_rate, num_steps):
     x = torch.tensor(float(x0), requires_grad=True)
     points = [x.item()]

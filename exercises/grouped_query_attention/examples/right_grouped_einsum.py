@@ -21,5 +21,5 @@ class GroupedQueryAttention(nn.Module):
         v = self.v_proj(x).view(B, T, self.g, self.d)
         scores = einsum("bigrd,bjgd->bgrij", q, k)
         past = torch.ones(T, T, dtype=torch.bool, device=x.device).tril()
-        weights = scores.masked_fill(~past, torch.finfo(scores.dtype).min).softmax(-1)
+        weights = scores.masked_fill(~past, float("-inf")).softmax(-1)
         return self.o_proj(einsum("bgrij,bjgd->bigrd", weights, v).reshape(B, T, -1))

@@ -9,8 +9,8 @@ def feature(x: torch.Tensor) -> torch.Tensor:
 def linear_attention(query, key, value, causal: bool = False) -> torch.Tensor:
     q, k = feature(query), feature(key)
     B, H, T, D = q.shape
-    S = torch.zeros(B, H, D, value.shape[-1], dtype=query.dtype)
-    z = torch.zeros(B, H, D, dtype=query.dtype)
+    S = query.new_zeros(B, H, D, value.shape[-1])
+    z = query.new_zeros(B, H, D)
     if not causal:
         for t in range(T):
             S = S + k[:, :, t].unsqueeze(-1) * value[:, :, t].unsqueeze(-2)

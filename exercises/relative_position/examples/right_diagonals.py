@@ -12,10 +12,10 @@ class RelativeSelfAttention(nn.Module):
         self.relative_bias = nn.Embedding(2 * max_distance + 1, num_heads)
 
     def bias_of(self, head, time, like):
-        bias = torch.zeros(time, time, dtype=like.dtype)
+        bias = like.new_zeros(time, time)
         for distance in range(-time + 1, time):
             row = max(0, min(2 * self.m, distance + self.m))
-            line = torch.diag(torch.ones(time - abs(distance), dtype=like.dtype), distance)
+            line = torch.diag(like.new_ones(time - abs(distance)), distance)
             bias = bias + self.relative_bias.weight[row, head] * line
         return bias
 

@@ -14,4 +14,4 @@ class SelfAttention(nn.Module):
         if mask is not None:
             s = s + mask.to(s.dtype).log()
         w = torch.softmax(s, -1)
-        return [w @ self.to_v(x), w]
+        return w @ self.to_v(x), w

@@ -6,8 +6,8 @@ import torch
 def strided_attention(query, key, value, stride):
     T = query.shape[-2]
     s = (query @ key.transpose(2, 3)) / query.shape[-1] ** 0.5
-    i = torch.arange(T)[:, None]
-    j = torch.arange(T)[None]
+    i = torch.arange(T, device=query.device)[:, None]
+    j = i.T
     near = (j <= i) & (j > i - stride)
     far = (j <= i - stride) & ((i - j).fmod(stride) == 0)
     top = s.masked_fill(~(near | far), -torch.inf).amax(-1, keepdim=True).detach()
