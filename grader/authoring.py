@@ -40,6 +40,12 @@ name = "small"
 title = "two sequences of four tokens"
 sizes = { batch = 2, time = 4, width = 3 }
 
+# What the seed of a submission decides, so that no answer can be made for the sizes above alone.
+[[cases]]
+name = "drawn"
+title = "sizes drawn for your submission"
+draw = { batch = "3..6", time = "17..40", width = "1..6" }
+
 # The points of all checks add up to 100.
 [[checks]]
 check = "shape"
@@ -49,7 +55,7 @@ cases = ["small"]
 [[checks]]
 check = "values"
 points = 40
-cases = ["small"]
+cases = ["small", "drawn"]
 
 [[checks]]
 check = "gradient_flow"
