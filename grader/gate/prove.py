@@ -27,6 +27,7 @@ from grader.judge.optional_parts import FAULT
 from grader.judge.report import Points, Report, Status
 from grader.judge.verdicts import judge
 
+_NOTHING = 30  # points, which an answer that computes nothing must not reach
 _ROUNDS = 5  # grades of the reference that are timed; more would make slow exercises slower
 _SLIPS = {"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError"}  # no student's mistake ends like this
 _PATIENCE_SECONDS = 1.0  # a grade that takes longer is timed once
@@ -138,6 +139,8 @@ def _trivial(trial: Trial, name: str, answer: Answer) -> _Examined:
 def _too_good(name: str, score: float, numerics: Points | None) -> Iterator[str]:
     if score == 100:
         yield f"{name} gets full marks; add a case that it fails"
+    elif score >= _NOTHING:
+        yield f"{name} earns {score:g} points; what is made of nothing must stay under {_NOTHING}"
     elif numerics and numerics.earned >= numerics.possible / 2:
         yield f"{name} earns {numerics.earned:g} of {numerics.possible:g} in numerics; it must earn less than half"
 
@@ -162,10 +165,9 @@ def _unsound(trial: Trial, wrong: Mistake) -> Iterator[str]:
 
 
 def _uncaught(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
-    dimensions = scoring.by_dimension(judge(trial.sheet.items, own))
-    points = dimensions.get(wrong.dimension)
-    if points is None or points.earned >= points.possible:
-        where = ", ".join(name for name, p in dimensions.items() if p.earned < p.possible) or "nothing at all"
+    lost = scoring.lost(judge(trial.sheet.items, own))
+    if wrong.dimension not in lost:
+        where = ", ".join(lost) or "nothing at all"
         yield f"mistake `{wrong.name}` loses nothing in {wrong.dimension}; it loses in {where}"
 
 
@@ -206,8 +208,7 @@ def _misjudged(example: Example, report: Report) -> Iterator[str]:
             lines = [f"{c.name}: {c.message}" for c in report.checks if c.status is Verdict.FAILED]
             yield f"`{name}` is right but earns {report.score:g}: {report.reason or '; '.join(lines)}"
         return
-    points = report.dimensions.get(example.loses)
-    if report.score == 100 or (points is not None and points.earned >= points.possible):
+    if report.score == 100 or (example.loses in report.dimensions and example.loses not in report.lost):
         yield f"`{name}` must lose in {example.loses} and does not; it earns {report.score:g}"
 
 

@@ -274,6 +274,8 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     properties = optional.make("the properties of your output are", lambda: scoring.properties(judged), properties)
     remarks: tuple[str, ...] = ()
     remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
+    right = scoring.right_cases(judged)
+    hardly_any = (scoring.HARDLY_ANY[right],) if outcome.score and right in scoring.HARDLY_ANY else ()
     single = (_SINGLE_ADVICE,) if outcome.single else ()
     untold = (UNTOLD,) if outcome.score < 100 and is_untold(observed) else ()
     return _opened(
@@ -283,7 +285,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
             dimensions=scoring.by_dimension(judged),
             checks=scoring.results(judged),
             properties=properties,
-            advice=(*single, *outcome.said, *untold, *remarks, *optional.missing),
+            advice=(*hardly_any, *single, *outcome.said, *untold, *remarks, *optional.missing),
             mapping=next((_cleaned(b, outcome.places) for b in observed.builds.values() if b.mapping), {}),
         ),
         judged,

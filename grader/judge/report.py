@@ -261,8 +261,9 @@ class Report:
 
     @property
     def lost(self) -> tuple[Dimension, ...]:
-        """The dimensions that lost points."""
-        return tuple(name for name, points in self.dimensions.items() if points.earned < points.possible)
+        """The dimensions in which a check earned nothing."""
+        failed = {check.dimension for check in self.checks if check.possible and not check.earned}
+        return tuple(name for name in self.dimensions if name in failed)
 
     @property
     def flag(self) -> Flag:

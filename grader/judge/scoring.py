@@ -1,4 +1,8 @@
-"""Adds up the points. A hundred is given only where every check passed."""
+"""Adds up the points. A hundred is given only where every check passed.
+
+Shapes, gradients that merely flow, and who depends on whom can be had without any attention. So what passes earns half
+of its points until the numbers of one case are right, and three quarters until those of two are.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,18 @@ from collections.abc import Sequence
 
 from grader.checks.finding import Verdict
 from grader.checks.registry import CHECKS
+from grader.checks.traits import Trait
 from grader.exercise.spec import Dimension
 from grader.judge.report import SAME_AS, CheckResult, Points, Property
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
+HARDLY_ANY = {
+    0: "in no case are your numbers right yet, so each check that passed earns half of its points",
+    1: "in one case only are your numbers right, so each check that passed earns three quarters of its points",
+}
+_WORTH = {0: 0.5, 1: 0.75}  # by the number of cases that are right
+_MANY = 4  # cases whose numbers are compared; with fewer of them, one that is right says enough
 _LONG = 80  # characters; what is shorter is as quickly read again as looked up
 
 
@@ -19,7 +30,8 @@ def results(judged: Sequence[Judged]) -> tuple[CheckResult, ...]:
     """Return the lines of the report: every check that has points. A long reason is told once, and then referred to."""
     told: dict[str, str] = {}
     lines = [line for line in judged if line.item.points]
-    return tuple(_result(line, told.setdefault(line.finding.message, line.item.name)) for line in lines)
+    share = _worth(judged)
+    return tuple(_result(line, told.setdefault(line.finding.message, line.item.name), share) for line in lines)
 
 
 def remarks(judged: Sequence[Judged]) -> tuple[str, ...]:
@@ -50,15 +62,28 @@ def _property(teaches: str, lines: Sequence[Judged]) -> Property:
     return Property(spec.title or CHECKS[spec.check].title, teaches, holds, message)
 
 
+def right_cases(judged: Sequence[Judged]) -> int | None:
+    """Return in how many cases the numbers are right; None where too few are compared to say anything by it."""
+    compared = [line for line in judged if line.item.points and Trait.SHOWS_OUTPUTS in line.item.check.traits]
+    return sum(line.passed for line in compared) if len(compared) >= _MANY else None
+
+
+def _worth(judged: Sequence[Judged]) -> float:
+    """Return the share of its points that a check earns which passed."""
+    right = right_cases(judged)
+    return 1.0 if right is None else _WORTH.get(right, 1.0)
+
+
 def by_dimension(judged: Sequence[Judged]) -> dict[Dimension, Points]:
     """Return points earned and possible for each dimension that the exercise has."""
     totals: dict[Dimension, Points] = {}
+    share = _worth(judged)
     for dimension in Dimension:
         lines = [line for line in judged if line.dimension is dimension and line.item.points]
         if lines:
             possible = sum(line.item.points for line in lines)
             earned = possible if all(line.passed for line in lines) else sum(x.item.points for x in lines if x.passed)
-            totals[dimension] = Points(round(earned, 2), round(possible, 2))
+            totals[dimension] = Points(round(earned * share, 2), round(possible, 2))
     return totals
 
 
@@ -67,10 +92,16 @@ def score(judged: Sequence[Judged]) -> float:
     lines = [line for line in judged if line.item.points]
     if lines and all(line.passed for line in lines):
         return 100.0
-    return min(round(math.fsum(line.item.points for line in lines if line.passed), 2), 99.99)
+    return min(round(math.fsum(line.item.points for line in lines if line.passed) * _worth(judged), 2), 99.99)
 
 
-def _result(line: Judged, first: str) -> CheckResult:
+def lost(judged: Sequence[Judged]) -> tuple[Dimension, ...]:
+    """Return the dimensions in which a check did not pass."""
+    failed = {line.dimension for line in judged if line.item.points and not line.passed}
+    return tuple(dimension for dimension in Dimension if dimension in failed)
+
+
+def _result(line: Judged, first: str, share: float) -> CheckResult:
     points = round(line.item.points, 2)
     message = line.finding.message
     if first != line.item.name and len(message) > _LONG and line.finding.verdict is Verdict.FAILED:
@@ -79,7 +110,7 @@ def _result(line: Judged, first: str) -> CheckResult:
         name=line.item.name,
         dimension=line.dimension,
         status=line.finding.verdict,
-        earned=points if line.passed else 0.0,
+        earned=round(line.item.points * share, 2) if line.passed else 0.0,
         possible=points,
         message=clean(message, limit=1000),
     )
