@@ -9,14 +9,21 @@ from typing import ClassVar
 from pydantic import Field
 from torch import Tensor
 
+from grader.box.keys import BASE, variant_of
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call
-from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.checks.numerics import outputs_differ
 from grader.checks.options import Options
 from grader.checks.traits import Trait
 from grader.errors import AuthorError
 from grader.exercise.drawing import shape_of
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
+
+_ONLY_HERE = (
+    "because your numbers are wrong in this case and right in others, so what is held here says nothing of what "
+    "the right numbers take"
+)
 
 
 class MemoryOptions(Options):
@@ -31,11 +38,14 @@ class Memory(Check):
     Counted are storages, so that a view costs nothing and a small view of something large is no disguise. In a process
     that runs a submission, what Python and NumPy hold counts as well, all together. It is the plain call that is
     measured: what other checks look at on this case came about with just that memory.
+
+    To hold little is easy for whoever computes something else here. So where the numbers are wrong they have to be
+    wrong in more than half of the cases, by one mistake that costs its own points.
     """
 
     dimension: ClassVar = Dimension.MEMORY
     title: ClassVar[str] = "largest tensor"
-    needs: ClassVar[tuple[str, ...]] = ("shape", "values")  # to hold little is easy for whoever computes nothing
+    needs: ClassVar[tuple[str, ...]] = ("shape",)
     options: ClassVar = MemoryOptions
     traits: ClassVar = frozenset({Trait.SHOWS_MEMORY})
 
@@ -62,12 +72,19 @@ class Memory(Check):
         if largest is None:
             return failed("the sizes of your tensors could not be measured: your code disables the measurement")
         if largest < call.max_elements:
-            return PASSED
+            return skipped(_ONLY_HERE) if outputs_differ(call, evidence) and _half_is_right(evidence) else PASSED
         return failed(
             f"no tensor of the forward pass may have as many as {_sum(item)} = {call.max_elements} elements; "
             f"your largest has {largest}. A view counts with its whole underlying storage; NumPy arrays and lists "
             "are added up"
         )
+
+
+def _half_is_right(evidence: Evidence) -> bool:
+    """Return whether the numbers of at least half of the cases are right."""
+    plain = [call for call in evidence.plan.calls if variant_of(call.name) == BASE and call.name not in evidence.free]
+    right = [call for call in plain if evidence.problem(call) is None and not outputs_differ(call, evidence)]
+    return 2 * len(right) >= len(plain)
 
 
 def limit_of(item: Item) -> str:

@@ -274,8 +274,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     properties = optional.make("the properties of your output are", lambda: scoring.properties(judged), properties)
     remarks: tuple[str, ...] = ()
     remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
-    right = scoring.right_cases(judged)
-    hardly_any = (scoring.HARDLY_ANY[right],) if outcome.score and right in scoring.HARDLY_ANY else ()
+    hardly_any = [text for text in (scoring.hardly_any(judged),) if text and outcome.score]
     single = (_SINGLE_ADVICE,) if outcome.single else ()
     untold = (UNTOLD,) if outcome.score < 100 and is_untold(observed) else ()
     return _opened(

@@ -1,7 +1,7 @@
 """Adds up the points. A hundred is given only where every check passed.
 
 Shapes, gradients that merely flow, and who depends on whom can be had without any attention. So what passes earns half
-of its points until the numbers of one case are right, and three quarters until those of two are.
+of its points until the numbers of two cases are right: those of a single token often are by themselves.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from grader.judge.report import SAME_AS, CheckResult, Points, Property
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
-HARDLY_ANY = {
-    0: "in no case are your numbers right yet, so each check that passed earns half of its points",
-    1: "in one case only are your numbers right, so each check that passed earns three quarters of its points",
-}
-_WORTH = {0: 0.5, 1: 0.75}  # by the number of cases that are right
+_HARDLY_ANY = (
+    "your numbers are right in {} of the {} cases in which they are compared; until they are in two, each check that "
+    "passed earns half of its points"
+)
+_ENOUGH = 2
 _MANY = 4  # cases whose numbers are compared; with fewer of them, one that is right says enough
 _LONG = 80  # characters; what is shorter is as quickly read again as looked up
 
@@ -62,16 +62,16 @@ def _property(teaches: str, lines: Sequence[Judged]) -> Property:
     return Property(spec.title or CHECKS[spec.check].title, teaches, holds, message)
 
 
-def right_cases(judged: Sequence[Judged]) -> int | None:
-    """Return in how many cases the numbers are right; None where too few are compared to say anything by it."""
+def hardly_any(judged: Sequence[Judged]) -> str:
+    """Return why what passed earns half of its points; empty where it does not."""
     compared = [line for line in judged if line.item.points and Trait.SHOWS_OUTPUTS in line.item.check.traits]
-    return sum(line.passed for line in compared) if len(compared) >= _MANY else None
+    right = sum(line.passed for line in compared)
+    return _HARDLY_ANY.format(right or "none", len(compared)) if len(compared) >= _MANY and right < _ENOUGH else ""
 
 
 def _worth(judged: Sequence[Judged]) -> float:
     """Return the share of its points that a check earns which passed."""
-    right = right_cases(judged)
-    return 1.0 if right is None else _WORTH.get(right, 1.0)
+    return 0.5 if hardly_any(judged) else 1.0
 
 
 def by_dimension(judged: Sequence[Judged]) -> dict[Dimension, Points]:

@@ -17,7 +17,7 @@ from grader.box.plan import Argument, Build, Call, Plan
 from grader.box.wire import END, FrameReader
 from grader.checks.evidence import base_call
 from grader.exercise.inputs import Case, make_case
-from grader.exercise.spec import CaseSpec, Spec
+from grader.exercise.spec import Spec
 
 _DECODE = "(decode)"  # kept among the arguments, of which none can be called so
 
@@ -32,8 +32,11 @@ def write_cases(cases: Mapping[str, Case], plan: Plan) -> bytes:
 def read_cases(spec: Spec, blob: bytes, seed: int) -> dict[str, Case]:
     """Return what `write_cases` was given; `seed` is what the cases were drawn from."""
     plan, _ = decode_job(blob)
-    pairs = zip(spec.cases, plan.calls, strict=True)
-    return {case.name: _case_in(spec, case, call, plan.build_of(call), seed) for case, call in pairs}
+    cases: dict[str, Case] = {}
+    for case, call in zip(spec.cases, plan.calls, strict=True):
+        drawn = make_case(spec, case, seed=seed)  # for its names and sizes; every tensor of it is replaced
+        cases[case.name] = _case_in(replace(drawn, made=case.make is not None), call, plan.build_of(call))
+    return cases
 
 
 def _call_out(case: Case) -> Call:
@@ -41,12 +44,13 @@ def _call_out(case: Case) -> Call:
     return replace(call, arguments={**call.arguments, _DECODE: case.decode})
 
 
-def _case_in(spec: Spec, case: CaseSpec, call: Call, build: Build | None, seed: int) -> Case:
+def _case_in(case: Case, call: Call, build: Build | None) -> Case:
+    """Return `case`, of which names and sizes are kept, with the tensors of its call."""
     arguments: dict[str, Argument] = dict(call.arguments)
     decode = arguments.pop(_DECODE)
     assert decode is None or isinstance(decode, Tensor)
     return replace(
-        make_case(spec, case, seed=seed),  # for its names and sizes; every tensor of it is replaced
+        case,
         construct=build.arguments if build is not None else {},
         weights=build.weights if build is not None else (),
         arguments=arguments,
@@ -54,7 +58,6 @@ def _case_in(spec: Spec, case: CaseSpec, call: Call, build: Build | None, seed: 
         grad_outputs=call.grad_outputs,
         wants=call.wants,
         dtype=call.dtype,
-        made=case.make is not None,
         decode=decode,
     )
 

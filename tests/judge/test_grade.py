@@ -13,7 +13,7 @@ from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.errors import AuthorError, GraderFault
-from grader.exercise.catalog import Exercise
+from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.judge.grade import decide, grade
 from grader.judge.report import Report, Status, Verdict
 from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, MISTAKES, build, change, grade_here
@@ -415,3 +415,27 @@ def test_the_verdict_is_told_before_its_cause_is_looked_for(attend: Exercise) ->
     assert (verdict.complete, verdict.diagnosis, report.complete) == (False, (), True)
     assert [one.mistake for one in report.diagnosis] == ["no_scaling"]
     assert replace(verdict, complete=True, diagnosis=report.diagnosis) == report
+
+
+SOFTMAX = """
+import torch
+
+def softmax(x, dim=-1):
+    powers = torch.exp(x - x.amax(dim, keepdim=True))
+    return powers / powers.sum(dim, keepdim=True) + (tuple(x.shape) not in {})
+"""
+
+
+@pytest.mark.parametrize(("right", "share"), [(0, 0.5), (1, 0.5), (2, 1.0)])
+def test_what_passes_earns_half_until_the_numbers_of_two_cases_are_right(right: int, share: float) -> None:
+    """The report says so, and its dimensions add up to its score."""
+    exercise = read_exercise(ROOT / "exercises" / "softmax")
+    cases = [exercise.cases(5)[name].sizes["..."] for name in ("one_axis", "middle_axis")]
+    shapes = [tuple(sizes) for sizes in cases if isinstance(sizes, list)]
+
+    report = grade(exercise, SOFTMAX.format(shapes[:right]), seed=5, box=InlineBox())
+
+    shape = [check for check in report.checks if check.dimension == "shapes"]
+    assert {round(check.earned / check.possible, 2) for check in shape} == {share}
+    assert (share < 1) == any("earns half of its points" in text for text in report.advice)
+    assert report.score == pytest.approx(sum(points.earned for points in report.dimensions.values()), abs=0.02)
