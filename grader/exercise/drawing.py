@@ -75,6 +75,7 @@ def settled(case: CaseSpec, part: PartSpec, seed: int) -> CaseSpec:
     """
     if not case.draw:
         return case
+    scalars = set(part.entry.arguments) - set(part.inputs)  # an axis may be called like a tensor
     sizes: Sizes = dict(case.sizes)
     given: dict[str, Scalar] = {}
     for name, asked in case.draw.items():
@@ -85,9 +86,9 @@ def settled(case: CaseSpec, part: PartSpec, seed: int) -> CaseSpec:
         value = _within(asked, sizes, key) if isinstance(asked, str) else asked[_digest(key) % len(asked)]
         if type(value) is int:  # what comes after it may name it, whatever else it is
             sizes[name] = value
-        if type(value) is not int or name in part.entry.arguments:
+        if type(value) is not int or name in scalars:
             given[name] = value
-    called = {name: value for name, value in given.items() if name in part.entry.arguments}
+    called = {name: value for name, value in given.items() if name in scalars}
     built = {name: value for name, value in given.items() if name not in called}
     said = ", ".join(f"{name} = {({**sizes, **given})[name]}" for name in case.draw)
     return case.model_copy(
