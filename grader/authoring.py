@@ -49,17 +49,17 @@ draw = { batch = "3..6", time = "17..40", width = "1..6" }
 # The points of all checks add up to 100.
 [[checks]]
 check = "shape"
-points = 20
+points = 15
 cases = ["small"]
 
 [[checks]]
 check = "values"
-points = 40
+points = 55
 cases = ["small", "drawn"]
 
 [[checks]]
 check = "gradient_flow"
-points = 20
+points = 10
 cases = ["small"]
 
 [[checks]]
