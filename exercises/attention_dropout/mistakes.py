@@ -19,7 +19,7 @@ def drops_in_eval(training: bool) -> bool:
 
 @mistake(replaces="is_on", dimension="numerics")
 def never_drops(training: bool) -> bool:
-    """You never drop anything, not even in training mode.
+    """Nothing is dropped in training mode.
 
     You always return the weights unchanged. If you draw a random mask, check that you use the result: operations
     without a trailing underscore return a new tensor and do not change the old one.

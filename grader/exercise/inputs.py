@@ -36,6 +36,7 @@ class Case:
         wants: arguments whose gradients are compared.
         shares: arguments whose rows add up to one, and have to whatever is changed in them.
         seed: the one that everything is drawn from, for a `make` whose numbers several cases share; 0 once it is drawn.
+        drawn: what the seed decided of its sizes and arguments, in words.
         part: which of the exercise's entry points it is about; empty for the first one.
         decode: if set, the output times it, (width, [head,] key), shows what training-mode dropout did to each weight.
     """
@@ -55,6 +56,7 @@ class Case:
     shares: tuple[str, ...] = ()
     decode: Tensor | None = None
     part: str = ""
+    drawn: str = ""
     seed: int = 0
 
     def with_matrix(self, name: str, matrix: Tensor, bias: Tensor | None = None) -> tuple[Weight, ...]:
@@ -82,7 +84,7 @@ Make = Callable[[Case, torch.Generator], Case]
 def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None) -> Case:
     """Draw what `case` leaves to the seed, and its tensors; `make`, if given, has the last word."""
     draw, part = generator(seed, case.name), spec.part_of(case)
-    case = settled(case, part, seed)
+    case, drawn = settled(case, part, seed)
     construct = _construct(part, case)
     scope: Sizes = {**_counts(part.entry.defaults), **case.sizes, **_counts(construct)}
     inputs = inputs_of(spec, case)
@@ -105,6 +107,7 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         made=make is not None,
         shares=tuple(name for name, entry in inputs.items() if entry.kind == "shares"),
         part=case.part,
+        drawn=drawn,
         seed=seed,
     )
     if make is not None:

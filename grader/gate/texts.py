@@ -66,5 +66,5 @@ def draws(exercise: Exercise, plan: Plan) -> Iterator[str]:
         try:
             observe_reference(exercise, asked)
         except AuthorError as error:
-            yield f"with seed {seed} {error}; it was given {'; '.join(case.title for case in cases)}"
+            yield f"with seed {seed} {error}; it was given {'; '.join(case.drawn for case in cases)}"
             return

@@ -57,7 +57,7 @@ def _title(found: Found, place: str) -> str:
     if not place:
         return "Your code uses an argument where a step is missing"
     if _is_left_out(found):
-        return f"A step is missing after {place}"
+        return f"A step is missing after {place}, or changes nothing"
     return (
         f"At {place} or earlier your results become wrong" if found.between else f"Your results become wrong at {place}"
     )

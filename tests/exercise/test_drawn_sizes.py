@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
 
+from grader.box.inline import InlineBox
 from grader.errors import AuthorError
 from grader.exercise.catalog import Catalog
 from grader.exercise.drawing import settled
 from grader.exercise.spec import CaseSpec, EntrySpec, PartSpec, ReturnSpec
+from grader.judge.grade import grade
 
 SEEDS = 200
 NAMES = tuple(Catalog.load())
@@ -19,7 +22,8 @@ PART = PartSpec(entry=ENTRY, returns={"y": ReturnSpec(axes=("time",))})
 
 def drawn(seed: int, **draw: object) -> CaseSpec:
     """Return a case of that name with what the seed decides."""
-    return settled(CaseSpec.model_validate({"name": "drawn", "title": "drawn", "draw": draw}), PART, seed)
+    case, _ = settled(CaseSpec.model_validate({"name": "drawn", "title": "drawn", "draw": draw}), PART, seed)
+    return case
 
 
 def test_every_whole_number_of_a_range_is_drawn_and_no_other() -> None:
@@ -55,9 +59,15 @@ def test_leading_axes_are_drawn_one_by_one() -> None:
     assert len({tuple(one) for one in sizes if isinstance(one, list)}) > 12
 
 
-def test_the_title_says_what_was_drawn() -> None:
-    """A student has to know in which sizes the code was wrong."""
-    assert drawn(3, time="7..7", dim=[2]).title == "drawn: time = 7, dim = 2"
+def test_a_failed_check_says_what_was_drawn(catalog: Catalog) -> None:
+    """A student has to know in which sizes the code was wrong. The names of checks are the same for all seeds."""
+    wrong = "import torch\n\n\ndef simple_attention(x):\n    return x, x @ x.mT\n"
+    reports = [grade(catalog["simple_attention"], wrong, seed=seed, box=InlineBox()) for seed in (1, 2)]
+    told = [check.message for report in reports for check in report.checks if check.name.startswith("sizes drawn")]
+
+    assert [check.name for check in reports[0].checks] == [check.name for check in reports[1].checks]
+    assert all(re.match(r"with time = \d+, d = \d+: ", message) for message in told)
+    assert len(set(told)) == 2
 
 
 @pytest.mark.parametrize(("asked", "told"), [("9..4", "9..4"), ("other", "`other` has no size")])
@@ -77,5 +87,5 @@ def test_each_exercise_scores_sizes_that_nobody_knows(catalog: Catalog, name: st
     assert {case.part for case in open_cases} >= {""}
     assert {case.name for case in open_cases} <= paid
     for case in open_cases:
-        titles = {exercise.draw(case, seed).title for seed in range(SEEDS)}
-        assert len(titles) > SEEDS // 4, titles
+        found = {exercise.draw(case, seed).drawn for seed in range(SEEDS)}
+        assert len(found) > SEEDS // 4, found

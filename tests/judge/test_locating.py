@@ -79,7 +79,7 @@ def test_a_right_answer_gets_no_location_and_a_named_mistake_its_line(catalog: C
     assert (right.score, right.location) == (100.0, None)
     assert [one.mistake for one in named.diagnosis] == ["no_scaling"]
     assert named.location is not None
-    assert named.location.title == f"A step is missing after line {named.location.line}"
+    assert named.location.title == f"A step is missing after line {named.location.line}, or changes nothing"
 
 
 def test_code_of_another_kind_is_told_nothing_untrue(catalog: Catalog) -> None:

@@ -25,7 +25,7 @@ def drops_in_eval(weights: Tensor, dropout: nn.Dropout) -> Tensor:
 
 @mistake(replaces="drop", dimension="numerics", common=True)
 def never_drops(weights: Tensor, dropout: nn.Dropout) -> Tensor:
-    """You never drop anything, not even in training mode.
+    """Nothing is dropped in training mode.
 
     If you created a dropout layer, check that you call it and use its result.
     """
