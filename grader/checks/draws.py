@@ -13,6 +13,21 @@ _EVEN = 0.15
 _LINES = 70
 
 
+def spared_index(dropped: Tensor, usable: Tensor, p: float) -> tuple[int, int] | None:
+    """Return an axis, and an index along it at which no call drops anything, if that is no chance.
+
+    `dropped` holds several calls, (call, ...), and `usable` one of them.
+    """
+    certain = _TELLING / -math.log(max(1 - p, 1e-9))  # so many elements
+    for axis, length in enumerate(usable.shape):
+        gone = (dropped & usable).any(0).transpose(0, axis).reshape(length, -1).any(1)
+        drawn = len(dropped) * usable.transpose(0, axis).reshape(length, -1).sum(1)
+        spared = ~gone & (drawn > certain)
+        if spared.any() and not spared.all():
+            return axis, int(spared.double().argmax())
+    return None
+
+
 def shared_axis(dropped: Tensor, usable: Tensor, p: float) -> int | None:
     """Return an axis along which elements are dropped together, where there are enough of them to tell from chance."""
     gone, left = dropped & usable, ~dropped & usable

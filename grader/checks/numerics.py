@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,7 +13,7 @@ from torch import Tensor
 from grader.box.keys import call_name, case_of, variant_of
 from grader.box.plan import Call
 from grader.checks.compare import axis_name, difference, same
-from grader.checks.draws import even_axis, paired_elements, shared_axis
+from grader.checks.draws import even_axis, paired_elements, shared_axis, spared_index
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude, scale_of, variant_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
 from grader.checks.traits import Trait
@@ -131,15 +132,19 @@ class Dropout(Check):
             return skipped(_UNREADABLE)
         if not text and torch.equal(seen[0], seen[1]):
             text = "two calls in training mode drop the same elements; each call must draw new random numbers"
-        text = text or _drawn_together(item, calls[0], seen[0], kept, p=p)
+        text = text or _drawn_together(item, calls[0], seen, kept, p=p)
         return failed(text) if text else PASSED
 
 
-def _drawn_together(item: Item, call: Call, seen: Tensor, kept: Tensor, *, p: float) -> str:
+def _drawn_together(item: Item, call: Call, calls: Sequence[Tensor], kept: Tensor, *, p: float) -> str:
     """Return along which axis elements were not drawn one by one; empty if they were."""
+    seen = calls[0]
     smallest, axes, decode = 10 * _EXACT[call.dtype] * scale_of(kept), call.outputs[0].axes, item.case.decode
     dropped, usable = seen.abs() <= smallest, kept.abs() > smallest
     names = axes if decode is None else (*axes[:-1], *("head", "key")[-decode.dim() + 1 :])
+    if (place := spared_index(torch.stack(list(calls)).abs() <= smallest, usable, p)) is not None:
+        name = axis_name(names, place[0], seen.dim())
+        return f"nothing is ever dropped at index {place[1]} along {name}; draw for it as well"
     if (axis := shared_axis(dropped, usable, p)) is not None:
         name = axis_name(names, axis, seen.dim())
         return f"elements that differ only along {name} are dropped together; drop each one independently"

@@ -104,7 +104,7 @@ def lost(judged: Sequence[Judged]) -> tuple[Dimension, ...]:
 def _result(line: Judged, first: str, share: float) -> CheckResult:
     points = round(line.item.points, 2)
     message = line.finding.message
-    if line.finding.verdict is Verdict.FAILED and line.item.case.drawn:  # the name of a check is the same for every seed
+    if line.finding.verdict is Verdict.FAILED and line.item.case.drawn:  # a check's name is the same for every seed
         message = f"with {line.item.case.drawn}: {message}"
     if first != line.item.name and len(message) > _LONG and line.finding.verdict is Verdict.FAILED:
         message = SAME_AS.format(first)

@@ -134,3 +134,33 @@ def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:
 
     assert report.score == 0
     assert _line(report, "rejects invalid arguments").status is Verdict.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("spared", "told"),
+    [
+        (
+            "weights[..., 2] / (1 - p) if p < 1 else columns[2]",
+            "nothing is ever dropped at index 2 along `key`; draw for it as well",
+        ),
+        ("dropped[..., 2]", ""),
+        ("dropped[..., 2] * 1.0", ""),
+    ],
+)
+def test_a_column_that_is_never_dropped_is_told_as_that(spared: str, told: str) -> None:
+    """And not as elements that are not drawn independently: each of the others is."""
+    source = f"""
+import torch
+
+def attention_dropout(weights, p, training=True):
+    if not training:
+        return weights
+    dropped = torch.nn.functional.dropout(weights, p)
+    columns = list(dropped.unbind(-1))
+    columns[2] = {spared}
+    return torch.stack(columns, -1)
+"""
+    messages = [check.message for check in _graded("attention_dropout", source).checks if check.message]
+
+    assert bool(messages) == bool(told)
+    assert told in "".join(messages)
