@@ -141,7 +141,7 @@ def test_a_constructor_that_always_raises_earns_nothing_for_refusing() -> None:
     [
         (
             "weights[..., 2] / (1 - p) if p < 1 else columns[2]",
-            "nothing is ever dropped at index 2 along `key`; draw for it as well",
+            "nothing is ever dropped at index 2 along key; draw for it as well",
         ),
         ("dropped[..., 2]", ""),
         ("dropped[..., 2] * 1.0", ""),
