@@ -191,13 +191,22 @@ def _told_step(compared: _ComparedCall, place: Place, back: _Back) -> Location:
     )
     later = _still_right(compared, place)
     until = f", before “{later}”, whose gradient is right" if later else ""
+    after = "at that line or after it, or for a decorator: these numbers are what you return"
+    if not _is_returned(compared, place):
+        after = f"in what is computed from them{until}"
     return Location(
         place.step,
         f"{'No' if is_none else 'A wrong'} gradient reaches {line}",
-        f"In the case “{again.title(compared.call)}” the results of {line} are right (“{title}”), but {what} in what "
-        f"is computed from them{until}.",
+        f"In the case “{again.title(compared.call)}” the results of {line} are right (“{title}”), but {what} {after}.",
         back.line,
     )
+
+
+def _is_returned(compared: _ComparedCall, place: Place) -> bool:
+    """Return whether the numbers of a place are an output: nothing is computed from them any more."""
+    truths = (compared.again.evidence.truth(compared.call, slot.key) for slot in compared.call.outputs)
+    value = compared.right.values[place]
+    return any(truth is not None and truth.shape == value.shape and torch.equal(truth, value) for truth in truths)
 
 
 def _still_right(compared: _ComparedCall, place: Place) -> str:

@@ -54,6 +54,15 @@ def test_what_is_wrong_is_told_with_its_line(catalog: Catalog, name: str, told: 
     assert len(found.message) < 500
 
 
+def test_nothing_is_said_of_what_is_computed_from_the_result_itself(catalog: Catalog) -> None:
+    """The numbers that get no gradient are returned, so nothing is computed from them."""
+    returned = _located(catalog, "scaled_dot_product_attention/wrong_no_grad")
+
+    assert returned is not None
+    assert "these numbers are what you return" in returned.message
+    assert "computed from them" not in returned.message
+
+
 def test_training_mode_is_not_blamed_where_evaluation_is_wrong(catalog: Catalog) -> None:
     """Numbers that are wrong in both modes are no matter of dropout."""
     found = _located(catalog, "relative_position/wrong_two_at_once")
