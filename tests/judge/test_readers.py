@@ -97,6 +97,7 @@ HANDLERS = {
     "log": "entries that are cut at 4000 characters",
     "cli/status": "figures of ours",
     "exercise/chart": "an author's",
+    "exercise/coherence": "an author's",
     "exercise/microscope": "an author's",
     "exercise/versions": "files of ours",
     "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",
