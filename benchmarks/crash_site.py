@@ -137,7 +137,7 @@ class Installation:
 def installed(folder: Path, url: str = "", *, workers: int = 0, pages_slots: int = 2) -> Iterator[Installation]:
     """Start an installation in `folder`; on the Postgres of `url` with so many worker machines of one slot each."""
     port = free_port()
-    common = {"SECRET": SECRET, "STOCK_MIB": "0", **({"DATABASE_URL": url} if url else {})}
+    common = {"SECRET": SECRET, **({"DATABASE_URL": url} if url else {})}
     homes = [folder / name for name in ("pages", *(f"worker {n}" for n in range(workers)))]
     with (folder / "log").open("wb") as log:
         own = _named({**common, "DATA": str(homes[0]), "PORT": str(port), "SLOTS": str(pages_slots)})

@@ -127,7 +127,7 @@ def program(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a command of the grader on the course's database in a session of its own, and stop it in the end."""
     url = place.url if place else course.url
-    given = {"DATA": str(course.folder / name), "SECRET": SECRET, "STOCK_MIB": "0", **settings}
+    given = {"DATA": str(course.folder / name), "SECRET": SECRET, **settings}
     given |= {"DATABASE_URL": url} if url else {}
     environment = {**os.environ, **{PREFIX + key: value for key, value in given.items()}}
     with (course.folder / f"{name}.log").open("wb") as log:

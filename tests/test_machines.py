@@ -47,7 +47,7 @@ def machine(tmp_path: Path, pages: Service) -> Iterator[Callable[[str], subproce
     url = pages._database.engine.url.render_as_string(hide_password=False)
 
     def start(name: str) -> subprocess.Popen[str]:
-        ours = {"DATABASE_URL": url, "SECRET": SECRET, "DATA": str(tmp_path / name), "STOCK_MIB": "0"}
+        ours = {"DATABASE_URL": url, "SECRET": SECRET, "DATA": str(tmp_path / name)}
         environment = {**os.environ, **{PREFIX + key: value for key, value in ours.items()}}
         running.append(subprocess.Popen(COMMAND, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True))
         assert running[-1].stdout is not None

@@ -107,7 +107,6 @@ def served() -> Iterator[Served]:
             "ATTENTION_GYM_SLOTS": "1",
             "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
             "ATTENTION_GYM_DRAIN_SECONDS": "1",
-            "ATTENTION_GYM_STOCK_MIB": "0",
         }
         before = _older(environment)
         with (top / "log").open("wb") as log, subprocess.Popen(

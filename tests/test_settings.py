@@ -74,7 +74,6 @@ def test_every_variable_arrives(tmp_path: Path) -> None:
             "ATTENTION_GYM_ALLOWED_HOSTS": "Gym.Example.org, *.school.edu",
             "ATTENTION_GYM_SLOTS": "3",
             "ATTENTION_GYM_GPU_SLOTS": "0",
-            "ATTENTION_GYM_STOCK_MIB": "0",
             "ATTENTION_GYM_CLASS_CODE": "green-tree-house",
             "ATTENTION_GYM_SECRET": "s" * 32,
             "ATTENTION_GYM_METRICS_TOKEN": "m" * 32,

@@ -46,7 +46,8 @@ class Shape(Check):
 
 def _follows_an_input(item: Item) -> bool:
     """Return whether the dtype of what comes out is an input's, and this is the case that looks after it."""
-    return item.case.name == item.spec.cases[0] and bool(item.case.wants) and item.case.dtype != _USUAL
+    looks_after = item.points > 0 and item.case.name == item.spec.cases[0]
+    return looks_after and bool(item.case.wants) and item.case.dtype != _USUAL
 
 
 def _as_created(item: Item, evidence: Evidence) -> Finding:

@@ -150,12 +150,13 @@ def try_out(
 
 
 def _only(spec: Spec, case: str) -> Spec:
-    """Return an exercise of one case, and of the checks that compare its outputs."""
+    """Return an exercise of one case, with the checks that compare its outputs, and what they need for no points."""
     of_case = [one for one in spec.checks if case in one.cases]
     shown = [one for one in of_case if Trait.SHOWS_OUTPUTS in check_of(one).traits]
     needed = {name for one in shown for name in check_of(one).needs}
-    kept = [one for one in of_case if one in shown or one.check in needed]
-    return spec.model_copy(update={"checks": tuple(one.model_copy(update={"cases": (case,)}) for one in kept)})
+    unpaid = [one.model_copy(update={"points": 0.0}) for one in of_case if one.check in needed and one not in shown]
+    kept = [one.model_copy(update={"cases": (case,)}) for one in (*unpaid, *shown)]
+    return spec.model_copy(update={"checks": tuple(kept)})
 
 
 def _expected(exercise: Exercise, sheet: Sheet) -> tuple[Sheet, Observations]:

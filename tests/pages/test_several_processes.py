@@ -55,7 +55,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         url = postgres.make_database(server, "gym")
 
         def start(command: tuple[str, ...], **chosen: str) -> subprocess.Popen[str]:
-            ours = {"DATABASE_URL": url, "SECRET": SECRET, "CLASS_CODE": CODE, "STOCK_MIB": "0", **chosen}
+            ours = {"DATABASE_URL": url, "SECRET": SECRET, "CLASS_CODE": CODE, **chosen}
             ours["DATA"] = str(folder / f"machine {len(running)}")
             environment = {**os.environ, **{PREFIX + key: value for key, value in ours.items()}}
             pipe = subprocess.PIPE
