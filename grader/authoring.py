@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from grader.examples import FOLDER
 from grader.exercise.catalog import ROOT
 from grader.local import WrongUse
 
@@ -198,6 +197,8 @@ def begin(name: str, root: Path = ROOT) -> tuple[Path, ...]:
     Raises:
         WrongUse: the name is no snake_case, or an exercise or a reference of that name is there.
     """
+    from grader.examples import FOLDER  # here: it brings torch, which the other commands do not wait for
+
     if not NAME.fullmatch(name):
         raise WrongUse(f"{name!r} is no id for an exercise; write it in snake_case, such as causal_attention")
     folder, reference = root / "exercises" / name, root / "reference" / f"{name}.py"
