@@ -142,15 +142,15 @@ def _drawn_together(item: Item, call: Call, calls: Sequence[Tensor], kept: Tenso
     smallest, axes, decode = 10 * _EXACT[call.dtype] * scale_of(kept), call.outputs[0].axes, item.case.decode
     dropped, usable = seen.abs() <= smallest, kept.abs() > smallest
     names = axes if decode is None else (*axes[:-1], *("head", "key")[-decode.dim() + 1 :])
-    if (place := spared_index(torch.stack(list(calls)).abs() <= smallest, usable, p)) is not None:
-        name = axis_name(names, place[0], seen.dim())
-        return f"nothing is ever dropped at index {place[1]} along {name}; draw for it as well"
     if (axis := shared_axis(dropped, usable, p)) is not None:
         name = axis_name(names, axis, seen.dim())
         return f"elements that differ only along {name} are dropped together; drop each one independently"
     if (axis := even_axis(dropped, usable, p)) is not None:
         name = axis_name(names, axis, seen.dim())
         return f"along {name} the same number of elements is always dropped; drop each one independently"
+    if (place := spared_index(torch.stack(list(calls)).abs() <= smallest, usable, p)) is not None:
+        name = axis_name(names, place[0], seen.dim())
+        return f"nothing is ever dropped at index {place[1]} along {name}; draw for it as well"
     if (apart := paired_elements(dropped, usable, p)) is not None:
         far = " and ".join(f"{n} along {axis_name(names, axis, seen.dim())}" for axis, n in enumerate(apart) if n)
         return f"elements that lie {far} apart are not drawn independently; draw one random number for each element"
