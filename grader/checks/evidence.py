@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -211,6 +211,12 @@ def base_call(case: Case, *, backward: bool = False) -> Call:
         dtype=case.dtype,
         part=case.part,
     )
+
+
+def calling(plan: Plan, cases: Collection[Case], call: Callable[[Case], Call]) -> Plan:
+    """Return `plan` with one call of each case, and the constructions that these run on."""
+    builds = {case.build.name: case.build for case in cases if case.build is not None}
+    return replace(plan, builds=tuple(builds.values()), calls=tuple(map(call, cases)))
 
 
 def variant_call(case: Case, variant: str, *, arguments: Mapping[str, Argument] | None = None) -> Call:

@@ -9,10 +9,9 @@ from typing import ClassVar
 from pydantic import Field
 from torch import Tensor
 
-from grader.box.keys import BASE, variant_of
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed, skipped
-from grader.checks.numerics import outputs_differ
+from grader.checks.numerics import outputs_differ, plain_calls
 from grader.checks.options import Options
 from grader.checks.traits import Trait
 from grader.errors import AuthorError
@@ -82,7 +81,7 @@ class Memory(Check):
 
 def _half_is_right(evidence: Evidence) -> bool:
     """Return whether the numbers of at least half of the cases are right."""
-    plain = [call for call in evidence.plan.calls if variant_of(call.name) == BASE and call.name not in evidence.free]
+    plain = plain_calls(evidence)
     right = [call for call in plain if evidence.problem(call) is None and not outputs_differ(call, evidence)]
     return 2 * len(right) >= len(plain)
 

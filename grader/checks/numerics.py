@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.keys import call_name, case_of, variant_of
+from grader.box.keys import BASE, call_name, case_of, variant_of
 from grader.box.plan import Call
 from grader.checks.compare import axis_name, difference, same
 from grader.checks.draws import even_axis, paired_elements, shared_axis, spared_index
@@ -72,6 +72,16 @@ class Values(Check):
             return problem
         text = outputs_differ(call, evidence)
         return failed(unsteady(evidence) or text) if text else PASSED
+
+
+def plain_calls(evidence: Evidence) -> list[Call]:
+    """Return the plain call of each case that points depend on, without those that must be refused."""
+
+    def is_judged(call: Call) -> bool:
+        build = evidence.plan.build_of(call)
+        return call.name not in evidence.free and (build is None or not build.must_raise)
+
+    return [call for call in evidence.plan.calls if variant_of(call.name) == BASE and is_judged(call)]
 
 
 def unsteady(evidence: Evidence) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from grader.box.keys import call_name
-from grader.box.plan import Build
+from grader.box.plan import Build, Call, TensorSpec
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, variant_call, wanted_dtype
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed, skipped
@@ -37,10 +37,9 @@ class Shape(Check):
         call = evidence.call(item, "base")
         if (problem := evidence.problem(call)) is not None:
             return problem
-        for slot in call.outputs:
-            found = evidence.seen(call).slots[slot.key]
-            if found.dtype != (slot.dtype or call.dtype):
-                return failed(f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {found.dtype}")
+        if wrong := _other_dtype(call, evidence):
+            slot, dtype = wrong
+            return failed(f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {dtype}")
         return _as_created(item, evidence) if _follows_an_input(item) else PASSED
 
 
@@ -57,11 +56,17 @@ def _as_created(item: Item, evidence: Evidence) -> Finding:
     advice = "Give what you create the dtype of the input: `dtype=x.dtype`, or `x.new_zeros(...)`"
     if (problem := evidence.problem(call)) is not None:
         return replace(problem, message=f"{where}: {problem.message}. {advice}")
-    for slot in call.outputs:
-        found = evidence.seen(call).slots[slot.key]
-        if not slot.dtype and found.dtype != call.dtype:
-            return failed(f"{where}, `{slot.name}` must be {call.dtype} as well; yours is {found.dtype}. {advice}")
+    if wrong := _other_dtype(call, evidence):
+        slot, dtype = wrong
+        return failed(f"{where}, `{slot.name}` must be {slot.dtype or call.dtype} as well; yours is {dtype}. {advice}")
     return PASSED
+
+
+def _other_dtype(call: Call, evidence: Evidence) -> tuple[TensorSpec, str] | None:
+    """Return the first output that has another dtype than announced, and which."""
+    seen = evidence.seen(call).slots
+    found = ((slot, seen[slot.key].dtype) for slot in call.outputs)
+    return next(((slot, dtype) for slot, dtype in found if dtype != (slot.dtype or call.dtype)), None)
 
 
 class RefusalOptions(Options):

@@ -8,11 +8,10 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from grader.box.keys import call_name, case_of
 from grader.box.plan import Argument, Call, TensorSpec
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed
-from grader.checks.numerics import outputs_differ, unsteady
+from grader.checks.numerics import outputs_differ, plain_calls, unsteady
 from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension
@@ -135,16 +134,7 @@ def _misses(call: Call, slot: TensorSpec, evidence: Evidence) -> Tensor:
 
 def _fails_elsewhere(evidence: Evidence) -> bool:
     """Return whether the first call of a case is wrong as well."""
-    return any(
-        evidence.problem(call) is not None or outputs_differ(call, evidence)
-        for call in evidence.plan.calls
-        if call.name == call_name(case_of(call.name)) and _is_judged(call, evidence)
-    )
-
-
-def _is_judged(call: Call, evidence: Evidence) -> bool:
-    build = evidence.plan.build_of(call)
-    return call.name not in evidence.free and (build is None or not build.must_raise)
+    return any(evidence.problem(call) is not None or outputs_differ(call, evidence) for call in plain_calls(evidence))
 
 
 def _overwritten(evidence: Evidence) -> str:

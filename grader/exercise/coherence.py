@@ -53,10 +53,8 @@ def _of_case(case: CaseSpec, part: PartSpec) -> Iterator[str]:
 def _drawable(part: PartSpec, case: CaseSpec) -> list[str]:
     """Return what a case may draw: arguments, axes, and what others of its sizes are made of."""
     entry, weights = part.entry, part.weights.values()
-    axes = [axis for taken in part.inputs.values() for axis in taken.axes]
-    axes += [axis for given in part.returns.values() for axis in given.axes]
-    axes += [axis for one in weights for axis in (one.inputs, one.outputs, one.heads or "")]
-    made_of = [*axes, *(asked for asked in case.draw.values() if isinstance(asked, str))]
+    axes = [axis for one in weights for axis in (one.inputs, one.outputs, one.heads or "")]
+    made_of = [*part.axes, *axes, *(asked for asked in case.draw.values() if isinstance(asked, str))]
     named = [name for axis in made_of for name in _NAME.findall(axis)]
     return list(dict.fromkeys([*entry.arguments, *entry.constructor, "...", *named]))
 

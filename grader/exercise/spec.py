@@ -119,6 +119,13 @@ class PartSpec(_Frozen):
     returns: dict[str, ReturnSpec] = Field(min_length=1)
     weights: dict[str, WeightSpec] = Field(default_factory=dict)
 
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes of all that goes in and comes out, each once."""
+        given = [axis for one in self.inputs.values() for axis in one.axes]
+        given += [axis for one in self.returns.values() for axis in one.axes]
+        return tuple(dict.fromkeys(given))
+
 
 class CaseSpec(_Frozen):
     """One set of inputs.

@@ -72,16 +72,9 @@ def _gaps(spec: Spec, name: str, part: PartSpec) -> Iterator[_Gap]:
         for kind, alike in kinds.items():
             yield from _untried(one, other, kind, alike)
     sizes = [case.sizes for case in spec.cases if case.part == name and case.name in scored]
-    for one, other in combinations(_axes(part), 2):
+    for one, other in combinations(filter(str.isidentifier, part.axes), 2):
         if not any(type(size := row.get(one)) is int and size > 1 and row.get(other) == size for row in sizes):
             yield _Gap(f"{one} = {other}", f"`{one}` and `{other}`")
-
-
-def _axes(part: PartSpec) -> list[str]:
-    """Return the axes of all that goes in and comes out that have a name."""
-    axes = [axis for taken in part.inputs.values() for axis in taken.axes]
-    axes += [axis for given in part.returns.values() for axis in given.axes]
-    return [axis for axis in dict.fromkeys(axes) if axis.isidentifier()]
 
 
 def _untried(one: str, other: str, kind: str, rows: list[Row]) -> Iterator[_Gap]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from grader.box.plan import Plan
-from grader.checks.evidence import base_call
+from grader.checks.evidence import base_call, calling
 from grader.errors import AuthorError
 from grader.exercise import chart, microscope
 from grader.exercise.catalog import Exercise
@@ -61,8 +61,7 @@ def draws(exercise: Exercise, plan: Plan) -> Iterator[str]:
         yield "all sizes are known before a hand-in, so an answer may be right in these alone; add a case with `draw`"
     for seed in range(SEEDS if left_open else 0):
         cases = [exercise.draw(case, seed) for case in left_open]
-        builds = {case.build.name: case.build for case in cases if case.build}
-        asked = replace(plan, builds=tuple(builds.values()), calls=tuple(map(base_call, cases)), initial_of=())
+        asked = replace(calling(plan, cases, base_call), initial_of=())
         try:
             observe_reference(exercise, asked)
         except AuthorError as error:

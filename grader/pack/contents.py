@@ -15,7 +15,7 @@ from grader.box.observations import Event, Observations
 from grader.box.packing import pack
 from grader.box.plan import Argument, Build, Call, Plan
 from grader.box.wire import END, FrameReader
-from grader.checks.evidence import base_call
+from grader.checks.evidence import base_call, calling
 from grader.exercise.inputs import Case, make_case
 from grader.exercise.spec import Spec
 
@@ -24,9 +24,7 @@ _DECODE = "(decode)"  # kept among the arguments, of which none can be called so
 
 def write_cases(cases: Mapping[str, Case], plan: Plan) -> bytes:
     """Return the tensors of `cases`, as the job that calls each of them once; `plan` is their sheet's."""
-    builds = {build.name: build for case in cases.values() if (build := case.build) is not None}
-    calls = tuple(_call_out(case) for case in cases.values())
-    return encode_job(replace(plan, builds=tuple(builds.values()), calls=calls), source="")
+    return encode_job(calling(plan, cases.values(), _call_out), source="")
 
 
 def read_cases(spec: Spec, blob: bytes, seed: int) -> dict[str, Case]:
