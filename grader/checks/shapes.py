@@ -9,7 +9,7 @@ from grader.box.keys import call_name
 from grader.box.plan import Build, Call, TensorSpec
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, variant_call, wanted_dtype
 from grader.checks.explain import explain
-from grader.checks.finding import PASSED, Finding, failed, skipped
+from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
 from grader.checks.options import Options
 from grader.checks.traits import Trait
 from grader.exercise.spec import Dimension
@@ -55,7 +55,7 @@ def _as_created(item: Item, evidence: Evidence) -> Finding:
     where = f"where the input is {call.dtype} and torch's default dtype is {_USUAL}"
     advice = "Give what you create the dtype of the input: `dtype=x.dtype`, or `x.new_zeros(...)`"
     if (problem := evidence.problem(call)) is not None:
-        return replace(problem, message=f"{where}: {problem.message}. {advice}")
+        return failed(f"{where}: {problem.message}. {advice}") if problem.verdict is Verdict.FAILED else problem
     if wrong := _other_dtype(call, evidence):
         slot, dtype = wrong
         return failed(f"{where}, `{slot.name}` must be {slot.dtype or call.dtype} as well; yours is {dtype}. {advice}")

@@ -51,38 +51,39 @@ class Steady(Check):
 
     def work(self, item: Item) -> Work:
         """Call with other numbers, once more with the same, in all those ways, and a module in training mode too."""
-        other = variant_call(item.case, "other", arguments=_other_numbers(item.case))
-        # With another seed, so that what is drawn where nothing may be drawn shows.
-        again = replace(variant_call(item.case, "again"), seed=1)
-        non_contiguous = replace(variant_call(item.case, "non_contiguous"), non_contiguous=True)
-        training = replace(variant_call(item.case, "training"), training=True)
-        no_grad = replace(variant_call(item.case, "no_grad"), no_grad=True)
-        calls = [base_call(item.case), other, again, non_contiguous]
-        if _may_record(item.case):
-            calls.append(no_grad)
-        if alike := _one_for_several(item.case):
-            calls.append(replace(variant_call(item.case, "one_object", arguments=alike), one_object=True))
-        return Work((*calls, training) if item.case.construct else tuple(calls))
+        return Work((base_call(item.case), *_variants(item.case).values()))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare each with what is expected of it; training mode counts where the reference does not change in it."""
         if text := _overwritten(evidence):
             return failed(text)
-        in_training = bool(item.case.construct) and not _changes_in_training(item, evidence)
-        applies = {
-            "other": True,
-            "again": True,
-            "training": in_training,
-            "no_grad": _may_record(item.case),
-            "one_object": bool(_one_for_several(item.case)),
-        }
-        for variant in (name for name, wanted in applies.items() if wanted):
+        made = _variants(item.case)
+        for variant in (name for name in _WHEN if name in made):
+            if variant == "training" and _changes_in_training(item, evidence):
+                continue
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
                 return failed(f"{_WHEN[variant]}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
             if text := outputs_differ(call, evidence):
                 return failed(_told(item, variant, text, evidence))
         return PASSED
+
+
+def _variants(case: Case) -> dict[str, Call]:
+    """Return the further calls of a case by their names, in the order in which they are made."""
+    calls = {
+        "other": variant_call(case, "other", arguments=_other_numbers(case)),
+        # With another seed, so that what is drawn where nothing may be drawn shows.
+        "again": replace(variant_call(case, "again"), seed=1),
+        "non_contiguous": replace(variant_call(case, "non_contiguous"), non_contiguous=True),
+    }
+    if case.wants or case.construct:  # else there is no gradient to be without
+        calls["no_grad"] = replace(variant_call(case, "no_grad"), no_grad=True)
+    if alike := _one_for_several(case):
+        calls["one_object"] = replace(variant_call(case, "one_object", arguments=alike), one_object=True)
+    if case.construct:
+        calls["training"] = replace(variant_call(case, "training"), training=True)
+    return calls
 
 
 def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
@@ -157,11 +158,6 @@ def _other_numbers(case: Case) -> dict[str, Argument]:
         name: _other(value, is_share=name in case.shares) if isinstance(value, Tensor) else value
         for name, value in case.arguments.items()
     }
-
-
-def _may_record(case: Case) -> bool:
-    """Return whether gradients can be asked of a call, so that an answer may look whether they are."""
-    return bool(case.wants or case.construct)
 
 
 def _one_for_several(case: Case) -> dict[str, Argument]:

@@ -274,7 +274,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     properties = optional.make("the properties of your output are", lambda: scoring.properties(judged), properties)
     remarks: tuple[str, ...] = ()
     remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
-    hardly_any = [text for text in (scoring.hardly_any(judged),) if text and outcome.score]
+    hardly_any = (text,) if outcome.score and (text := scoring.hardly_any(judged)) else ()
     single = (_SINGLE_ADVICE,) if outcome.single else ()
     untold = (UNTOLD,) if outcome.score < 100 and is_untold(observed) else ()
     return _opened(
