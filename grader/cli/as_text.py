@@ -13,7 +13,7 @@ from rich.text import Text
 
 from grader.checks.finding import Verdict
 from grader.judge.clues import WHY, Flag
-from grader.judge.report import CheckResult, DevicePanel, Diagnosis, Points, Property, Report, Status
+from grader.judge.report import HALVED, CheckResult, DevicePanel, Diagnosis, Points, Property, Report, Status
 from grader.judge.text import one_line
 
 BAR = 24  # characters
@@ -87,6 +87,8 @@ def _score(report: Report) -> Iterator[Text]:
     yield Text(f"{report.score:g} of 100", style)
     for dimension, points in report.dimensions.items():
         yield Text(f"  {dimension:10}") + _bar(points) + Text(f" {points.earned:g} of {points.possible:g}")
+    if report.halved:
+        yield from (Text(f"  {line}") for line in _wrap(HALVED))
 
 
 def _bar(points: Points) -> Text:

@@ -274,7 +274,6 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     properties = optional.make("the properties of your output are", lambda: scoring.properties(judged), properties)
     remarks: tuple[str, ...] = ()
     remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
-    hardly_any = (text,) if outcome.score and (text := scoring.hardly_any(judged)) else ()
     single = (_SINGLE_ADVICE,) if outcome.single else ()
     untold = (UNTOLD,) if outcome.score < 100 and is_untold(observed) else ()
     return _opened(
@@ -284,7 +283,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
             dimensions=scoring.by_dimension(judged),
             checks=scoring.results(judged),
             properties=properties,
-            advice=(*hardly_any, *single, *outcome.said, *untold, *remarks, *optional.missing),
+            advice=(*single, *outcome.said, *untold, *remarks, *optional.missing),
             mapping=next((_cleaned(b, outcome.places) for b in observed.builds.values() if b.mapping), {}),
         ),
         judged,

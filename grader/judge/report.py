@@ -32,6 +32,10 @@ class Status(StrEnum):
     CRASHED = "crashed"
 
 
+HALVED = (
+    "Until your numbers are right in two of the cases in which they are compared, each check that passed earns half of "
+    "its points."
+)
 SAME_AS = "as in “{}”, see there"  # a reason that was told in the check of that name
 
 
@@ -264,6 +268,11 @@ class Report:
         """The dimensions in which a check earned nothing."""
         failed = {check.dimension for check in self.checks if check.possible and not check.earned}
         return tuple(name for name in self.dimensions if name in failed)
+
+    @property
+    def halved(self) -> bool:
+        """Whether what passed earned half of its points; `HALVED` says why."""
+        return any(check.status is Verdict.PASSED and check.earned < check.possible for check in self.checks)
 
     @property
     def flag(self) -> Flag:

@@ -17,11 +17,7 @@ from grader.judge.report import SAME_AS, CheckResult, Points, Property
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
-_HARDLY_ANY = (
-    "your numbers are right in {} of the {} cases in which they are compared; until they are in two, each check that "
-    "passed earns half of its points"
-)
-_ENOUGH = 2
+_ENOUGH = 2  # cases whose numbers are right, for what passed to earn all of its points
 _MANY = 4  # cases whose numbers are compared; with fewer of them, one that is right says enough
 _LONG = 80  # characters; what is shorter is as quickly read again as looked up
 
@@ -62,16 +58,10 @@ def _property(teaches: str, lines: Sequence[Judged]) -> Property:
     return Property(spec.title or CHECKS[spec.check].title, teaches, holds, message)
 
 
-def hardly_any(judged: Sequence[Judged]) -> str:
-    """Return why what passed earns half of its points; empty where it does not."""
-    compared = [line for line in judged if line.item.points and Trait.SHOWS_OUTPUTS in line.item.check.traits]
-    right = sum(line.passed for line in compared)
-    return _HARDLY_ANY.format(right or "none", len(compared)) if len(compared) >= _MANY and right < _ENOUGH else ""
-
-
 def _worth(judged: Sequence[Judged]) -> float:
     """Return the share of its points that a check earns which passed."""
-    return 0.5 if hardly_any(judged) else 1.0
+    compared = [line for line in judged if line.item.points and Trait.SHOWS_OUTPUTS in line.item.check.traits]
+    return 0.5 if len(compared) >= _MANY and sum(line.passed for line in compared) < _ENOUGH else 1.0
 
 
 def by_dimension(judged: Sequence[Judged]) -> dict[Dimension, Points]:

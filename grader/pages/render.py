@@ -9,6 +9,7 @@ from itertools import groupby
 
 from grader.judge.clues import WHY, Sight
 from grader.judge.report import (
+    HALVED,
     SAME_AS,
     CheckResult,
     DevicePanel,
@@ -153,6 +154,8 @@ def _lines(report: Report, attempt: int, best: float | None) -> list[str]:
         lines.append(f"Attempt {attempt} · graded in {report.seconds:.1f} s")
     if best is not None:
         lines.append(f"Your best so far: {number(best)}")
+    if report.halved:
+        lines.append(HALVED)
     return lines
 
 
