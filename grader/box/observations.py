@@ -89,6 +89,9 @@ class Traced:
         values: in float64, whatever `dtype` they had.
         random: the operation draws random numbers.
         writes: it writes into an argument of the call.
+        cuts: it is computed from what needs a gradient, and passes none of it on.
+        lines: where it comes from: its own line and those of all that it is computed from; 0 stands for what was there
+            before the call, other than arguments and weights.
         gradient: what came back to it in the backward pass; None without one.
     """
 
@@ -97,6 +100,8 @@ class Traced:
     dtype: str = "float64"
     random: bool = False
     writes: bool = False
+    cuts: bool = False
+    lines: frozenset[int] = frozenset()
     gradient: Tensor | None = None
 
 

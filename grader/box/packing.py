@@ -13,6 +13,7 @@ from torch import Tensor
 
 from grader.box.frames import (
     ABSENT,
+    CUTS,
     DTYPE_NAMES,
     GRADIENT,
     HEADER,
@@ -102,9 +103,10 @@ def _call_out(seen: CallSeen, slots: list[Any]) -> bytes:
 def _pack_result(call: int, result: Traced) -> bytes:
     shape = result.values.shape
     gradient = result.gradient
-    traits = RANDOM * result.random | WRITES * result.writes | GRADIENT * (gradient is not None)
+    traits = RANDOM * result.random | WRITES * result.writes | CUTS * result.cuts | GRADIENT * (gradient is not None)
     dtype = DTYPE_NAMES.index(result.dtype)
-    head = TRACED.pack(result.line, len(shape), dtype, traits) + struct.pack(f"<{len(shape)}I", *shape)
+    head = TRACED.pack(result.line, len(shape), dtype, traits, len(result.lines))
+    head += struct.pack(f"<{len(shape) + len(result.lines)}I", *shape, *sorted(result.lines))
     body = head + _raw(result.values) + (_raw(gradient) if gradient is not None else b"")
     return HEADER.pack(Frame.TRACED, 0, call, len(body)) + body
 

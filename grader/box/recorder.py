@@ -2,7 +2,8 @@
 
 Covered: floating-point tensors that a torch operation returns while a line of the submission is being run, copied at
 once, since a later operation may change them in place; whether the operation draws random numbers; whether it writes
-into an argument of the call; and, of a call with a backward pass, the gradient that comes back to the result. Bounded:
+into an argument of the call; the lines of all operations that it is computed from; and, of a call with a backward pass,
+the gradient that comes back to the result, and whether the result passes none on. Bounded:
 so many results, so many bytes in all; what would go beyond is left out, and what is smaller and comes later is kept.
 Not covered: the operations of backward passes, which run outside of the block; gradients of views, which autograd makes
 anew; numbers that NumPy or Python compute; anything in a process whose code does not want to be recorded. So what is
@@ -11,8 +12,9 @@ recorded is for a sentence in the report, and for no point.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -24,11 +26,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.box.faults import SUBMISSION
 from grader.box.frames import MOST_AXES, MOST_RESULTS, TRACE_LIMIT
+from grader.box.lineage import Lineage, memory_of
 from grader.box.observations import Traced
 from grader.box.plan import DTYPES
 
 _NoModes = torch._C.DisableTorchFunction  # taken here, since a submission may put another in its place
 _DRAWS = torch.Tag.nondeterministic_seeded
+_DETACH = torch.ops.aten.detach.default
+_SHAPE_ALONE = re.compile(r"::new_|_like$")  # operations that take from a tensor its shape and not its numbers
 
 
 class Recorder(TorchDispatchMode):
@@ -40,9 +45,15 @@ class Recorder(TorchDispatchMode):
         self._results: list[Traced] = []
         self._gradients: dict[int, Tensor] = {}
         self._left = TRACE_LIMIT  # bytes
-        self._arguments = {_memory_of(value) for value in arguments if type(value) is Tensor}
+        self._arguments = {memory_of(value) for value in arguments if type(value) is Tensor}
         self._copies = 2 if gradients else 1
-        self._pending: list[tuple[int, Tensor]] = []  # autograd takes note of a result when the operation has returned
+        self._pending: list[
+            tuple[int, Tensor, bool]
+        ] = []  # of which autograd takes note when an operation has returned
+        self._lineage = Lineage(self._arguments)
+        self._needing: set[int] = set()  # the memory of what needs a gradient
+        self._detached: dict[int, int] = {}  # by object: which result it is
+        self._cuts: set[int] = set()  # results that pass no gradient on
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -50,28 +61,56 @@ class Recorder(TorchDispatchMode):
 
     def results(self) -> tuple[Traced, ...]:
         """Return what was kept, with the gradients that have come back so far."""
-        return tuple(replace(kept, gradient=self._gradients.get(i)) for i, kept in enumerate(self._results))
+        return tuple(
+            replace(kept, gradient=self._gradients.get(i), cuts=i in self._cuts) for i, kept in enumerate(self._results)
+        )
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run the operation, and keep a copy of what it returns."""
         self._follow()
-        result = func(*args, **kwargs) if kwargs else func(*args)
-        if len(self._results) < MOST_RESULTS and (line := _line()) is not None:
-            with _NoModes():
-                writes = any(_memory_of(value) in self._arguments for value in _written(func, args, kwargs or {}))
-                self._keep_all(line, result, random=_DRAWS in func.tags, writes=writes)
+        kwargs = kwargs or {}
+        if (line := _line()) is None:
+            return func(*args, **kwargs)
+        with _NoModes():
+            given = [value for part in (*args, *kwargs.values()) for value in _tensors(part)]
+            if _SHAPE_ALONE.search(func._schema.name):
+                given = []
+            written = list(_written(func, args, kwargs))
+            lines, needs = self._lineage.of(given) | {line}, self._needs(given)
+        result = func(*args, **kwargs)
+        with _NoModes():
+            for value in written:
+                self._lineage.write(value, lines)
+            writes = any(memory_of(value) in self._arguments for value in written)
+            for value in _tensors(result):
+                if not written and self._lineage.note(value, lines, given):
+                    self._needing.discard(memory_of(value))
+                if value.is_floating_point() or writes:
+                    self._note_cuts(given)
+                    came = self._lineage.of([value])
+                    made = partial(Traced, line, random=_DRAWS in func.tags, writes=writes, lines=came)
+                    self._keep(value, made, needs=needs)
+                    if func is _DETACH:
+                        self._detached[id(value)] = len(self._results) - 1
         return result
+
+    def _needs(self, given: Iterable[Tensor]) -> bool:
+        """Return whether a gradient should pass from a result to one of `given`."""
+        needing = {memory_of(value) for value in given if value.requires_grad}
+        self._needing |= needing
+        return bool(needing)
+
+    def _note_cuts(self, given: Iterable[Tensor]) -> None:
+        """Note which of the tensors that numbers are computed from were detached; what is only compared may be."""
+        for value in given:
+            if not value.requires_grad and memory_of(value) in self._needing and id(value) in self._detached:
+                self._cuts.add(self._detached[id(value)])
 
     def __exit__(self, *error: Any) -> None:
         self._follow()
         super().__exit__(*error)  # type: ignore[no-untyped-call]  # as above
 
-    def _keep_all(self, line: int, result: Any, *, random: bool, writes: bool) -> None:
-        for value in _tensors(result):
-            if value.is_floating_point() or writes:
-                self._keep(line, value, random=random, writes=writes)
-
-    def _keep(self, line: int, value: Tensor, *, random: bool, writes: bool) -> None:
+    def _keep(self, value: Tensor, made: Callable[..., Traced], *, needs: bool) -> None:
         size = value.numel() * torch.float64.itemsize * self._copies
         if not 0 < size <= self._left or len(self._results) >= MOST_RESULTS or value.dim() > MOST_AXES:
             return
@@ -80,15 +119,19 @@ class Recorder(TorchDispatchMode):
             return
         self._left -= size
         if self._copies > 1:
-            self._pending.append((len(self._results), value))
-        self._results.append(Traced(line, _copy(value), dtype, random=random, writes=writes))
+            self._pending.append((len(self._results), value, needs))
+        self._results.append(made(values=_copy(value), dtype=dtype))
 
     def _follow(self) -> None:
         """Ask for the gradients of the results that autograd knows by now."""
         pending, self._pending = self._pending, []
-        for index, value in pending:
+        for index, value, needs in pending:
             if value.requires_grad:
                 value.register_hook(partial(self._came_back, index, value.shape))  # type: ignore[no-untyped-call]
+            elif (
+                needs and index not in self._detached.values()
+            ):  # torch itself detaches as well: where it is used, it counts
+                self._cuts.add(index)
 
     def _came_back(self, index: int, shape: torch.Size, gradient: Tensor) -> None:
         if type(gradient) is Tensor and gradient.shape == shape:
@@ -97,10 +140,6 @@ class Recorder(TorchDispatchMode):
 
 def _copy(value: Tensor) -> Tensor:
     return value.detach().to("cpu", torch.float64, copy=True).resolve_neg().contiguous()
-
-
-def _memory_of(value: Tensor) -> int:
-    return value.untyped_storage().data_ptr()
 
 
 def _written(func: Any, args: Any, kwargs: Any) -> Iterator[Tensor]:

@@ -8,9 +8,11 @@ import struct
 import torch
 
 from grader.box.frames import (
+    CUTS,
     DTYPE_NAMES,
     GRADIENT,
     MOST_AXES,
+    MOST_LINES,
     MOST_RESULTS,
     RANDOM,
     TRACE_LIMIT,
@@ -22,7 +24,7 @@ from grader.box.plan import FLOATS
 from grader.errors import BadAnswer
 
 _WIDTH = torch.float64.itemsize
-LARGEST = TRACED.size + 4 * MOST_AXES + TRACE_LIMIT  # bytes of a frame
+LARGEST = TRACED.size + 4 * (MOST_AXES + MOST_LINES) + TRACE_LIMIT  # bytes of a frame
 
 
 class Collected:
@@ -41,14 +43,16 @@ class Collected:
         """
         if len(body) < TRACED.size:
             raise BadAnswer("a result of an operation is cut off")
-        line, axes, dtype, traits = TRACED.unpack_from(body)
-        if not 0 < line < 1_000_000 or axes > MOST_AXES or len(body) < TRACED.size + 4 * axes:
-            raise BadAnswer("a result of an operation has a line or a number of axes that there is not")
-        if dtype >= len(DTYPE_NAMES) or traits > RANDOM | WRITES | GRADIENT:
+        line, axes, dtype, traits, count = TRACED.unpack_from(body)
+        start = TRACED.size + 4 * (axes + count)
+        if not 0 < line < 1_000_000 or axes > MOST_AXES or count > MOST_LINES or len(body) < start:
+            raise BadAnswer("a result of an operation has a line or a number of axes or lines that there is not")
+        if dtype >= len(DTYPE_NAMES) or traits > RANDOM | WRITES | GRADIENT | CUTS:
             raise BadAnswer("a result of an operation has a dtype or a trait that there is not")
         self._expect_kept(DTYPE_NAMES[dtype], traits)
-        shape = struct.unpack_from(f"<{axes}I", body, TRACED.size)
-        raw = body[TRACED.size + 4 * axes :]
+        numbers = struct.unpack_from(f"<{axes + count}I", body, TRACED.size)
+        shape, lines = numbers[:axes], numbers[axes:]
+        raw = body[start:]
         copies = 2 if traits & GRADIENT else 1
         if not raw or len(raw) != math.prod(shape) * _WIDTH * copies:  # an empty tensor may claim sizes that overflow
             raise BadAnswer(f"a result of an operation has {len(raw)} bytes, which is not what its sizes come to")
@@ -63,6 +67,8 @@ class Collected:
                 DTYPE_NAMES[dtype],
                 random=bool(traits & RANDOM),
                 writes=bool(traits & WRITES),
+                cuts=bool(traits & CUTS),
+                lines=frozenset(lines),
                 gradient=values[1] if copies > 1 else None,
             )
         )

@@ -1,36 +1,30 @@
-"""Says of NaN what most likely produced it: from where it stands, since nothing of what happened inside is seen."""
+"""Says of NaN where it stands, and what gives NaN: nothing of what happened inside is seen."""
 
 from __future__ import annotations
 
 from torch import Tensor
 
-_HIDDEN = "a row in which every key is masked: its softmax computes -inf minus -inf, or 0/0"
-_OVERFLOW = "exponentials that are infinite (inf/inf) or all zero (0/0): subtract each row's largest score first"
-_PRODUCT = "0 times -inf, for example a mask of zeros and ones multiplied by -inf"
+_WHAT_GIVES_IT = "0 / 0, 0 · ∞, ∞ / ∞ and ∞ - ∞ give NaN"
+_IN_ROWS = f"{_WHAT_GIVES_IT}, and so does a softmax over a row in which every score is -inf, or one is +inf"
 
 
 def cause_of_nan(seen: Tensor, expected: Tensor) -> str:
-    """Return which numbers of `seen` are NaN where `expected` is not, and what that points at; empty for none."""
-    undefined = seen.isnan()
-    if not undefined.any():
-        return ""
-    broken = undefined & ~expected.isnan()
+    """Return which numbers of `seen` are NaN where `expected` is not, and what gives NaN; empty for none."""
+    broken = seen.isnan() & ~expected.isnan()
     if not broken.any():
         return ""
     if broken.dim() < 2:
-        return f"{_share(broken, 'numbers')} NaN. Look for {_OVERFLOW}; or for {_PRODUCT}"
+        return f"{_share(broken, 'numbers')} NaN: {_IN_ROWS}"
     if broken.all():
-        return f"all of it is NaN. Look for {_PRODUCT}; for inf minus inf; or for {_HIDDEN}"
+        return f"all of it is NaN: {_IN_ROWS}"
     rows = broken.all(dim=-1)
     if not (rows == broken.any(dim=-1)).all():
-        return f"{_share(broken, 'numbers')} NaN, not whole rows. Look for {_PRODUCT}; for inf minus inf; or for 0/0"
-    tables = rows.flatten(0, -2) if rows.dim() > 1 else rows[None]
-    if (tables == tables[0]).all():
-        same = ", the same in each matrix" if rows.dim() > 1 else ""
-        said = f"{_share(rows, 'rows')} NaN{same}, which a mask can cause"
-        return f"{said}. Look for {_HIDDEN}. Otherwise look for {_OVERFLOW}"
-    said = f"{_share(rows, 'rows')} NaN, different ones in each matrix"
-    return f"{said}. Look for {_OVERFLOW}. Otherwise look for {_HIDDEN}, for example by padding"
+        return f"{_share(broken, 'numbers')} NaN, not whole rows: {_WHAT_GIVES_IT}"
+    if rows.dim() < 2:
+        return f"{_share(rows, 'rows')} NaN: {_IN_ROWS}"
+    tables = rows.flatten(0, -2)
+    where = "the same" if (tables == tables[0]).all() else "different ones"
+    return f"{_share(rows, 'rows')} NaN, {where} in each matrix: {_IN_ROWS}"
 
 
 def _share(broken: Tensor, what: str) -> str:

@@ -16,7 +16,6 @@ def remarks(evidence: Evidence) -> tuple[str, ...]:
     observed = evidence.observed
     found = [
         *_loaded(observed.loaded),
-        *_modified(observed),
         *_zeroed(observed),
         *_unused(observed),
         *_loose(observed),
@@ -42,11 +41,6 @@ def _loaded(loaded: Loaded) -> list[str]:
 def _left_on_purpose(raised: Raised) -> bool:
     """Return whether a script ended itself and reported success, as `sys.exit(main())` does."""
     return raised.type == "SystemExit" and raised.message in ("", "0", "None")
-
-
-def _modified(observed: Observations) -> list[str]:
-    names = sorted({name for call in observed.calls.values() for name in call.modified})
-    return [f"your code overwrites its argument `{name}`; the caller may still need it" for name in names]
 
 
 def _zeroed(observed: Observations) -> list[str]:

@@ -184,22 +184,39 @@ def _told_step(compared: _ComparedCall, place: Place, back: _Back) -> Location:
     line = again.where(back.line)
     title = compared.replay.steps.titles[place.step]
     is_none = back.gradient is None or not bool(back.gradient.any())
-    what = (
-        "no gradient reaches them. Look for `detach()`, `.data`, `no_grad`, `.item()` or a new tensor"
-        if is_none
-        else "their gradient is wrong. Look"
-    )
+    what = "no gradient reaches them" if is_none else "their gradient is wrong"
+    right = f"In the case “{again.title(compared.call)}” the results of {line} are right (“{title}”), but {what}."
+    if cuts := _cuts(compared):
+        return Location(
+            place.step,
+            f"The gradient is cut at {_listed(compared, cuts)}",
+            f"{right} {_told_cuts(compared, cuts)}",
+            cuts[0],
+        )
     later = _still_right(compared, place)
     until = f", before “{later}”, whose gradient is right" if later else ""
     after = "at that line or after it, or for a decorator: these numbers are what you return"
     if not _is_returned(compared, place):
         after = f"in what is computed from them{until}"
+    look = "Look for `detach()`, `.data`, `no_grad`, `.item()` or a new tensor" if is_none else "Look"
     return Location(
-        place.step,
-        f"{'No' if is_none else 'A wrong'} gradient reaches {line}",
-        f"In the case “{again.title(compared.call)}” the results of {line} are right (“{title}”), but {what} {after}.",
-        back.line,
+        place.step, f"{'No' if is_none else 'A wrong'} gradient reaches {line}", f"{right} {look} {after}.", back.line
     )
+
+
+def _cuts(compared: _ComparedCall) -> list[int]:
+    """Return the lines whose results come from what needs a gradient, and pass none on."""
+    return sorted({result.line for result in compared.seen.trace if result.cuts})
+
+
+def _listed(compared: _ComparedCall, lines: list[int]) -> str:
+    return " and ".join(compared.again.where(line) for line in lines)
+
+
+def _told_cuts(compared: _ComparedCall, cuts: list[int]) -> str:
+    """Say of lines that a gradient ends there."""
+    told = "is computed from numbers that need a gradient, and passes none on to them"
+    return f"What {_listed(compared, cuts)} gives {told}, as after `detach()`, `.data` or `no_grad`."
 
 
 def _is_returned(compared: _ComparedCall, place: Place) -> bool:
@@ -263,13 +280,14 @@ def _told_leaf(compared: _ComparedCall, step: str, lines: list[int], keys: list[
     names = ", ".join(f"`{key.partition(':')[2]}`" for key in keys)
     found = [compared.seen.slots[key].tensor for key in keys]
     is_none = all(tensor is None or not bool(tensor.any()) for tensor in found)
-    where = " and ".join(again.where(line) for line in sorted(set(lines)))
+    where = _listed(compared, sorted(set(lines)))
     what = "no gradient is passed on" if is_none else "the gradient that is passed on is wrong"
+    cuts = _cuts(compared)
+    look = _told_cuts(compared, cuts) if cuts else "Look for `no_grad` or a new tensor between the two."
     return Location(
         step,
         f"{'No' if is_none else 'A wrong'} gradient goes from {where} to {names}",
         f"In the case “{again.title(compared.call)}” the gradient of {where} is right "
-        f"(“{compared.replay.steps.titles[step]}”), but {what} from there to {names}. Look for `detach()`, `.data`, "
-        "`no_grad` or a new tensor between the two.",
-        min(lines),
+        f"(“{compared.replay.steps.titles[step]}”), but {what} from there to {names}. {look}",
+        cuts[0] if len(cuts) == 1 else min(lines),
     )

@@ -84,7 +84,8 @@ def locate(
     again = Retrace(exercise, outcome, text, run, cancel or CancelToken())
     departed = departure(again, effort)
     if departed is not None and departed.found.first is not None:
-        return _told(again, departed)
+        raised = symptoms.failure(again) if again.has_one(departed.call) else None
+        return raised or _told(again, departed)
     told = (look(again) for look in _SYMPTOMS)
     found = next((one for one in told if one is not None), None)
     return found or (_told(again, departed) if departed is not None else None)
@@ -250,4 +251,4 @@ def _results(traced: CallSeen, lines: int) -> Iterator[Node]:
         repeated = last is not None and last.shape == result.values.shape and torch.equal(last, result.values)
         last = result.values
         if not repeated and result.line <= lines and result.dtype in FLOATS:
-            yield Node(result.values, result.line)
+            yield Node(result.values, result.line, lines=result.lines)

@@ -12,6 +12,7 @@ from grader.judge.search import Found
 
 _MOST_NAMED = 2  # steps that one sentence names
 _MOST_KNOWN = 2  # of the results that are right
+_MOST_EARLIER = 2  # lines that may be wrong already
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 Titles = Mapping[str, str]
@@ -37,10 +38,10 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
     line = min((node.line for node in found.first.nodes.values() if node.line), default=None)
     told = _used(found, titles, where, tolerance) if found.used else _differs(found, titles, where, tolerance)
     known = _known(found, titles, where) if not found.used else ""
-    said = (f"{intro}, {told}", known, _before(found, titles), _also(found, titles), _after(found))
+    said = (f"{intro}, {told}", known, _before(found, titles), _after(found))
     return Location(
         found.first.step,
-        _title(found, where(line) if line else ""),
+        _title(found, line, where),
         " ".join(text for text in said if text),
         line,
     )
@@ -51,16 +52,18 @@ _NO_MORE = (
 )
 
 
-def _title(found: Found, place: str) -> str:
+def _title(found: Found, line: int | None, where: Where) -> str:
+    place = where(line) if line else ""
     if found.used:
         return f"A right result is changed, or not used{f': see {place}' if place else ''}"
     if not place:
-        return "Your code uses an argument where a step is missing"
+        return "A step is missing: your code uses an argument unchanged"
     if _is_left_out(found):
         return f"A step is missing after {place}, or changes nothing"
-    return (
-        f"At {place} or earlier your results become wrong" if found.between else f"Your results become wrong at {place}"
-    )
+    earlier = found.lines - {line}
+    if 0 in earlier or len(earlier) > _MOST_EARLIER:
+        return f"Your results become wrong at {place} or earlier"
+    return f"Your results become wrong at {place}{f', or already at {_lines(earlier, where)}' if earlier else ''}"
 
 
 def _known(found: Found, titles: Titles, where: Where) -> str:
@@ -75,7 +78,7 @@ def _known(found: Found, titles: Titles, where: Where) -> str:
 def _differs(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
     assert found.first is not None
     step, nodes = found.first.step, found.first.nodes
-    what = f"{_quoted(titles[step])}{_which(found, step)}"
+    what = f"{_quoted(titles[step])}{_which(found, step)}{_or(found, titles)}"
     if _is_left_out(found):
         return f"instead of {what}, your code uses the numbers of {_sources(nodes, where)} unchanged."
     other = _role(found, titles)
@@ -117,6 +120,8 @@ def _role(found: Found, titles: Titles) -> str:
 def _is_left_out(found: Found) -> bool:
     """Return whether the numbers that stand in the place of a step's are those that it is given."""
     assert found.first is not None
+    if all(node.argument for node in found.first.nodes.values()):
+        return True
     before = set(found.known)
     return not found.used and bool(found.roles) and set(found.roles.values()) <= before and not found.between
 
@@ -137,10 +142,8 @@ def _before(found: Found, titles: Titles) -> str:
     return f"No result of your code equals {_steps(found.between, titles)}: part of another line, or wrong."
 
 
-def _also(found: Found, titles: Titles) -> str:
-    if not found.also:
-        return ""
-    return f"Or the mistake is in {_steps(found.also, titles)}, which changes nothing in this case."
+def _or(found: Found, titles: Titles) -> str:
+    return f" (or for {_steps(found.also, titles)}, which gives the same numbers in this case)" if found.also else ""
 
 
 def _after(found: Found) -> str:

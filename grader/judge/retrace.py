@@ -96,11 +96,21 @@ class Retrace:
     def counted(self) -> list[Call]:
         """Return the calls that points depend on, the smallest first, without those that train or must be refused.
 
-        Cases whose sizes are equal on purpose come last, and those where an axis has length one before them.
+        Cases whose sizes are equal on purpose come last, and those where a size or a number is one before them.
         """
-        alike = {case.name for case in self.exercise.spec.cases if case.allow_equal_sizes or case.draw}
         calls = [call for call in self.evidence.plan.untrained().calls if self._counts(call)]
-        return sorted(calls, key=lambda call: (case_of(call.name) in alike, *_size(call)))
+        return sorted(calls, key=lambda call: (self._is_made_alike(call), self.has_one(call), _elements(call)))
+
+    def _is_made_alike(self, call: Call) -> bool:
+        alike = {case.name for case in self.exercise.spec.cases if case.allow_equal_sizes or case.draw}
+        return case_of(call.name) in alike
+
+    def has_one(self, call: Call) -> bool:
+        """Return whether a size or a number of a call is one: steps that differ elsewhere may give the same there."""
+        build = self.evidence.plan.build_of(call)
+        values = [*call.arguments.values(), *(build.arguments.values() if build is not None else ())]
+        numbers = (value for value in values if isinstance(value, int | float) and not isinstance(value, bool))
+        return any(number == 1 for number in numbers) or any(1 in t.shape for t in values if isinstance(t, Tensor))
 
     def _counts(self, call: Call) -> bool:
         plan = self.evidence.plan
@@ -153,7 +163,5 @@ def _same(values: Tensor, other: Tensor, tolerance: float) -> bool:
     return values.shape == other.shape and torch.allclose(values, other, rtol=0.0, atol=allowed, equal_nan=True)
 
 
-def _size(call: Call) -> tuple[bool, int]:
-    """Return what a call is sorted by; where an axis has length one, many mistakes look the same."""
-    tensors = [value for value in call.arguments.values() if isinstance(value, Tensor)]
-    return any(1 in value.shape for value in tensors), sum(value.numel() for value in tensors)
+def _elements(call: Call) -> int:
+    return sum(value.numel() for value in call.arguments.values() if isinstance(value, Tensor))

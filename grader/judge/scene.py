@@ -16,11 +16,15 @@ from grader.judge.replay import Replay, Replayed, is_telling
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """One tensor of the student's: a result with its line, or an argument with its name; `total` is its sum."""
+    """One tensor of the student's: a result with its line, or an argument with its name; `total` is its sum.
+
+    `lines` are those that its numbers come from; see `Traced`.
+    """
 
     values: Tensor
     line: int = 0
     argument: str = ""
+    lines: frozenset[int] = frozenset()
     total: float = field(init=False)
 
     def __post_init__(self) -> None:

@@ -29,7 +29,8 @@ class Found:
         known: the last results of steps that the student has too, and where.
         first: the first that differ; None where that cannot be shown.
         between: steps before those that do not show in the student's numbers.
-        also: steps after those that should leave these numbers as they are, and may be what changed them.
+        also: later steps that give the same numbers here, and may be what is wrong.
+        lines: those of which no result is right, and that the first that differ come from; see `Traced`.
         used: the student has these results as well, in tensors that are right, and goes on with others.
         whole: all that follows from the first that differ is right.
         truths: the reference's values in the places of `first`.
@@ -42,6 +43,7 @@ class Found:
     first: Swap | None = None
     between: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    lines: frozenset[int] = frozenset()
     used: Mapping[Place, Node] | None = None
     whole: bool = False
     truths: Mapping[Place, Tensor] = field(default_factory=dict)
@@ -52,10 +54,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ProvenSwap:
-    """An exchange after which the reference gives what the student has: all outputs (`whole`), or a later result."""
+    """An exchange after which the reference gives what the student has: all outputs (`whole`), or a later result.
+
+    `after` is what it gives then.
+    """
 
     swap: Swap
     whole: bool
+    after: Replayed
 
 
 def search(scene: Scene) -> Found | None:
@@ -95,10 +101,11 @@ def _departures(scene: Scene, step: str) -> Iterator[Found]:
         rivals = [rival for later in after for rival in _proofs(scene, later, proof.swap.key)]
         if scene.replay.spent:  # a rival may have been missed
             return
-        if all(_echoes(scene, rival.swap, proof.swap) for rival in rivals):
-            also = tuple(dict.fromkeys(rival.swap.step for rival in rivals))
-            if (shown := _first(scene, proof, also)) is not None:
-                yield shown
+        alike = all(_echoes(scene, rival.swap, proof.swap) for rival in rivals)
+        around = scene.replay.steps.inside
+        also = tuple(dict.fromkeys(r.swap.step for r in rivals if step not in around.get(r.swap.step, ())))
+        if alike and (shown := _first(scene, proof, also)) is not None:
+            yield shown
 
 
 def _follows(scene: Scene, later: Found, earlier: Found) -> bool:
@@ -144,6 +151,8 @@ def _first(scene: Scene, proof: _ProvenSwap, also: tuple[str, ...]) -> Found | N
     if open_ones and scene.undefined:
         return None
     has_right = all(scene.right(place) for place in own)
+    if has_right and _is_denied(scene, proof):
+        return None
     if not proof.whole and (has_right or all(scene.roles.get(id(node)) for node in proof.swap.nodes.values())):
         return None  # something else differs as well, and both together may be another way to the same numbers
     between = tuple(dict.fromkeys(place.step for place in open_ones if place in on_the_way))
@@ -152,6 +161,14 @@ def _first(scene: Scene, proof: _ProvenSwap, also: tuple[str, ...]) -> Found | N
         return None  # what the last step gives, or what differs further on as well, proves nothing of the steps before
     says_much = known or not between or proof.whole
     return _told(scene, proof, Found(known, proof.swap, between, also)) if says_much else None
+
+
+def _is_denied(scene: Scene, proof: _ProvenSwap) -> bool:
+    """Return whether the student has a right result that would be another one with these numbers in use."""
+    own = proof.swap.nodes.keys()
+    later = {place for one in own for place in scene.reach[one]} & scene.places.keys() & proof.after.values.keys() - own
+    changed = (p for p in later if not same(proof.after.values[p], scene.places[p], scene.tolerance))
+    return any(place in scene.found and scene.right(place) is not None for place in changed)
 
 
 def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
@@ -163,10 +180,21 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
         used=used if len(used) == len(nodes) else None,
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},
-        roles={p: min(own, key=scene.order.index) for p, n in nodes.items() if (own := scene.roles.get(id(n)))},
+        lines=frozenset[int]().union(*(_open_lines(scene, node) for node in nodes.values())),
+        roles={
+            p: min(own & found.known.keys() or own, key=scene.order.index)
+            for p, n in nodes.items()
+            if (own := scene.roles.get(id(n)))
+        },
         origins={place: min(scene.roles[id(node)], key=scene.order.index) for place, node in used.items()},
         parts={place.step: 1 + max(p.part for p in scene.order if p.step == place.step) for place in nodes},
     )
+
+
+def _open_lines(scene: Scene, node: Node) -> frozenset[int]:
+    """Return the lines that a tensor comes from, but for those that right results before it come from."""
+    right = (own for place in scene.found if (own := scene.right(place)) is not None)
+    return node.lines.difference(*(own.lines for own in right if scene.rank[id(own)] < scene.rank[id(node)]))
 
 
 def _last(scene: Scene, among: set[Place]) -> dict[Place, Node]:
@@ -193,9 +221,9 @@ def _proven(scene: Scene, swap: Swap) -> _ProvenSwap | None:
     if after is None:
         return None
     if _is_answer(scene, after):
-        return _ProvenSwap(swap, whole=True) if _is_shown(scene, swap) else None
+        return _ProvenSwap(swap, whole=True, after=after) if _is_shown(scene, swap) else None
     shown = any(_is_a_result(scene, swap, values) for values in _followers(scene, swap, after))
-    return _ProvenSwap(swap, whole=False) if shown else None
+    return _ProvenSwap(swap, whole=False, after=after) if shown else None
 
 
 def _is_shown(scene: Scene, swap: Swap) -> bool:

@@ -16,6 +16,7 @@ from grader.box.frames import (
     GRADIENT,
     HEADER,
     MOST_AXES,
+    MOST_LINES,
     MOST_RESULTS,
     TRACE_LIMIT,
     TRACED,
@@ -49,9 +50,16 @@ def _trace(source: str, box: Box, plan: Plan = _PLAN) -> tuple[Traced, ...]:
 
 
 def _result(
-    line: int = 3, shape: tuple[int, ...] = (2, 2), raw: bytes = bytes(32), *, dtype: int = 0, traits: int = 0
+    line: int = 3,
+    shape: tuple[int, ...] = (2, 2),
+    raw: bytes = bytes(32),
+    *,
+    dtype: int = 0,
+    traits: int = 0,
+    lines: int = 0,
 ) -> bytes:
-    body = TRACED.pack(line, len(shape), dtype, traits) + struct.pack(f"<{len(shape)}I", *shape) + raw
+    body = TRACED.pack(line, len(shape), dtype, traits, lines)
+    body += struct.pack(f"<{len(shape) + lines}I", *shape, *range(lines)) + raw
     return HEADER.pack(Frame.TRACED, 0, 0, len(body)) + body
 
 
@@ -136,6 +144,52 @@ def test_what_has_no_numbers_to_copy_ends_no_call(line: str, box: Box) -> None:
     torch.testing.assert_close(call.trace[-1].values, numbers(3, 4) * 2, rtol=0.0, atol=0.0)
 
 
+_SOURCES = """import torch
+kept = torch.ones(4)
+def helper(y):
+    return torch.tril(torch.ones(3, 4)) * y
+def double(x):
+    a = x * 2
+    b = torch.zeros(3, 4)
+    b[0] = a[1]
+    c = helper(a)
+    d = torch.zeros_like(c) + kept
+    return c
+"""
+
+
+def test_a_result_knows_all_lines_that_it_comes_from(box: Box) -> None:
+    """Through views, writes and helpers; what takes only a shape comes from nowhere, and 0 is what was there before."""
+    came = [(result.line, set(result.lines)) for result in _trace(_SOURCES, box)]
+
+    made, product = came.index((4, {4})), (4, {4, 6})
+    assert {(6, (6,)), (7, (7,)), (10, (0, 10))} <= {(line, tuple(sorted(lines))) for line, lines in came}
+    assert came[made:].count(product) == 1
+    assert (8, {6, 7, 8}) in came
+
+
+_CUTS = """import torch
+from torch import nn
+def double(x):
+    a = torch.softmax(x * 2, -1)
+    b = a.detach()
+    with torch.no_grad():
+        c = a * 2
+    d = torch.zeros_like(a)
+    e = a.data
+    if (a.detach() > 3).any():
+        return x
+    return 2 * x + 0 * (a * b + c + d + e)
+"""
+
+
+def test_a_result_that_passes_no_gradient_on_is_marked(box: Box) -> None:
+    """Torch itself detaches in a softmax, and a mask may; only what enters the numbers counts."""
+    cuts = {result.line for result in _trace(_CUTS, box, _BACKWARD) if result.cuts}
+
+    assert cuts == {5, 7, 9}
+
+
 def test_a_trace_travels_as_it_is() -> None:
     """Lines, shapes and numbers come out of the wire as they went in, and the plan says that they were asked for."""
     seen = CallSeen(
@@ -143,7 +197,7 @@ def test_a_trace_travels_as_it_is() -> None:
         {"output:y": Seen(Presence.TENSOR, numbers(3, 4), (3, 4), "float64"), "input:x": Seen(Presence.NONE)},
         trace=(
             Traced(1, numbers(2, 3, seed=1), "float32", random=True, gradient=numbers(2, 3, seed=2)),
-            Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True),
+            Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True, cuts=True, lines=frozenset({0, 7, 999})),
         ),
     )
     (event,) = FrameReader(_BACKWARD).feed(pack(seen, _BACKWARD))
@@ -151,8 +205,9 @@ def test_a_trace_travels_as_it_is() -> None:
     assert isinstance(event, CallSeen)
     assert [(result.line, result.values.shape) for result in event.trace] == [(1, (2, 3)), (999, ())]
     assert all(torch.equal(a.values, b.values) for a, b in zip(event.trace, seen.trace, strict=True))
-    traits = [(result.dtype, result.random, result.writes) for result in event.trace]
-    assert traits == [("float32", True, False), ("float64", False, True)]
+    traits = [(result.dtype, result.random, result.writes, result.cuts) for result in event.trace]
+    assert traits == [("float32", True, False, False), ("float64", False, True, True)]
+    assert [result.lines for result in event.trace] == [frozenset(), frozenset({0, 7, 999})]
     assert event.trace[0].gradient is not None
     assert torch.equal(event.trace[0].gradient, numbers(2, 3, seed=2))
     assert event.trace[1].gradient is None
@@ -166,14 +221,16 @@ _WRONG = {
     "fewer bytes than its sizes": _result(raw=bytes(24)),
     "more bytes than its sizes": _result(raw=bytes(40)),
     "an empty one, whose sizes overflow": _result(shape=(0, (1 << 32) - 1, (1 << 32) - 1), raw=b""),
-    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 2, 0, 0),
+    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 2, 0, 0, 0),
+    "no lines": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 0, 0, 0, 3),
+    "too many lines": _result(lines=MOST_LINES + 1),
     "an unknown dtype": _result(dtype=len(DTYPE_NAMES)),
-    "an unknown trait": _result(traits=8),
+    "an unknown trait": _result(traits=16),
     "a gradient that is not there": _result(traits=GRADIENT),
     "a gradient that was not announced": _result(raw=bytes(64)),
     "cut off": HEADER.pack(Frame.TRACED, 0, 0, 1) + b"x",
     "a huge length": HEADER.pack(Frame.TRACED, 0, 0, (1 << 32) - 1),
-    "no such call": HEADER.pack(Frame.TRACED, 0, 5, 37) + bytes(37),
+    "no such call": HEADER.pack(Frame.TRACED, 0, 5, 38) + bytes(38),
     "too many": _result() * (MOST_RESULTS + 1),
     "too much": _result(shape=(TRACE_LIMIT // 16,), raw=bytes(TRACE_LIMIT // 2)) * 3,
 }

@@ -127,7 +127,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "NaN in place of an output": (
         _INFLUENCE,
         (_RETURN, "return output + float('nan'), weights"),
-        "`output` contains NaN, so its attention pattern cannot be checked: all of it is NaN. Look for 0 times -inf",
+        "`output` contains NaN, so its attention pattern cannot be checked: all of it is NaN: 0 / 0",
     ),
     "a blind row": (
         _INFLUENCE,

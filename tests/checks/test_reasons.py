@@ -71,14 +71,14 @@ _MASK = torch.ones(2, 4, 4, dtype=torch.float64)
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        ((slice(None), 0), "2 of 8 rows are NaN, the same in each matrix, which a mask can cause"),
-        ((0, 2), "1 of 8 rows is NaN, different ones in each matrix. Look for exponentials that are infinite"),
-        ((1, 2, 3), "1 of 32 numbers is NaN, not whole rows. Look for 0 times -inf"),
-        ((slice(None),), "all of it is NaN. Look for 0 times -inf"),
+        ((slice(None), 0), "2 of 8 rows are NaN, the same in each matrix: 0 / 0"),
+        ((0, 2), "1 of 8 rows is NaN, different ones in each matrix: 0 / 0"),
+        ((1, 2, 3), "1 of 32 numbers is NaN, not whole rows: 0 / 0, 0 · ∞, ∞ / ∞ and ∞ - ∞ give NaN"),
+        ((slice(None),), "all of it is NaN: 0 / 0"),
     ],
 )
 def test_nan_is_told_by_where_it_stands(places: tuple[int | slice, ...], words: str) -> None:
-    """A mask spoils the same rows everywhere, large scores those that have them, a product single numbers or all."""
+    """Where it stands is a fact; no cause is guessed that the exercise may not have, such as a mask."""
     seen = _MASK.clone()
     seen[places] = torch.nan
 

@@ -249,8 +249,8 @@ def test_float32_in_a_comment_or_a_string_changes_nothing(attend: Exercise) -> N
     assert grade_here(attend, source).dtype == "float64"
 
 
-def test_advice_costs_nothing_and_comes_beside_what_costs(attend: Exercise, block: Exercise) -> None:
-    """A loose tensor is advice alone; an argument that is overwritten costs the points of the check that says so."""
+def test_advice_costs_nothing_and_does_not_repeat_what_costs(attend: Exercise, block: Exercise) -> None:
+    """A loose tensor is advice; an argument that is overwritten costs the points of the check that says so."""
     greedy = change(
         ATTEND, ("return output", "value.mul_(2)\n    return output"), ("weights @ value", "weights @ value.clone()")
     )
@@ -259,7 +259,8 @@ def test_advice_costs_nothing_and_comes_beside_what_costs(attend: Exercise, bloc
     first, second = grade_here(attend, greedy), grade_here(block, loose)
 
     assert (first.score, second.score) == (90, 100)
-    assert first.advice == ("your code overwrites its argument `value`; the caller may still need it",)
+    assert first.advice == ()
+    assert any("it changes `value` in place" in check.message for check in first.checks)
     assert "`self.tril` is a plain tensor" in second.advice[0]
 
 

@@ -57,15 +57,15 @@ def test_the_first_step_that_differs_is_told(
 
 
 def test_what_is_said_holds_of_the_case_that_it_names(catalog: Catalog, box: Box) -> None:
-    """Heads split in the wrong order, and scores scaled by another number: with one head only the second is wrong."""
+    """Heads split in the wrong order, and scores scaled by another number: with one head, the first would not show."""
     source = change(HEADS, ("width**0.5", "(width + 3)"))
 
     report = grade(catalog["causal_self_attention"], source, seed=1, box=box)
 
     assert report.location is not None
-    assert (report.location.step, report.location.line) == ("scale", 17)
-    assert "“a single head”" in report.location.message
-    assert "0.2857 times the reference's" in report.location.message
+    assert (report.location.step, report.location.line) == ("split", 16)
+    assert "“five tokens, three heads”" in report.location.message
+    assert "the reference's numbers in different places" in report.location.message
 
 
 def test_a_right_answer_gets_no_location_and_a_named_mistake_its_line(catalog: Catalog) -> None:

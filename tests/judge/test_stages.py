@@ -88,7 +88,7 @@ def test_the_head_that_is_furthest_off_is_shown() -> None:
     scores = tensor(seen["queries"].expected) @ tensor(seen["keys"].expected).T
 
     assert torch.allclose(scores, tensor(seen["scores"].expected), rtol=0, atol=1e-3)
-    assert report.location.case == "a single head"
+    assert report.location.case == "five tokens, three heads"
 
 
 def test_stages_are_small_and_are_read_back() -> None:
