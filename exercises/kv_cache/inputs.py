@@ -15,8 +15,10 @@ far_apart = cases.far_apart
 
 
 def drawn_chunks(case: Case, generator: torch.Generator) -> Case:
-    """Cut the tokens at three random places; two of them may be the same, which gives an empty chunk."""
+    """Cut the tokens at three random places; after one of the chunks another text is begun."""
     time = int(case.arguments["x"].shape[1])
-    cuts = torch.randint(0, time + 1, (3,), generator=generator).sort().values
-    edges = torch.cat([torch.tensor([0]), cuts, torch.tensor([time])])
-    return replace(case, arguments={**case.arguments, "chunks": edges.diff()})
+    cuts = 1 + torch.randperm(time - 1, generator=generator)[:3].sort().values
+    chunks = torch.cat([torch.tensor([0]), cuts, torch.tensor([time])]).diff()
+    other = int(torch.randint(1, 4, (), generator=generator))
+    chunks = torch.cat([chunks[:other], torch.tensor([0]), chunks[other:]])
+    return replace(case, arguments={**case.arguments, "chunks": chunks})

@@ -69,7 +69,8 @@ class Recorder(TorchDispatchMode):
         """Run the operation, and keep a copy of what it returns."""
         self._follow()
         kwargs = kwargs or {}
-        if (line := _line()) is None:
+        line = _line() if len(self._results) < MOST_RESULTS else None
+        if line is None:
             return func(*args, **kwargs)
         with _NoModes():
             given = [value for part in (*args, *kwargs.values()) for value in _tensors(part)]

@@ -22,6 +22,7 @@ class Finding:
     Attributes:
         incident: of a check that broke, the id under which the log has the fault.
         granted: the check broke whatever it was given, so its points are the student's.
+        alone: nothing that builds on the check is concerned.
         contradiction: of two figures that the box told, or one that it told and one found outside; worth a look.
     """
 
@@ -29,15 +30,16 @@ class Finding:
     message: str = ""
     incident: str = ""
     granted: bool = False
+    alone: bool = False
     contradiction: str = ""
 
 
 PASSED = Finding(Verdict.PASSED)
 
 
-def failed(message: str) -> Finding:
-    """Return a failure with its reason."""
-    return Finding(Verdict.FAILED, message)
+def failed(message: str, *, alone: bool = False) -> Finding:
+    """Return a failure with its reason; one `alone` keeps no other check from being looked at."""
+    return Finding(Verdict.FAILED, message, alone=alone)
 
 
 def skipped(message: str) -> Finding:

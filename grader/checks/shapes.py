@@ -55,10 +55,12 @@ def _as_created(item: Item, evidence: Evidence) -> Finding:
     where = f"where the input is {call.dtype} and torch's default dtype is {_USUAL}"
     advice = "Give what you create the dtype of the input: `dtype=x.dtype`, or `x.new_zeros(...)`"
     if (problem := evidence.problem(call)) is not None:
-        return failed(f"{where}: {problem.message}. {advice}") if problem.verdict is Verdict.FAILED else problem
+        is_theirs = problem.verdict is Verdict.FAILED
+        return failed(f"{where}: {problem.message}. {advice}", alone=True) if is_theirs else problem
     if wrong := _other_dtype(call, evidence):
         slot, dtype = wrong
-        return failed(f"{where}, `{slot.name}` must be {slot.dtype or call.dtype} as well; yours is {dtype}. {advice}")
+        wanted = f"`{slot.name}` must be {slot.dtype or call.dtype} as well; yours is {dtype}"
+        return failed(f"{where}, {wanted}. {advice}", alone=True)
     return PASSED
 
 

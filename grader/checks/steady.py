@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 import torch
+from pydantic import Field
 from torch import Tensor
 
-from grader.box.plan import Argument, Call, TensorSpec
+from grader.box.plan import Argument, Call, Function, Scalar, TensorSpec
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, variant_call
 from grader.checks.finding import PASSED, Finding, Verdict, failed
 from grader.checks.numerics import outputs_differ, plain_calls, unsteady
+from grader.checks.options import Options, misspelt
 from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
-from grader.exercise.spec import Dimension
+from grader.exercise.spec import Dimension, PartSpec
 
 _KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
 _CAUSES = {
     "again": _KEPT,
     "training": ". In evaluation mode it is right, so look for `self.training`, and for dropout",
     "no_grad": ". With gradients it is right, so look for `torch.is_grad_enabled()` and `requires_grad`",
-    "one_object": ". With two objects it is right, so look for `is`, and for what is written into an argument",
+    "one_object": ". With different tensors it is right, so look for `is`, `torch.equal` and writing into an argument",
 }
 _WHEN = {
     "other": "called a second time, with different inputs",
@@ -30,15 +33,26 @@ _WHEN = {
     "no_grad": "called under `torch.no_grad()`",
     "one_object": "called with one tensor as several arguments",
 }
+_ANOTHER = "another "  # and the argument's name: a call with another value for it
 _ELSEWHERE = "for other inputs of the same shape"
 _SHRUNK = 0.5  # what other numbers are multiplied by, unless they are shares or tokens
 
 
-class Steady(Check):
-    """Nothing but the numbers given counts.
+class SteadyOptions(Options):
+    """`others`, by argument of the call that is no tensor, another value for it."""
 
-    Neither the calls before do, nor training mode where nothing is dropped, nor whether gradients are recorded, nor
-    whether two arguments are one object.
+    others: dict[str, Scalar] = Field(default_factory=dict)
+
+    def unknown(self, part: PartSpec) -> Iterator[str]:
+        """Compare the names with the arguments of the call."""
+        yield from misspelt("others", self.others, part.entry.arguments)
+
+
+class Steady(Check):
+    """Nothing but what is given counts.
+
+    Neither the calls before do, with other numbers or other values of arguments, nor training mode where nothing is
+    dropped, nor whether gradients are recorded, nor whether two arguments are one object.
 
     What was handed over has to be the same afterwards, in every call of the run that counts.
     Inputs that are not contiguous in memory are tried as well; what comes of them is advice.
@@ -47,32 +61,37 @@ class Steady(Check):
     dimension: ClassVar = Dimension.NUMERICS
     title: ClassVar[str] = "repeated calls"
     needs: ClassVar[tuple[str, ...]] = ("shape", "values")
+    options: ClassVar = SteadyOptions
     traits: ClassVar = frozenset({Trait.SAME_IN_TRAINING})
 
     def work(self, item: Item) -> Work:
-        """Call with other numbers, once more with the same, in all those ways, and a module in training mode too."""
-        return Work((base_call(item.case), *_variants(item.case).values()))
+        """Call with other numbers, other values, once more with the same, and in all those ways."""
+        return Work((base_call(item.case), *_variants(item).values()))
 
     def judge(self, item: Item, evidence: Evidence) -> Finding:
         """Compare each with what is expected of it; training mode counts where the reference does not change in it."""
         if text := _overwritten(evidence):
             return failed(text)
-        made = _variants(item.case)
-        for variant in (name for name in _WHEN if name in made):
+        for variant in _variants(item):
+            if variant not in _WHEN and not variant.startswith(_ANOTHER):
+                continue
             if variant == "training" and _changes_in_training(item, evidence):
                 continue
             call = evidence.call(item, variant)
             if (problem := evidence.problem(call)) is not None:
-                return failed(f"{_WHEN[variant]}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
+                when = _when(item, variant)
+                return failed(f"{when}: {problem.message}") if problem.verdict is Verdict.FAILED else problem
             if text := outputs_differ(call, evidence):
                 return failed(_told(item, variant, text, evidence))
         return PASSED
 
 
-def _variants(case: Case) -> dict[str, Call]:
+def _variants(item: Item) -> dict[str, Call]:
     """Return the further calls of a case by their names, in the order in which they are made."""
+    case = item.case
     calls = {
         "other": variant_call(case, "other", arguments=_other_numbers(case)),
+        **{f"{_ANOTHER}{name}": _with_another(case, name, value) for name, value in _others(item).items()},
         # With another seed, so that what is drawn where nothing may be drawn shows.
         "again": replace(variant_call(case, "again"), seed=1),
         "non_contiguous": replace(variant_call(case, "non_contiguous"), non_contiguous=True),
@@ -86,14 +105,34 @@ def _variants(case: Case) -> dict[str, Call]:
     return calls
 
 
+def _others(item: Item) -> Mapping[str, Scalar]:
+    return item.given(SteadyOptions).others
+
+
+def _with_another(case: Case, name: str, value: Scalar) -> Call:
+    """Return the call of a case with another value for an argument; a function is told by its name."""
+    is_function = isinstance(case.arguments.get(name), Function)
+    given: Argument = Function(str(value)) if is_function else value
+    return variant_call(case, f"{_ANOTHER}{name}", arguments={name: given})
+
+
+def _when(item: Item, variant: str) -> str:
+    """Return which of the calls it is, in words."""
+    if variant in _WHEN:
+        return _WHEN[variant]
+    name = variant.removeprefix(_ANOTHER)
+    return f"called a second time, with `{name}` = {_others(item)[name]!r}"
+
+
 def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
     """Return that a call is wrong, and why as far as that has been seen."""
-    base, when, cause = evidence.call(item, "base"), _WHEN[variant], _CAUSES.get(variant, "")
+    base, when, cause = evidence.call(item, "base"), _when(item, variant), _CAUSES.get(variant, "")
     if outputs_differ(base, evidence):
         cause = ""
-    elif variant == "other":
+    elif variant == "other" or variant.startswith(_ANOTHER):
         is_kept = _is_kept(base, evidence.call(item, variant), evidence)
-        when, cause = (when, _KEPT) if is_kept else (_ELSEWHERE, "")
+        cause = _KEPT if is_kept else ""
+        when = when if is_kept or variant != "other" else _ELSEWHERE
     return f"{when}, your output is wrong: {text}{cause}"
 
 

@@ -63,8 +63,8 @@ def size_of(name: str, sizes: Sizes) -> int:
     return size
 
 
-def settled(case: CaseSpec, part: PartSpec, seed: int) -> tuple[CaseSpec, str]:
-    """Return `case` with all that its `draw` leaves to `seed`, and that in words.
+def settled(case: CaseSpec, part: PartSpec, seed: int) -> CaseSpec:
+    """Return `case` with all that its `draw` leaves to `seed`.
 
     A name of the call's arguments becomes one, a number any other size, and the rest arguments of the constructor.
 
@@ -74,7 +74,7 @@ def settled(case: CaseSpec, part: PartSpec, seed: int) -> tuple[CaseSpec, str]:
         AuthorError: an expression has a name that is not drawn before it.
     """
     if not case.draw:
-        return case, ""
+        return case
     scalars = set(part.entry.arguments) - set(part.inputs)  # an axis may be called like a tensor
     sizes: Sizes = dict(case.sizes)
     given: dict[str, Scalar] = {}
@@ -90,14 +90,13 @@ def settled(case: CaseSpec, part: PartSpec, seed: int) -> tuple[CaseSpec, str]:
             given[name] = value
     called = {name: value for name, value in given.items() if name in scalars}
     built = {name: value for name, value in given.items() if name not in called}
-    said = ", ".join(f"{name} = {({**sizes, **given})[name]}" for name in case.draw)
     changes = {
         "sizes": sizes,
         "draw": {},
         "arguments": {**case.arguments, **called},
         "constructor": {**case.constructor, **built},
     }
-    return case.model_copy(update=changes), said
+    return case.model_copy(update=changes)
 
 
 def _within(asked: str, sizes: Sizes, key: str) -> int:

@@ -23,6 +23,8 @@ from grader.exercise.drawing import generator, normal, settled, shape_of
 from grader.exercise.spec import CaseSpec, InputSpec, PartSpec, Sizes, Spec
 from grader.exercise.weights import draw_weights
 
+_SHORT = 10  # whole numbers of a row that is quoted
+
 
 @dataclass(frozen=True, eq=False)  # no slots: its construction is kept in the instance
 class Case:
@@ -36,7 +38,8 @@ class Case:
         wants: arguments whose gradients are compared.
         shares: arguments whose rows add up to one, and have to whatever is changed in them.
         seed: the one that everything is drawn from, for a `make` whose numbers several cases share; 0 once it is drawn.
-        drawn: what the seed decided of its sizes and arguments, in words.
+        drawn: what it is called with, in words, if the seed decides its sizes or arguments; else empty.
+        easy: an answer that computes nothing may be right in it; see `CaseSpec`.
         part: which of the exercise's entry points it is about; empty for the first one.
         decode: if set, the output times it, (width, [head,] key), shows what training-mode dropout did to each weight.
     """
@@ -57,6 +60,7 @@ class Case:
     decode: Tensor | None = None
     part: str = ""
     drawn: str = ""
+    easy: bool = False
     seed: int = 0
 
     def with_matrix(self, name: str, matrix: Tensor, bias: Tensor | None = None) -> tuple[Weight, ...]:
@@ -84,7 +88,8 @@ Make = Callable[[Case, torch.Generator], Case]
 def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None) -> Case:
     """Draw what `case` leaves to the seed, and its tensors; `make`, if given, has the last word."""
     draw, part = generator(seed, case.name), spec.part_of(case)
-    case, drawn = settled(case, part, seed)
+    is_drawn = bool(case.draw)
+    case = settled(case, part, seed)
     construct = _construct(part, case)
     scope: Sizes = {**_counts(part.entry.defaults), **case.sizes, **_counts(construct)}
     inputs = inputs_of(spec, case)
@@ -107,13 +112,25 @@ def make_case(spec: Spec, case: CaseSpec, *, seed: int, make: Make | None = None
         made=make is not None,
         shares=tuple(name for name, entry in inputs.items() if entry.kind == "shares"),
         part=case.part,
-        drawn=drawn,
+        easy=case.easy or case.allow_equal_sizes,
         seed=seed,
     )
     if make is not None:
         with default_dtype("float64"):
             made = make(made, draw)
-    return replace(made, seed=0)
+    return replace(made, seed=0, drawn=_in_words({**made.construct, **made.arguments}) if is_drawn else "")
+
+
+def _in_words(given: Mapping[str, Argument]) -> str:
+    """Return what a case is called with: shapes of tensors, short rows of whole numbers, and everything else itself."""
+    return ", ".join(f"`{name}` {_value_in_words(value)}" for name, value in given.items())
+
+
+def _value_in_words(value: Argument) -> str:
+    if isinstance(value, Tensor):
+        is_short = value.dim() == 1 and value.dtype == torch.int64 and len(value) <= _SHORT
+        return f"= {value.tolist()}" if is_short else f"of shape ({', '.join(map(str, value.shape))})"
+    return f"= {value.name if isinstance(value, Function) else repr(value)}"
 
 
 def _outputs(spec: PartSpec, sizes: Sizes) -> tuple[TensorSpec, ...]:
@@ -164,6 +181,8 @@ def _draw(entry: InputSpec, sizes: Sizes, draw: torch.Generator) -> Argument:
         return torch.randint(entry.low, below, shape, generator=draw)
     if entry.kind == "padding":
         return _padding(shape, first=0)
+    if entry.kind == "scattered":
+        return _scattered(shape, draw)
     causal = torch.ones(shape, dtype=torch.bool).tril()
     return causal & _padding(shape, first=1) if entry.kind == "causal_padding" else causal
 
@@ -172,6 +191,13 @@ def _function(name: str) -> Function:
     if name not in FUNCTIONS:
         raise AuthorError(f"there is no function `{name}`; there are {', '.join(FUNCTIONS)}")
     return Function(name)
+
+
+def _scattered(shape: tuple[int, ...], draw: torch.Generator) -> Tensor:
+    """Return a mask without any pattern, in which each query sees about half of the keys, and one at least."""
+    allowed = torch.rand(shape, generator=draw) < 0.5
+    first = torch.randint(0, shape[-1], (*shape[:-1], 1), generator=draw)
+    return allowed.scatter(-1, first, torch.ones_like(first, dtype=torch.bool))
 
 
 def _padding(shape: tuple[int, ...], *, first: int) -> Tensor:

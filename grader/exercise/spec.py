@@ -54,14 +54,15 @@ class InputSpec(_Frozen):
 
     `kind` is `normal` (drawn, times `scale`; all zero at index `zero_at` of the last axis but one), `shares` (their
     softmax: rows that add up to one), `causal` (True on and below the diagonal), `padding` (True on a leading run of
-    keys whose length differs per batch row), `causal_padding` (both), `tokens` (whole numbers from `low` to under
+    keys whose length differs per batch row), `causal_padding` (both), `scattered` (no pattern; each row has a True),
+    `tokens` (whole numbers from `low` to under
     `high`, an axis or a number), `numbers` (the whole numbers `values` as they are), `function` (the one called
     `function` in `grader/box/functions.py`), or `none` (None is passed).
     """
 
     axes: tuple[str, ...] = ()
     kind: Literal[
-        "normal", "shares", "causal", "padding", "causal_padding", "tokens", "numbers", "function", "none"
+        "normal", "shares", "causal", "padding", "causal_padding", "scattered", "tokens", "numbers", "function", "none"
     ] = "normal"
     scale: float = 1.0
     zero_at: int | None = None
@@ -141,6 +142,7 @@ class CaseSpec(_Frozen):
         arguments: scalar arguments of the call (`dim = -1`); what is left out stays at the contract's default.
         inputs: for this case only, other fields of an input (`mask = {kind = "causal"}`).
         make: a function of the exercise's `inputs.py` that has the last word on the tensors.
+        easy: an answer that computes nothing is right in it, so it is none of the two that halve no points.
         allow_equal_sizes: two axes have the same size on purpose; in every other case a swapped axis must not fit.
         dtype: `float64`, the verdict's; another one is a case about precision.
     """
@@ -154,6 +156,7 @@ class CaseSpec(_Frozen):
     arguments: dict[str, Scalar] = Field(default_factory=dict)
     inputs: dict[str, dict[str, Any]] = Field(default_factory=dict)
     make: str | None = None
+    easy: bool = False
     allow_equal_sizes: bool = False
     dtype: Literal["float64", "float32", "float16", "bfloat16"] = "float64"
 

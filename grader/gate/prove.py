@@ -132,7 +132,8 @@ def _starter(exercise: Exercise, report: Report) -> Iterator[str]:
 
 def _trivial(trial: Trial, name: str, answer: Answer) -> _Examined:
     lines = judge(trial.sheet.items, replace(trial.truth, observed=pretend(trial.sheet.plan, answer)))
-    complaints = tuple(_too_good(name, scoring.score(lines), scoring.by_dimension(lines).get(Dimension.NUMERICS)))
+    numerics = scoring.by_dimension(lines).get(Dimension.NUMERICS)
+    complaints = tuple(_too_good(name, scoring.score(lines), numerics))
     return _Examined(complaints, good=not complaints)
 
 
@@ -140,7 +141,8 @@ def _too_good(name: str, score: float, numerics: Points | None) -> Iterator[str]
     if score == 100:
         yield f"{name} gets full marks; add a case that it fails"
     elif score >= _NOTHING:
-        yield f"{name} earns {score:g} points; what is made of nothing must stay under {_NOTHING}"
+        easy = "say `easy = true` in the cases in which it is right"
+        yield f"{name} earns {score:g} points; what is made of nothing must stay under {_NOTHING}: {easy}"
     elif numerics and numerics.earned >= numerics.possible / 2:
         yield f"{name} earns {numerics.earned:g} of {numerics.possible:g} in numerics; it must earn less than half"
 

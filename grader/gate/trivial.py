@@ -3,28 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from grader.box.keys import input_key
 from grader.box.observations import BuildSeen, CallSeen, Observations, Seen
-from grader.box.plan import DTYPES, FLOATS, Call, Plan
+from grader.box.plan import DTYPES, FLOATS, Argument, Call, Plan
 from grader.box.seeing import see
 
 Answer = Callable[[Call, tuple[int, ...]], Tensor]  # an output of a given shape, made up from a call's arguments
 
 
 def pretend(plan: Plan, answer: Answer) -> Observations:
-    """Return what would be seen of a program that gives `answer(call, shape)`, with gradients of ones."""
+    """Return what would be seen of a program that gives `answer(call, shape)`.
+
+    Its gradients are those of the answer where they reach an input, and ones where they do not.
+    """
     calls: dict[str, CallSeen] = {}
     for call in plan.calls:
+        leaves = {name: _leaf(value) for name, value in call.arguments.items()}
+        given = [answer(replace(call, arguments=leaves), slot.shape) for slot in call.outputs]
+        found = _gradients(call, given, [value for value in leaves.values() if _is_real(value)])
         slots: dict[str, Seen] = {
-            slot.key: see(answer(call, slot.shape).to(DTYPES[slot.dtype or call.dtype]), slot) for slot in call.outputs
+            slot.key: see(value.detach().to(DTYPES[slot.dtype or call.dtype]), slot)
+            for slot, value in zip(call.outputs, given, strict=True)
         }
-        gradients = plan.slots(call)[len(call.outputs) :]
-        slots |= {slot.key: see(torch.ones(slot.shape, dtype=FLOATS[call.dtype]), slot) for slot in gradients}
+        own = {input_key(name): found.get(id(value)) for name, value in leaves.items()}
+        for slot in plan.slots(call)[len(call.outputs) :]:
+            gradient = own.get(slot.key)
+            gradient = torch.ones(slot.shape) if gradient is None else gradient
+            slots[slot.key] = see(gradient.to(FLOATS[call.dtype]), slot)
         calls[call.name] = CallSeen(call.name, slots)
     return Observations(calls, {build.name: BuildSeen(build.name) for build in plan.builds})
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_floating_point()
+
+
+def _leaf(value: Argument) -> Argument:
+    return value.detach().clone().requires_grad_() if isinstance(value, Tensor) and _is_real(value) else value
+
+
+def _gradients(call: Call, given: list[Tensor], leaves: list[Any]) -> dict[int, Tensor | None]:
+    """Return by leaf what comes back to it from the call's gradients."""
+    sent = [(o, g.to(o)) for o, g in zip(given, call.grad_outputs, strict=False) if g is not None and o.requires_grad]
+    if not sent:
+        return {}
+    back = torch.autograd.grad([o for o, _ in sent], leaves, [g for _, g in sent], allow_unused=True)
+    return {id(leaf): gradient for leaf, gradient in zip(leaves, back, strict=True)}
 
 
 def _tensors(call: Call) -> list[Tensor]:
@@ -66,10 +96,17 @@ def _running_mean(call: Call, shape: tuple[int, ...]) -> Tensor:
     return square / square.sum(dim=-1, keepdim=True).clamp(min=1.0)
 
 
+def _first(call: Call, shape: tuple[int, ...]) -> Tensor:
+    """Return the first number of all arguments everywhere, as a search that never moves does."""
+    numbers = [value for value in call.arguments.values() if type(value) is float]
+    return torch.full(shape, numbers[0], dtype=torch.float64) if numbers else _zeros(call, shape)
+
+
 TRIVIAL: Mapping[str, Answer] = {
     "zeros": _zeros,
     "the mean of an input": _mean,
     "a copy of an input": _copy,
     "the sum of all inputs": _sum,
     "a running mean": _running_mean,
+    "the first number given": _first,
 }

@@ -33,7 +33,7 @@ class Status(StrEnum):
 
 
 HALVED = (
-    "Until your numbers are right in two of the cases in which they are compared, each check that passed earns half of "
+    "Until your numbers are right in two cases that cannot be right by accident, each check that passed earns half of "
     "its points."
 )
 SAME_AS = "as in “{}”, see there"  # a reason that was told in the check of that name

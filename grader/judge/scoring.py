@@ -17,7 +17,7 @@ from grader.judge.report import SAME_AS, CheckResult, Points, Property
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged
 
-_ENOUGH = 2  # cases whose numbers are right, for what passed to earn all of its points
+_ENOUGH = 2  # cases, none of them easy, whose numbers are right, for what passed to earn all of its points
 _MANY = 4  # cases whose numbers are compared; with fewer of them, one that is right says enough
 _LONG = 80  # characters; what is shorter is as quickly read again as looked up
 
@@ -63,7 +63,8 @@ def _property(teaches: str, lines: Sequence[Judged]) -> Property:
 def _worth(judged: Sequence[Judged]) -> float:
     """Return the share of its points that a check earns which passed."""
     compared = [line for line in judged if line.item.points and Trait.SHOWS_OUTPUTS in line.item.check.traits]
-    return 0.5 if len(compared) >= _MANY and sum(line.passed for line in compared) < _ENOUGH else 1.0
+    right = sum(line.passed for line in compared if not line.item.case.easy)
+    return 0.5 if len(compared) >= _MANY and right < _ENOUGH else 1.0
 
 
 def by_dimension(judged: Sequence[Judged]) -> dict[Dimension, Points]:

@@ -103,7 +103,8 @@ def _departures(scene: Scene, step: str) -> Iterator[Found]:
             return
         alike = all(_echoes(scene, rival.swap, proof.swap) for rival in rivals)
         around = scene.replay.steps.inside
-        also = tuple(dict.fromkeys(r.swap.step for r in rivals if step not in around.get(r.swap.step, ())))
+        further = (r.swap for r in rivals if any(scene.reach[place] for place in r.swap.nodes))
+        also = tuple(dict.fromkeys(swap.step for swap in further if step not in around.get(swap.step, ())))
         if alike and (shown := _first(scene, proof, also)) is not None:
             yield shown
 

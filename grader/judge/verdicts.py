@@ -48,7 +48,7 @@ def judge(items: tuple[Item, ...], evidence: Evidence) -> tuple[Judged, ...]:
     def settle(item: Item) -> Finding:
         if item.name not in done:
             earlier = [other for kind in item.check.needs for other in by_kind.get((kind, id(item.case)), ())]
-            blocker = next((other for other in earlier if settle(other).verdict in _STOPS), None)
+            blocker = next((other for other in earlier if _stops(settle(other))), None)
             if blocker is None:
                 done[item.name] = _look(item, evidence)
             elif done[blocker.name].verdict is Verdict.SKIPPED:
@@ -61,6 +61,10 @@ def judge(items: tuple[Item, ...], evidence: Evidence) -> tuple[Judged, ...]:
     if all(line.finding.verdict is Verdict.BROKEN for line in lines):  # nothing was looked at: that is no pass
         return tuple(replace(line, finding=replace(line.finding, granted=False)) for line in lines)
     return lines
+
+
+def _stops(finding: Finding) -> bool:
+    return finding.verdict in _STOPS and not finding.alone
 
 
 def _look(item: Item, evidence: Evidence) -> Finding:

@@ -96,3 +96,50 @@ def test_an_answer_that_is_never_spoiled_has_full_marks(catalog: Catalog) -> Non
         report, _ = decide(catalog[name], spoiled(catalog[name], "False"), seed=3, box=InlineBox())
 
         assert report.score == 100, (name, report.reason)
+
+
+FORGETFUL = """
+
+import inspect as _inspect
+import torch as _torch
+
+_known, _right = {{}}, {name}
+
+
+def {name}(*given, **named):
+    bound = _inspect.signature(_right).bind(*given, **named)
+    bound.apply_defaults()
+    rest = [value for key, value in bound.arguments.items() if key != "{forgets}"]
+    key = repr([value.tolist() if isinstance(value, _torch.Tensor) else value for value in rest])
+    if key not in _known:
+        _known[key] = _right(*given, **named)
+        return _known[key]
+    _right(*given, **named)
+    return _known[key]
+"""
+# In evaluation mode p changes nothing, and in training mode chance decides; no result depends on the block size.
+EXCUSED = {("attention_dropout", "p"), ("attention_dropout", "training"), ("flash_attention", "block_size")}
+
+
+def forgettable(exercise: Exercise) -> set[str]:
+    """Return the arguments of the call that are no tensors and that cases give several values."""
+    cases = [case for case in exercise.cases(1).values() if not case.part]
+    names = {name for case in cases for name, value in case.arguments.items() if not isinstance(value, Tensor)}
+    tensors = {name for case in cases for name, value in case.arguments.items() if isinstance(value, Tensor)}
+    several = {name for name in names if len({repr(case.arguments.get(name)) for case in cases}) > 1}
+    return several - tensors - {name for found, name in EXCUSED if found == exercise.id}
+
+
+FUNCTIONS = [exercise for exercise in ALL if exercise.spec.entry.kind is Kind.FUNCTION]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "name"),
+    [pytest.param(one, name, id=f"{one.id}, {name}") for one in FUNCTIONS for name in sorted(forgettable(one))],
+)
+def test_what_is_kept_for_equal_tensors_must_not_forget_another_argument(exercise: Exercise, name: str) -> None:
+    """A table that is kept for a window of 3 is wrong for one of 5; the second call has the same tensors."""
+    kept = FORGETFUL.format(name=exercise.spec.entry.name, forgets=name)
+    report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + kept, seed=3, box=InlineBox())
+
+    assert 0 < report.score < 100, report.reason
