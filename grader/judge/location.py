@@ -35,13 +35,13 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
         last = max((node.line for node in found.known.values() if node.line), default=None)
         title = f"Your results are right up to {where(last)}" if last else "Your results are right at first"
         return Location("", title, f"{intro}: {known} {_NO_MORE}")
-    line = min((node.line for node in found.first.nodes.values() if node.line), default=None)
+    line = min((line for place in found.wrong if (line := found.first.nodes[place].line)), default=None)
     told = _used(found, titles, where, tolerance) if found.used else _differs(found, titles, where, tolerance)
     known = _known(found, titles, where) if not found.used else ""
     said = (f"{intro}, {told}", known, _before(found, titles), _after(found))
     return Location(
         found.first.step,
-        _title(found, line, where),
+        _title(found, where),
         " ".join(text for text in said if text),
         line,
     )
@@ -52,15 +52,20 @@ _NO_MORE = (
 )
 
 
-def _title(found: Found, line: int | None, where: Where) -> str:
-    place = where(line) if line else ""
+def _title(found: Found, where: Where) -> str:
+    assert found.first is not None
+    wrong = {found.first.nodes[place].line for place in found.wrong} - {0}
+    place = _lines(wrong, where)
+    if found.used and wrong and all(found.roles.get(one, one) != one for one in found.wrong):
+        right = _lines([node.line for node in found.used.values()], where)
+        return f"The result of {place} is used where that of {right} belongs"
     if found.used:
         return f"A right result is changed, or not used{f': see {place}' if place else ''}"
     if not place:
         return "A step is missing: your code uses an argument unchanged"
     if _is_left_out(found):
         return f"A step is missing after {place}, or changes nothing"
-    earlier = found.lines - {line}
+    earlier = found.lines - wrong
     if 0 in earlier or len(earlier) > _MOST_EARLIER:
         return f"Your results become wrong at {place} or earlier"
     return f"Your results become wrong at {place}{f', or already at {_lines(earlier, where)}' if earlier else ''}"
@@ -123,7 +128,7 @@ def _is_left_out(found: Found) -> bool:
     if all(node.argument for node in found.first.nodes.values()):
         return True
     before = set(found.known)
-    return not found.used and bool(found.roles) and set(found.roles.values()) <= before and not found.between
+    return not found.used and bool(found.roles) and set(found.roles.values()) <= before
 
 
 def _which(found: Found, step: str) -> str:

@@ -99,13 +99,17 @@ class Retrace:
         Cases whose sizes are equal on purpose come last, and those where a size or a number is one before them.
         """
         calls = [call for call in self.evidence.plan.untrained().calls if self._counts(call)]
-        return sorted(calls, key=lambda call: (self._is_made_alike(call), self.has_one(call), _elements(call)))
+        return sorted(calls, key=lambda call: (self._is_made_alike(call), self._has_one(call), _elements(call)))
+
+    def is_odd(self, call: Call) -> bool:
+        """Return whether a case has sizes that are equal on purpose or drawn, or one that is one."""
+        return self._is_made_alike(call) or self._has_one(call)
 
     def _is_made_alike(self, call: Call) -> bool:
         alike = {case.name for case in self.exercise.spec.cases if case.allow_equal_sizes or case.draw}
         return case_of(call.name) in alike
 
-    def has_one(self, call: Call) -> bool:
+    def _has_one(self, call: Call) -> bool:
         """Return whether a size or a number of a call is one: steps that differ elsewhere may give the same there."""
         build = self.evidence.plan.build_of(call)
         values = [*call.arguments.values(), *(build.arguments.values() if build is not None else ())]

@@ -33,14 +33,16 @@ def results(judged: Sequence[Judged]) -> tuple[CheckResult, ...]:
 def remarks(judged: Sequence[Judged]) -> tuple[str, ...]:
     """Return what the checks without points found wrong, or could not look at, but for those that are properties.
 
-    What a check with points says as well, or fails for in other cases, has nothing to do with the case that is tried
-    for advice.
+    Where numbers are wrong that points depend on, what fails has nothing to do with the case that is tried for advice;
+    nor has what a check with points says as well.
     """
     free = (line for line in judged if not line.item.points and not line.item.spec.teaches)
     found = (line for line in free if line.finding.verdict in (Verdict.FAILED, Verdict.BROKEN))
     lost = [line for line in judged if line.item.points and line.finding.verdict is Verdict.FAILED]
-    told = {line.finding.message for line in lost} | {line.item.spec.check for line in lost}
-    new = (line for line in found if told.isdisjoint((line.finding.message, line.item.spec.check)))
+    if any(Trait.SHOWS_OUTPUTS in line.item.check.traits for line in lost):
+        found = (line for line in found if line.finding.verdict is Verdict.BROKEN)
+    told = {line.finding.message for line in lost}
+    new = (line for line in found if line.finding.message not in told)
     return tuple(f"{line.item.name}: {clean(line.finding.message)}" for line in new)
 
 

@@ -35,6 +35,7 @@ class Found:
         whole: all that follows from the first that differ is right.
         truths: the reference's values in the places of `first`.
         roles: the step whose result a tensor of `first` is, if it is one of the reference's.
+        wrong: those of `first` whose numbers differ; what is right completes a group of results.
         origins: where the numbers of `used` are made in the reference; later steps may lay them out in another way.
         parts: how many results a call of each step gives.
     """
@@ -48,6 +49,7 @@ class Found:
     whole: bool = False
     truths: Mapping[Place, Tensor] = field(default_factory=dict)
     roles: Mapping[Place, Place] = field(default_factory=dict)
+    wrong: tuple[Place, ...] = ()
     origins: Mapping[Place, Place] = field(default_factory=dict)
     parts: Mapping[str, int] = field(default_factory=dict)
 
@@ -76,6 +78,12 @@ def search(scene: Scene) -> Found | None:
             first = next((other for other in departures if not other.used and not _repeats(other)), first)
         if first.used is None:
             return first
+        if _repeats_right(first):  # right results in other places: what comes of them first says more
+            own = (other for later in scene.steps[index + 1 :] for other in _departures(scene, later))
+            whole = (other for other in own if other.whole and not other.between)
+            first = next((other for other in whole if not (other.used or _repeats(other))), first)
+            if first.used is None:
+                return first
         # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
         near = (_used_later(scene, later, first) for later in scene.steps[index + 1 : index + 1 + _NEAR])
         return [first, *(other for other in near if other is not None)][-1]
@@ -85,7 +93,17 @@ def search(scene: Scene) -> Found | None:
 
 def _repeats(found: Found) -> bool:
     """Return whether all that stands in the place of a step's results is results of the reference, in other places."""
-    return found.first is not None and not found.used and len(found.roles) == len(found.first.nodes)
+    return _is_moved(found) and not found.used
+
+
+def _is_moved(found: Found) -> bool:
+    """Return whether all that differs is right results of other places."""
+    return found.first is not None and all(found.roles.get(place, place) != place for place in found.wrong)
+
+
+def _repeats_right(found: Found) -> bool:
+    """Return whether right results are exchanged for each other, or one stands in the place of another."""
+    return _is_moved(found) and bool(found.used)
 
 
 def _used_later(scene: Scene, step: str, first: Found) -> Found | None:
@@ -178,9 +196,11 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
     used = {place: node for place in nodes if (node := scene.right(place)) is not None}
     return replace(
         found,
+        known={place: node for place, node in found.known.items() if scene.right(place) is not None},
         used=used if len(used) == len(nodes) else None,
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},
+        wrong=tuple(p for p in nodes if not same(proof.swap.values[p], scene.places[p], scene.tolerance)),
         lines=frozenset[int]().union(*(_open_lines(scene, node) for node in nodes.values())),
         roles={
             p: min(own & found.known.keys() or own, key=scene.order.index)
@@ -193,9 +213,19 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
 
 
 def _open_lines(scene: Scene, node: Node) -> frozenset[int]:
-    """Return the lines that a tensor comes from, but for those that right results before it come from."""
-    right = (own for place in scene.found if (own := scene.right(place)) is not None)
-    return node.lines.difference(*(own.lines for own in right if scene.rank[id(own)] < scene.rank[id(node)]))
+    """Return the lines that a tensor comes from, but for those that right results before it come from.
+
+    A line on which something else is computed after its right result stays open.
+    """
+    before = [one for one in scene.nodes if one.line and scene.rank[id(one)] < scene.rank[id(node)]]
+    right = {id(own) for place in scene.found if (own := scene.right(place)) is not None}
+    settled: set[int] = set()
+    for one in before:
+        if id(one) in right:
+            settled |= one.lines
+        elif id(one) not in scene.roles and one.lines <= node.lines:
+            settled.discard(one.line)
+    return node.lines - settled
 
 
 def _last(scene: Scene, among: set[Place]) -> dict[Place, Node]:
