@@ -32,6 +32,7 @@ from grader.box.plan import DTYPES
 
 _NoModes = torch._C.DisableTorchFunction  # taken here, since a submission may put another in its place
 _DRAWS = torch.Tag.nondeterministic_seeded
+_MOST_IN_CALL = 20  # results of the operations of one call of torch
 _DETACH = torch.ops.aten.detach.default
 _SHAPE_ALONE = re.compile(r"::new_|_like$")  # operations that take from a tensor its shape and not its numbers
 
@@ -42,14 +43,15 @@ class Recorder(TorchDispatchMode):
     def __init__(self, arguments: Iterable[Any] = (), *, gradients: bool = False) -> None:
         """Watch for writes into `arguments`, and with `gradients` for what comes back in a backward pass."""
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        self._results: list[Traced] = []
+        self._results: dict[int, Traced] = {}  # by when they came
+        self._came = 0  # results so far
+        self._call: tuple[int, int] | None = None  # the frame and the instruction of the operation before
+        self._in_call: list[int] = []  # which results that one call of torch gave
         self._gradients: dict[int, Tensor] = {}
         self._left = TRACE_LIMIT  # bytes
         self._arguments = {memory_of(value) for value in arguments if type(value) is Tensor}
         self._copies = 2 if gradients else 1
-        self._pending: list[
-            tuple[int, Tensor, bool]
-        ] = []  # of which autograd takes note when an operation has returned
+        self._pending: list[tuple[int, Tensor, bool]] = []  # of which autograd takes note when an operation returns
         self._lineage = Lineage(self._arguments)
         self._needing: set[int] = set()  # the memory of what needs a gradient
         self._detached: dict[int, int] = {}  # by object: which result it is
@@ -62,7 +64,7 @@ class Recorder(TorchDispatchMode):
     def results(self) -> tuple[Traced, ...]:
         """Return what was kept, with the gradients that have come back so far."""
         return tuple(
-            replace(kept, gradient=self._gradients.get(i), cuts=i in self._cuts) for i, kept in enumerate(self._results)
+            replace(kept, gradient=self._gradients.get(i), cuts=i in self._cuts) for i, kept in self._results.items()
         )
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -72,6 +74,7 @@ class Recorder(TorchDispatchMode):
         line = _line() if len(self._results) < MOST_RESULTS else None
         if line is None:
             return func(*args, **kwargs)
+        self._enter(sys._getframe(1))
         with _NoModes():
             given = [value for part in (*args, *kwargs.values()) for value in _tensors(part)]
             if _SHAPE_ALONE.search(func._schema.name):
@@ -90,10 +93,16 @@ class Recorder(TorchDispatchMode):
                     self._note_cuts(given)
                     came = self._lineage.of([value])
                     made = partial(Traced, line, random=_DRAWS in func.tags, writes=writes, lines=came)
-                    self._keep(value, made, needs=needs)
-                    if func is _DETACH:
-                        self._detached[id(value)] = len(self._results) - 1
+                    kept = self._keep(value, made, needs=needs)
+                    if func is _DETACH and kept is not None:
+                        self._detached[id(value)] = kept
         return result
+
+    def _enter(self, frame: FrameType) -> None:
+        """Take note of which call in torch's own code the operation belongs to: an LSTM's has hundreds of them."""
+        call = (id(frame), frame.f_lasti)
+        if call != self._call or frame.f_code.co_filename == SUBMISSION:
+            self._call, self._in_call = call, []
 
     def _needs(self, given: Iterable[Tensor]) -> bool:
         """Return whether a gradient should pass from a result to one of `given`."""
@@ -111,17 +120,24 @@ class Recorder(TorchDispatchMode):
         self._follow()
         super().__exit__(*error)  # type: ignore[no-untyped-call]  # as above
 
-    def _keep(self, value: Tensor, made: Callable[..., Traced], *, needs: bool) -> None:
+    def _keep(self, value: Tensor, made: Callable[..., Traced], *, needs: bool) -> int | None:
+        """Keep a copy, of the operations of one call the last ones; return its number, None if it is not kept."""
         size = value.numel() * torch.float64.itemsize * self._copies
-        if not 0 < size <= self._left or len(self._results) >= MOST_RESULTS or value.dim() > MOST_AXES:
-            return
         dtype = str(value.dtype).removeprefix("torch.")
-        if dtype not in DTYPES:
-            return
+        if not 0 < size <= self._left or value.dim() > MOST_AXES or dtype not in DTYPES:
+            return None
+        if len(self._in_call) >= _MOST_IN_CALL:
+            gone = self._results.pop(self._in_call.pop(0))
+            self._left += gone.values.numel() * torch.float64.itemsize * self._copies
+        if len(self._results) >= MOST_RESULTS:
+            return None
         self._left -= size
+        self._came += 1
+        self._in_call.append(self._came)
         if self._copies > 1:
-            self._pending.append((len(self._results), value, needs))
-        self._results.append(made(values=_copy(value), dtype=dtype))
+            self._pending.append((self._came, value, needs))
+        self._results[self._came] = made(values=_copy(value), dtype=dtype)
+        return self._came
 
     def _follow(self) -> None:
         """Ask for the gradients of the results that autograd knows by now."""
@@ -129,10 +145,8 @@ class Recorder(TorchDispatchMode):
         for index, value, needs in pending:
             if value.requires_grad:
                 value.register_hook(partial(self._came_back, index, value.shape))  # type: ignore[no-untyped-call]
-            elif (
-                needs and index not in self._detached.values()
-            ):  # torch itself detaches as well: where it is used, it counts
-                self._cuts.add(index)
+            elif needs and index not in self._detached.values():
+                self._cuts.add(index)  # torch itself detaches as well: what uses it counts
 
     def _came_back(self, index: int, shape: torch.Size, gradient: Tensor) -> None:
         if type(gradient) is Tensor and gradient.shape == shape:

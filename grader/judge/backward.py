@@ -283,11 +283,12 @@ def _told_leaf(compared: _ComparedCall, step: str, lines: list[int], keys: list[
     where = _listed(compared, sorted(set(lines)))
     what = "no gradient is passed on" if is_none else "the gradient that is passed on is wrong"
     cuts = _cuts(compared)
-    look = _told_cuts(compared, cuts) if cuts else "Look for `no_grad` or a new tensor between the two."
-    return Location(
-        step,
-        f"{'No' if is_none else 'A wrong'} gradient goes from {where} to {names}",
+    right = (
         f"In the case “{again.title(compared.call)}” the gradient of {where} is right "
-        f"(“{compared.replay.steps.titles[step]}”), but {what} from there to {names}. {look}",
-        cuts[0] if len(cuts) == 1 else min(lines),
+        f"(“{compared.replay.steps.titles[step]}”), but {what} from there to {names}."
     )
+    if cuts:
+        told = f"The gradient is cut at {_listed(compared, cuts)}"
+        return Location(step, told, f"{right} {_told_cuts(compared, cuts)}", cuts[0])
+    title = f"{'No' if is_none else 'A wrong'} gradient goes from {where} to {names}"
+    return Location(step, title, f"{right} Look for `no_grad` or a new tensor between the two.", min(lines))

@@ -142,9 +142,10 @@ def _which(found: Found, step: str) -> str:
 
 
 def _before(found: Found, titles: Titles) -> str:
-    if not found.between:
+    if not found.sought:
         return ""
-    return f"No result of your code equals {_steps(found.between, titles)}: part of another line, or wrong."
+    which = _steps(found.sought, titles)
+    return f"Before that, nothing in your code equals {which}: it is part of another line, or wrong as well."
 
 
 def _or(found: Found, titles: Titles) -> str:

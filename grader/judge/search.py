@@ -29,6 +29,7 @@ class Found:
         known: the last results of steps that the student has too, and where.
         first: the first that differ; None where that cannot be shown.
         between: steps before those that do not show in the student's numbers.
+        sought: those of `between` that give numbers which could have been found.
         also: later steps that give the same numbers here, and may be what is wrong.
         lines: those of which no result is right, and that the first that differ come from; see `Traced`.
         used: the student has these results as well, in tensors that are right, and goes on with others.
@@ -43,6 +44,7 @@ class Found:
     known: Mapping[Place, Node]
     first: Swap | None = None
     between: tuple[str, ...] = ()
+    sought: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     lines: frozenset[int] = frozenset()
     used: Mapping[Place, Node] | None = None
@@ -87,7 +89,9 @@ def search(scene: Scene) -> Found | None:
         # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
         near = (_used_later(scene, later, first) for later in scene.steps[index + 1 : index + 1 + _NEAR])
         return [first, *(other for other in near if other is not None)][-1]
-    known = _last(scene, set(scene.places))
+    if scene.replay.spent:  # what was not tried may be right as well
+        return None
+    known = {place: node for place, node in _last(scene, set(scene.places)).items() if scene.right(place) is not None}
     return Found(known) if known else None
 
 
@@ -200,6 +204,7 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
         used=used if len(used) == len(nodes) else None,
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},
+        sought=tuple(step for step in found.between if any(place.step == step for place in scene.told)),
         wrong=tuple(p for p in nodes if not same(proof.swap.values[p], scene.places[p], scene.tolerance)),
         lines=frozenset[int]().union(*(_open_lines(scene, node) for node in nodes.values())),
         roles={
