@@ -10,6 +10,7 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
 common_values = cases.common_values
+deepest_first = cases.deepest_first
 outscored = cases.outscored
 far_apart = cases.far_apart
 faint_key = cases.faint_key

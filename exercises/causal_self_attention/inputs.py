@@ -11,6 +11,7 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case, normal
 
 sunken_scores = cases.sunken_rows
+deepest_first = cases.deepest_first
 outscored = cases.outscored
 far_apart = cases.far_apart
 zero_scores = cases.zero_scores

@@ -40,6 +40,16 @@ def far_apart(case: Case, generator: torch.Generator) -> Case:
     return replace(case, arguments={**case.arguments, "scores": apart})
 
 
+def deepest_first(case: Case, generator: torch.Generator) -> Case:
+    """Put the scores of the first row at `cases.DEEPEST`: its only visible weight is one, whatever rounding does."""
+    scores, d_k = case.arguments["scores"], case.arguments["d_k"]
+    assert isinstance(scores, Tensor)
+    assert isinstance(d_k, int)
+    deep = scores.clone()
+    deep[..., 0, :] = -cases.DEEPEST * math.sqrt(d_k)
+    return replace(case, arguments={**case.arguments, "scores": deep})
+
+
 def outscored(case: Case, generator: torch.Generator) -> Case:
     """Let all scores of the future lie far above those that count."""
     scores, d_k = case.arguments["scores"], case.arguments["d_k"]

@@ -14,6 +14,7 @@ from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 
 outscored = cases.outscored
+deepest_first = cases.deepest_first
 
 SHORTEST = 3
 

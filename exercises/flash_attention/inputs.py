@@ -12,6 +12,7 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
 outscored = cases.outscored
+deepest_first = cases.deepest_first
 
 STRENGTH = 100.0
 STEP = 900.0  # from token to token; beyond 709, where the exponential overflows in float64

@@ -288,6 +288,18 @@ def triangle_in_every_tile(scores: Tensor, rows: slice, columns: slice) -> Tenso
 
 
 @mistake(replaces="hide_future", dimension="masking")
+def keys_counted_in_the_tile(scores: Tensor, rows: slice, columns: slice) -> Tensor:
+    """You count the keys of each tile from 0, and the queries from the start of the sequence.
+
+    Key 0 of the second tile is then visible to every query. The position of a key is the start of its tile plus its
+    place in the tile.
+    """
+    row = torch.arange(rows.start, rows.stop, device=scores.device)[:, None]
+    column = torch.arange(columns.stop - columns.start, device=scores.device)[None, :]
+    return scores.masked_fill(column > row, float("-inf"))
+
+
+@mistake(replaces="hide_future", dimension="masking")
 def triangle_in_the_tiles_before(scores: Tensor, rows: slice, columns: slice) -> Tensor:
     """You apply a triangular mask to the tiles before the diagonal too.
 

@@ -36,4 +36,5 @@ def sunken_scores(case: Case, generator: torch.Generator) -> Case:
 
 
 outscored = cases.outscored
+deepest_first = cases.deepest_first
 far_apart = cases.far_apart

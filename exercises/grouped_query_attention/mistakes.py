@@ -43,9 +43,8 @@ input_cut_off = borrow(gradients.input_cut_off, replaces="GroupedQueryAttention.
 def tiles_the_heads(heads: Tensor, num_heads: int) -> Tensor:
     """Your query heads alternate between key heads; neighbours must share.
 
-    You repeat the key and value heads as a whole: 0, 1, 0, 1. Repeat each head before the next one: 0, 0, 1, 1. This is
-    the difference between `repeat` and `repeat_interleave`. With `expand`, check on which side of the head axis you
-    insert the new axis.
+    Your query head i uses key head i % g, so key heads come as 0, 1, 0, 1. It must use key head i // (h / g): each key
+    head serves a group of neighbours, 0, 0, 1, 1, as `repeat_interleave` lays them out.
     """
     return heads.repeat(1, num_heads // heads.shape[1], 1, 1)
 

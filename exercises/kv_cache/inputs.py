@@ -12,6 +12,7 @@ from grader.exercise.inputs import Case
 far_rows = cases.far_rows
 outscored = cases.outscored
 far_apart = cases.far_apart
+deepest_first = cases.deepest_first
 
 
 def drawn_chunks(case: Case, generator: torch.Generator) -> Case:

@@ -12,6 +12,7 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
 outscored = cases.outscored
+deepest_first = cases.deepest_first
 
 LOW = -150_000.0
 COMMON = 1_000.0  # added to all values, which are drawn around zero with a standard deviation of one

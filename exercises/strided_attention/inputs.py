@@ -9,6 +9,7 @@ from grader.exercise.families import cases
 from grader.exercise.inputs import Case
 
 low_logits = cases.low_logits_by_head
+deepest_first = cases.deepest_first
 
 
 def _tensor(case: Case, name: str) -> Tensor:

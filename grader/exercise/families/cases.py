@@ -19,6 +19,7 @@ from grader.exercise.inputs import Case
 COMMON = 1_000.0  # added to all values; the random part of a value is around one
 FAR = 10_000.0  # distance of scores from zero; its exponential overflows
 DEPTH = 120_000.0  # scores are this far below zero: exponentials underflow; fills of -65504 and -100000 are higher
+DEEPEST = 3e7  # the same for one query; a fill of -1e7 is higher, one of -1e9 is not
 LOUD = 1e6  # above the visible scores: a fill value of -100000 is too weak against it, one of -1e9 is not
 LOW = -20_000.0  # below a hidden score that was filled with -10,000; a fill of -1e9 still gets no weight
 STRENGTH = 100.0  # of the coordinate of all queries that makes low scores
@@ -190,6 +191,28 @@ def lowered(case: Case, level: float | Tensor) -> Case:
     query[..., 0] = STRENGTH
     key[..., 0] = level * math.sqrt(query.shape[-1]) / STRENGTH
     return replace(case, arguments={**case.arguments, "query": query, "key": key})
+
+
+def deepest_first(case: Case, generator: torch.Generator) -> Case:
+    """Put all scores of the first query at `DEEPEST`, and leave those of all others where they are.
+
+    It gives all keys that it sees the same weight, whatever rounding does to such scores. A fill value of -1e7 is above
+    them, one of -1e9 is not. In a function, the scores come from the first feature of queries and keys; in a module,
+    from the first input feature of the query side and the second of the key side, in each head.
+    """
+    (asks, asking), (answers, answering) = _sequences(case)
+    if asks == answers:
+        answering = asking
+    asking[..., 0] = 0.0
+    if not case.weights:
+        size = math.sqrt(DEEPEST * math.sqrt(asking.shape[-1]))
+        asking[..., 0, :] = 0.0
+        asking[..., 0, 0], answering[..., 0] = size, -size
+        return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
+    asking[..., 0, 0], answering[..., 1] = 1.0, 1.0
+    case = _first_feature_each(case, math.sqrt(DEEPEST * math.sqrt(_width(case))))
+    case = replace(case, weights=case.with_matrix("W_key", -_matrix(case, "W_key")))
+    return replace(case, arguments={**case.arguments, asks: asking, answers: answering})
 
 
 def outscored(case: Case, generator: torch.Generator) -> Case:

@@ -49,6 +49,16 @@ def mask_added(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 
 @mistake(replaces="apply_mask", dimension="masking", common=True)
+def large_number_added_where_visible(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """You add a large negative number to the visible scores, not to the masked ones.
+
+    True in the mask, or 1, means that the query may attend, so `mask * -1e9` lowers exactly these keys. Which entries
+    must be lowered?
+    """
+    return scores if mask is None else scores + mask.to(scores.dtype) * -1e9
+
+
+@mistake(replaces="apply_mask", dimension="masking", common=True)
 def hidden_scores_are_zero(scores: Tensor, mask: Tensor | None) -> Tensor:
     """You set masked scores to zero.
 
