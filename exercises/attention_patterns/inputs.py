@@ -97,8 +97,12 @@ def edges_of_a_few(case: Case, generator: torch.Generator) -> Case:
 
 
 def faint(case: Case, generator: torch.Generator) -> Case:
-    """Make heads whose strongest pattern gets a quarter of the weight: too little to name the head by it."""
-    return _heads(case, generator, strength=(0.24, 0.27), patterns=PATTERNS[:-1])
+    """Make heads whose strongest pattern gets less than one half: a quarter, or in every second head nearly 0.47."""
+    made = _heads(case, generator, strength=(0.24, 0.27), patterns=PATTERNS[:-1])
+    nearly = _tensor(_heads(case, generator, strength=(0.4, 0.42), patterns=PATTERNS[:-1]), "weights")
+    second = (torch.arange(len(nearly)) % 2 == 1)[:, None, None]
+    weights = torch.where(second, nearly, _tensor(made, "weights"))
+    return replace(made, arguments={**made.arguments, "weights": weights})
 
 
 def half(case: Case, generator: torch.Generator) -> Case:

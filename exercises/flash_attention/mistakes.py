@@ -289,7 +289,7 @@ def triangle_in_every_tile(scores: Tensor, rows: slice, columns: slice) -> Tenso
 
 @mistake(replaces="hide_future", dimension="masking")
 def keys_counted_in_the_tile(scores: Tensor, rows: slice, columns: slice) -> Tensor:
-    """You count the keys of each tile from 0, and the queries from the start of the sequence.
+    """You count the keys of each tile from 0, but the queries from the start.
 
     Key 0 of the second tile is then visible to every query. The position of a key is the start of its tile plus its
     place in the tile.

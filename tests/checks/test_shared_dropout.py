@@ -85,10 +85,10 @@ def test_one_mask_for_all_heads_fails_dropout_and_nothing_else() -> None:
 
 
 def test_the_same_number_in_each_row_fails_dropout_and_nothing_else() -> None:
-    """A row of twenty weights loses one at p = 0.05 on average, and not each time."""
+    """At p = 0.5 a row loses half of its weights on average, and not each time."""
     report = _graded("attention_dropout", SAME_NUMBER)
 
-    line = _line(report, "p = 0.05: dropout in training")
+    line = _line(report, "p = 0.5: dropout in training")
     assert line.status is Verdict.FAILED
     assert line.message.startswith("along key the same number of elements is always dropped")
 
