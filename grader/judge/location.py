@@ -62,7 +62,7 @@ def _title(found: Found, where: Where) -> str:
     if found.used:
         return f"A right result is changed, or not used{f': see {place}' if place else ''}"
     if not place:
-        return "A step is missing: your code uses an argument unchanged"
+        return "A step is missing, or changes nothing: your code uses an argument unchanged"
     if _is_left_out(found):
         return f"A step is missing after {place}, or changes nothing"
     earlier = found.lines - wrong
@@ -82,7 +82,7 @@ def _known(found: Found, titles: Titles, where: Where) -> str:
 
 def _differs(found: Found, titles: Titles, where: Where, tolerance: float) -> str:
     assert found.first is not None
-    step, nodes = found.first.step, found.first.nodes
+    step, nodes = found.first.step, {place: found.first.nodes[place] for place in found.wrong}
     what = f"{_quoted(titles[step])}{_which(found, step)}{_or(found, titles)}"
     if _is_left_out(found):
         return f"instead of {what}, your code uses the numbers of {_sources(nodes, where)} unchanged."
@@ -145,7 +145,8 @@ def _before(found: Found, titles: Titles) -> str:
     if not found.sought:
         return ""
     which = _steps(found.sought, titles)
-    return f"Before that, nothing in your code equals {which}: it is part of another line, or wrong as well."
+    before = ", was computed before the call" if 0 in found.lines else ""
+    return f"Before that, nothing in your code equals {which}: it is part of another line{before}, or wrong as well."
 
 
 def _or(found: Found, titles: Titles) -> str:

@@ -197,6 +197,7 @@ def _is_denied(scene: Scene, proof: _ProvenSwap) -> bool:
 def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
     """Return `found` with what is needed to say how the numbers of `proof` differ."""
     nodes = proof.swap.nodes
+    wrong = tuple(p for p in nodes if not same(proof.swap.values[p], scene.places[p], scene.tolerance))
     used = {place: node for place in nodes if (node := scene.right(place)) is not None}
     return replace(
         found,
@@ -205,8 +206,8 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},
         sought=tuple(step for step in found.between if any(place.step == step for place in scene.told)),
-        wrong=tuple(p for p in nodes if not same(proof.swap.values[p], scene.places[p], scene.tolerance)),
-        lines=frozenset[int]().union(*(_open_lines(scene, node) for node in nodes.values())),
+        wrong=wrong,
+        lines=frozenset[int]().union(*(_open_lines(scene, nodes[place]) for place in wrong)),
         roles={
             p: min(own & found.known.keys() or own, key=scene.order.index)
             for p, n in nodes.items()
