@@ -130,7 +130,7 @@ _FUNCTION: dict[str, tuple[tuple[Edit, ...], tuple[Edit, ...]]] = {
 _MODULE = {
     "The result of line .* is used where that of line .* belongs": (
         (
-            ("queries @ keys.T", "torch.stack([torch.stack([q @ k for k in queries]) for q in queries])"),
+            ("weights @ values", 'torch.einsum("ij,jd->id", weights, keys)'),
             ("weights @ values", "weights @ queries"),
             ("weights @ values", "weights @ keys"),
         ),
