@@ -195,7 +195,7 @@ def _function(name: str) -> Function:
 
 def _scattered(shape: tuple[int, ...], draw: torch.Generator) -> Tensor:
     """Return a mask without any pattern, in which each query sees about half of the keys, and one at least."""
-    allowed = torch.rand(shape, generator=draw) < 0.5
+    allowed = torch.rand(shape, generator=draw, dtype=torch.float64) < 0.5
     first = torch.randint(0, shape[-1], (*shape[:-1], 1), generator=draw)
     return allowed.scatter(-1, first, torch.ones_like(first, dtype=torch.bool))
 

@@ -184,7 +184,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy_exercise(root, "bad_draws", inputs=lambda text: text + "\n\ndef hide_some(*_):\n    return 1 / 0\n")
     copy_exercise(root, "bad_mistakes", mistakes=lambda text: text + RAISES)
     copy_exercise(root, "bad_words", mistakes=lambda text: text.replace('"""You', '"""\\ud800 You'))
-    copy_exercise(root, "bad_check", exercise=lambda text: text.replace('check = "steady"', BREAKS))
+    copy_exercise(
+        root, "bad_check", exercise=lambda text: text.replace('check = "steady"', BREAKS).replace("others = ", "# ")
+    )
     return root
 
 
