@@ -9,12 +9,12 @@
   const round = (value, digits) => String(Number(value.toFixed(digits)) + 0).replace("-", "−");
   const small = (value) => value.toExponential(0).replaceAll("-", "−");
 
-  /* In a cell: up to four decimals; what is not zero never reads as zero. */
+  /* In a cell: up to three decimals, which fit; what is not zero never reads as zero. */
   const short = (value) => {
     if (value === -Infinity) return "−∞";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "NaN";
     if (value !== 0 && Math.abs(value) < 0.0005) return small(value);
-    return round(value, Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 4);
+    return round(value, Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 10 ? 2 : 3);
   };
   const long = (value) => (Number.isFinite(value) && value !== 0 && Math.abs(value) >= 0.0005 ? round(value, Math.abs(value) >= 1000 ? 1 : 4) : short(value));
   const factor = (value) => (value < 0 || Object.is(value, -0) ? `(${long(value)})` : long(value));
