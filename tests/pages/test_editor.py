@@ -51,7 +51,7 @@ def test_the_line_with_the_mistake_is_marked_until_it_is_edited(open_page, perso
     page.keyboard.press("Control+Enter")
     marked = page.locator("#editor .gym-marked-line")
     expect(marked).to_contain_text("masked_fill(future")
-    expect(page.locator(".gym-cause")).to_contain_text("Your results become wrong at line 17.")
+    expect(page.locator(".gym-cause")).to_contain_text("Your results become wrong at line 17, or already at line 16.")
     page.locator("#editor .cm-lint-marker").hover()
     expect(page.locator(".cm-tooltip")).to_contain_text("Your mask starts one position too late")
     page.get_by_role("button", name="line 17").first.click()
