@@ -225,7 +225,7 @@ def test_sizes_that_the_reference_does_not_take_are_told(broken: Broken) -> None
     told = broken("reference", lambda text: text.replace(product, f"    assert len(queries) != 33\n{product}"))
 
     assert len(told) == 1
-    assert re.search(r"^with seed \d+ the reference of `on_trial` fails in `drawn/base`.*time = 33,", told[0])
+    assert re.search(r"^with seed \d+ the reference of `on_trial` fails in `drawn/base`.*`x` of shape \(33, ", told[0])
 
 
 def test_a_case_whose_numbers_nobody_compares_is_told(broken: Broken) -> None:

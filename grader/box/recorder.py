@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -85,17 +85,16 @@ class Recorder(TorchDispatchMode):
         with _NoModes():
             for value in written:
                 self._lineage.write(value, lines)
-            writes = any(memory_of(value) in self._arguments for value in written)
-            for value in _tensors(result):
-                if not written and self._lineage.note(value, lines, given):
+            for value in _tensors(result) if not written else ():
+                if self._lineage.note(value, lines, given):
                     self._needing.discard(memory_of(value))
-                if value.is_floating_point() or writes:
-                    self._note_cuts(given)
-                    came = self._lineage.of([value])
-                    made = partial(Traced, line, random=_DRAWS in func.tags, writes=writes, lines=came)
-                    kept = self._keep(value, made, needs=needs)
-                    if func is _DETACH and kept is not None:
-                        self._detached[id(value)] = kept
+            writes = any(memory_of(value) in self._arguments for value in written)
+            for value in (one for one in _tensors(result) if one.is_floating_point() or writes):
+                came = self._lineage.of([value])
+                self._note_cuts(given)
+                self._keep(
+                    func, value, Traced(line, value, random=_DRAWS in func.tags, writes=writes, lines=came), needs
+                )
         return result
 
     def _enter(self, frame: FrameType) -> None:
@@ -120,24 +119,25 @@ class Recorder(TorchDispatchMode):
         self._follow()
         super().__exit__(*error)  # type: ignore[no-untyped-call]  # as above
 
-    def _keep(self, value: Tensor, made: Callable[..., Traced], *, needs: bool) -> int | None:
-        """Keep a copy, of the operations of one call the last ones; return its number, None if it is not kept."""
+    def _keep(self, func: Any, value: Tensor, traced: Traced, needs: bool) -> None:
+        """Keep a copy of what an operation gave; of the operations of one call in torch's own code the last ones."""
         size = value.numel() * torch.float64.itemsize * self._copies
         dtype = str(value.dtype).removeprefix("torch.")
         if not 0 < size <= self._left or value.dim() > MOST_AXES or dtype not in DTYPES:
-            return None
+            return
         if len(self._in_call) >= _MOST_IN_CALL:
             gone = self._results.pop(self._in_call.pop(0))
             self._left += gone.values.numel() * torch.float64.itemsize * self._copies
         if len(self._results) >= MOST_RESULTS:
-            return None
+            return
         self._left -= size
         self._came += 1
         self._in_call.append(self._came)
         if self._copies > 1:
             self._pending.append((self._came, value, needs))
-        self._results[self._came] = made(values=_copy(value), dtype=dtype)
-        return self._came
+        if func is _DETACH:
+            self._detached[id(value)] = self._came
+        self._results[self._came] = replace(traced, values=_copy(value), dtype=dtype)
 
     def _follow(self) -> None:
         """Ask for the gradients of the results that autograd knows by now."""
