@@ -3,8 +3,9 @@
 Covered: floating-point tensors that a torch operation returns while a line of the submission is being run, copied at
 once, since a later operation may change them in place; whether the operation draws random numbers; whether it writes
 into an argument of the call; the lines of all operations that it is computed from; and, of a call with a backward pass,
-the gradient that comes back to the result, and whether the result passes none on. Bounded:
-so many results, so many bytes in all; what would go beyond is left out, and what is smaller and comes later is kept.
+the gradient that comes back to the result, and whether the result passes none on.
+Bounded: so many results, so many bytes in all; what would go beyond is left out, and what is smaller and comes later is
+kept. Of one call in torch's own code only the last results are.
 Not covered: the operations of backward passes, which run outside of the block; gradients of views, which autograd makes
 anew; numbers that NumPy or Python compute; anything in a process whose code does not want to be recorded. So what is
 recorded is for a sentence in the report, and for no point.

@@ -132,8 +132,7 @@ def _starter(exercise: Exercise, report: Report) -> Iterator[str]:
 
 def _trivial(trial: Trial, name: str, answer: Answer) -> _Examined:
     lines = judge(trial.sheet.items, replace(trial.truth, observed=pretend(trial.sheet.plan, answer)))
-    numerics = scoring.by_dimension(lines).get(Dimension.NUMERICS)
-    complaints = tuple(_too_good(name, scoring.score(lines), numerics))
+    complaints = tuple(_too_good(name, scoring.score(lines), scoring.by_dimension(lines).get(Dimension.NUMERICS)))
     return _Examined(complaints, good=not complaints)
 
 
