@@ -275,8 +275,8 @@ class Plan:
         return replace(
             self,
             device="cpu",
-            builds=tuple(replace(build, dtype="float64") for build in self.builds),
-            calls=tuple(replace(call, dtype="float64") for call in self.calls),
+            builds=tuple(one if one.dtype == "float64" else replace(one, dtype="float64") for one in self.builds),
+            calls=tuple(one if one.dtype == "float64" else replace(one, dtype="float64") for one in self.calls),
         )
 
 

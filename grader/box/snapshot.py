@@ -13,6 +13,7 @@ seeded before every call.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from operator import is_
 from types import FunctionType
 from typing import Any
 
@@ -76,7 +77,16 @@ _PLAIN = (bool, int, float, str, tuple, frozenset, torch.dtype, type(None))
 _LEFT_BY_TORCH = ("training", "_is_full_backward_hook", "_global_is_full_backward_hook")
 _RATE = 0.1
 
-Facts = dict[Hashable, Any]
+_SPACES = {space.__name__: vars(space) for space in _NAMESPACES}
+_SWITCHES = tuple(
+    (f"{space}.{name}", names, name)
+    for space, names in _SPACES.items()
+    for name, value in names.items()
+    if isinstance(value, bool) and name not in _LEFT_BY_TORCH
+)
+
+Facts = Mapping[Any, Any]
+Tables = dict[Hashable, Facts]  # by whose they are: a module's path, a class, a namespace's name
 
 
 class Snapshot:
@@ -87,7 +97,7 @@ class Snapshot:
 
     def __init__(self, *roots: nn.Module, owned: bool = True) -> None:
         self._roots, self._owned = roots, owned
-        self._modules, self._settings = self._look(), dict(_settings())
+        self._modules, self._settings = self._look(), _settings()
 
     def in_modules(self) -> list[str]:
         """Return what is otherwise by now in the modules, in their classes and in what torch has for all modules."""
@@ -95,14 +105,17 @@ class Snapshot:
 
     def in_settings(self) -> list[str]:
         """Return the settings of torch that are others by now."""
-        return _differences(self._settings, dict(_settings()))
+        return _differences(self._settings, _settings())
 
-    def _look(self) -> Facts:
-        found: Facts = dict(_of_torch())
-        for number, root in enumerate(self._roots):
-            for path, part in _parts(root, str(number)):
-                found |= _of_module(path, part, owned=self._owned)
-        return found
+    def _look(self) -> Tables:
+        parts = dict(one for number, root in enumerate(self._roots) for one in _parts(root, str(number)))
+        classes = (kind for part in parts.values() for kind in type(part).__mro__[:-1])
+        return {
+            **{path: _of_module(path, part, owned=self._owned) for path, part in parts.items()},
+            **{kind: _of_class(kind) for kind in dict.fromkeys((*classes, *_CLASSES))},
+            **{number: dict(table) for number, table in enumerate(_TABLES)},
+            **{name: dict(names) for name, names in _SPACES.items()},
+        }
 
 
 def one_step(run: Callable[[], Tensor], parameters: list[nn.Parameter]) -> list[Tensor] | None:
@@ -146,7 +159,7 @@ def _parts(part: nn.Module, path: str) -> Iterator[tuple[str, nn.Module]]:
 
 def _of_module(path: str, part: nn.Module, *, owned: bool) -> Facts:
     kind, held = type(part), vars(part)
-    found: Facts = {(path, "itself"): part, (path, "class"): kind}
+    found: dict[Any, Any] = {(path, "itself"): part, (path, "class"): kind}
     for name, value in held.items():
         if isinstance(value, dict) and hasattr(_BARE, name):
             by_name = name == "_parameters" and not owned
@@ -156,8 +169,6 @@ def _of_module(path: str, part: nn.Module, *, owned: bool) -> Facts:
     for name, tensor in (held["_parameters"] | held["_buffers"]).items():
         if isinstance(tensor, Tensor):
             found |= _of_tensor(f"{path}.{name}", tensor)
-    for one in kind.__mro__[:-1]:
-        found |= _of_class(one)
     return found
 
 
@@ -165,7 +176,11 @@ _BARE = nn.Module()
 
 
 def _of_tensor(path: str, tensor: Tensor) -> Facts:
-    found: Facts = {(path, "class"): type(tensor), (path, "dtype"): tensor.dtype, (path, "leaf"): tensor.is_leaf}
+    found: dict[Any, Any] = {
+        (path, "class"): type(tensor),
+        (path, "dtype"): tensor.dtype,
+        (path, "leaf"): tensor.is_leaf,
+    }
     found |= {(path, "attribute", name): value for name, value in vars(tensor).items()}
     for table in ("_backward_hooks", "_post_accumulate_grad_hooks"):
         found |= {(path, table, key): hook for key, hook in (getattr(tensor, table) or {}).items()}
@@ -173,7 +188,7 @@ def _of_tensor(path: str, tensor: Tensor) -> Facts:
 
 
 def _of_class(kind: type) -> Facts:
-    found: Facts = {}
+    found: dict[Any, Any] = {}
     for name, value in vars(kind).items():
         found[kind, name] = value
         if isinstance(value, FunctionType):
@@ -183,31 +198,27 @@ def _of_class(kind: type) -> Facts:
     return found
 
 
-def _of_torch() -> Iterator[tuple[Hashable, Any]]:
-    for number, table in enumerate(_TABLES):
-        yield from (((number, key), hook) for key, hook in table.items())
-    for space in _NAMESPACES:
-        yield from (((space.__name__, name), value) for name, value in vars(space).items() if callable(value))
-    for kind in _CLASSES:
-        yield from _of_class(kind).items()
+def _settings() -> Tables:
+    switches = {name: names.get(key) for name, names, key in _SWITCHES}
+    return {"settings": {name: read() for name, read in _SETTINGS.items()} | switches}
 
 
-def _settings() -> Iterator[tuple[Hashable, Any]]:
-    yield from ((name, read()) for name, read in _SETTINGS.items())
-    for space in _NAMESPACES:
-        for name, value in vars(space).items():
-            if isinstance(value, bool) and name not in _LEFT_BY_TORCH:
-                yield f"{space.__name__}.{name}", value
-
-
-def _differences(before: Facts, now: Facts) -> list[str]:
-    """Return the names of what is otherwise; what a namespace of torch has imported meanwhile is not."""
-    lost = [key for key, value in before.items() if key not in now or not _same(value, now[key])]
-    new = [key for key in now.keys() - before.keys() if not (isinstance(key, tuple) and key[0] in _SPACES)]
-    return [str(key) for key in (*lost, *new)]
-
-
-_SPACES = frozenset(space.__name__ for space in _NAMESPACES)
+def _differences(before: Tables, now: Tables) -> list[str]:
+    """Return the names of what is otherwise; of torch's namespaces, the functions and classes that are others."""
+    found: list[str] = []
+    for owner in before | now:
+        one, other = before.get(owner, {}), now.get(owner, {})
+        if one.keys() == other.keys() and all(map(is_, one.values(), other.values())):
+            continue  # nearly always, and soon seen
+        space = owner in _SPACES
+        found += [
+            f"{owner} {name}"
+            for name, value in one.items()
+            if (callable(value) or not space) and (name not in other or not _same(value, other[name]))
+        ]
+        if not space:  # what a namespace has imported meanwhile is nobody's trace
+            found += [f"{owner} {name}" for name in other.keys() - one.keys()]
+    return found
 
 
 def _same(one: Any, other: Any) -> bool:
