@@ -10,8 +10,9 @@ A stream of frames, each a fixed header of 8 bytes and a body whose length the h
     TOUCHED  body: JSON.                               an operation that was trapped; code: 1 while the file is loaded,
                                                        and 2 more for what was let through and only noticed
     LOADED   body: JSON.                               a demonstration that raised, modules that are stood in for
-    TRACED   body: line u32, axes u8, dtype u8, traits u8, number of lines u8, sizes u32, lines u32, then float64
-             values, and as many of the gradient where the traits say so: one result in a traced call, before its CALLED
+    TRACED   body: line u32, caller u32, axes u8, dtype u8, traits u8, number of lines u8, sizes u32, lines u32, then
+             float64 values, and as many of the gradient where the traits say so: one result in a traced call, before
+             its CALLED
     END      no body.                                  the last frame
 
 A call is one frame, so that it arrives whole or not at all. A slot's code is the number of its dtype for a tensor as
@@ -36,7 +37,7 @@ TEXT_LENGTH = struct.Struct("<I")  # of a call
 TEXT_LIMIT = 64 << 10  # bytes of one JSON body
 SLOT_TEXT_LIMIT = 4 << 10  # bytes by which each slot of a call lengthens that
 PLACES_LIMIT = 4000  # characters that describe an assignment of weights
-TRACED = struct.Struct("<IBBBB")
+TRACED = struct.Struct("<IIBBBB")
 RANDOM, WRITES, GRADIENT, CUTS = 1, 2, 4, 8  # traits of a result in a traced call
 MOST_AXES = 8  # of a result in a traced call
 MOST_RESULTS = 400  # in a traced call

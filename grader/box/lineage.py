@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from grader.box.frames import MOST_LINES
 
 Lines = frozenset[int]
-_BEFORE = frozenset({0})  # what was there before the call, other than arguments and weights
+BEFORE = frozenset({0})  # what was there before the call, other than arguments and weights
 
 _View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
@@ -23,6 +23,7 @@ class Lineage:
     def __init__(self, arguments: Collection[int]) -> None:
         """Take the memory of the arguments, which come from no line."""
         self._arguments = arguments
+        self._memory: dict[int, Lines] = {}  # what made it, and all that was written there
         self._views: dict[int, dict[_View, Lines]] = {}  # by memory
 
     def of(self, values: Iterable[Tensor]) -> Lines:
@@ -30,24 +31,26 @@ class Lineage:
         return frozenset[int]().union(*(self._of(value) for value in values))
 
     def _of(self, value: Tensor) -> Lines:
-        views = self._views.get(memory_of(value))
-        if views is not None:
-            return views.get(_view(value)) or frozenset[int]().union(*views.values())
-        known = type(value) is nn.Parameter or memory_of(value) in self._arguments or not value.dim()
-        return frozenset() if known else _BEFORE
+        memory = memory_of(value)
+        known = type(value) is nn.Parameter or memory in self._arguments or not value.dim()
+        whole = self._memory.get(memory, frozenset[int]() if known else BEFORE)
+        return self._views.get(memory, {}).get(_view(value), whole)
 
     def note(self, value: Tensor, lines: Lines, given: Iterable[Tensor]) -> bool:
         """Take the result of an operation on `given`; return whether its memory is new."""
         memory = memory_of(value)
         is_new = all(memory_of(other) != memory for other in given)
         if is_new:
-            self._views[memory] = {}
+            self._memory[memory], self._views[memory] = _bounded(lines), {}
         self._views.setdefault(memory, {})[_view(value)] = _bounded(lines)
         return is_new
 
     def write(self, value: Tensor, lines: Lines) -> None:
         """Take note that numbers that come from `lines` were written into a tensor."""
-        views = self._views.setdefault(memory_of(value), {_view(value): self._of(value)})
+        memory = memory_of(value)
+        views = self._views.setdefault(memory, {})
+        whole = self._memory.get(memory, self._of(value))
+        self._memory[memory] = _bounded(whole | lines)
         for view, before in views.items():
             views[view] = _bounded(before | lines)
 
@@ -62,4 +65,4 @@ def _view(value: Tensor) -> _View:
 
 
 def _bounded(lines: Lines) -> Lines:
-    return lines if len(lines) <= MOST_LINES else _BEFORE
+    return lines if len(lines) <= MOST_LINES else BEFORE

@@ -92,6 +92,7 @@ class Traced:
         cuts: it is computed from what needs a gradient, and passes none of it on.
         lines: where it comes from: its own line and those of all that it is computed from; 0 stands for what was there
             before the call, other than arguments and weights.
+        caller: the line of the submission that called the function or module of this line; 0 where none did.
         gradient: what came back to it in the backward pass; None without one.
     """
 
@@ -102,6 +103,7 @@ class Traced:
     writes: bool = False
     cuts: bool = False
     lines: frozenset[int] = frozenset()
+    caller: int = 0
     gradient: Tensor | None = None
 
 

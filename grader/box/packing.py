@@ -105,7 +105,7 @@ def _pack_result(call: int, result: Traced) -> bytes:
     gradient = result.gradient
     traits = RANDOM * result.random | WRITES * result.writes | CUTS * result.cuts | GRADIENT * (gradient is not None)
     dtype = DTYPE_NAMES.index(result.dtype)
-    head = TRACED.pack(result.line, len(shape), dtype, traits, len(result.lines))
+    head = TRACED.pack(result.line, result.caller, len(shape), dtype, traits, len(result.lines))
     head += struct.pack(f"<{len(shape) + len(result.lines)}I", *shape, *sorted(result.lines))
     body = head + _raw(result.values) + (_raw(gradient) if gradient is not None else b"")
     return HEADER.pack(Frame.TRACED, 0, call, len(body)) + body

@@ -27,7 +27,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.box.faults import SUBMISSION
 from grader.box.frames import MOST_AXES, MOST_RESULTS, TRACE_LIMIT
-from grader.box.lineage import Lineage, memory_of
+from grader.box.lineage import BEFORE, Lineage, memory_of
 from grader.box.observations import Traced
 from grader.box.plan import DTYPES
 
@@ -46,7 +46,7 @@ class Recorder(TorchDispatchMode):
         super().__init__()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         self._results: dict[int, Traced] = {}  # by when they came
         self._came = 0  # results so far
-        self._call: tuple[int, int] | None = None  # the frame and the instruction of the operation before
+        self._call: tuple[FrameType, int] | None = None  # the frame and the instruction of the operation before
         self._in_call: list[int] = []  # which results that one call of torch gave
         self._gradients: dict[int, Tensor] = {}
         self._left = TRACE_LIMIT  # bytes
@@ -72,8 +72,8 @@ class Recorder(TorchDispatchMode):
         """Run the operation, and keep a copy of what it returns."""
         self._follow()
         kwargs = kwargs or {}
-        line = _line() if len(self._results) < MOST_RESULTS else None
-        if line is None:
+        at = _lines() if len(self._results) < MOST_RESULTS else ()
+        if not at:
             return func(*args, **kwargs)
         self._enter(sys._getframe(1))
         with _NoModes():
@@ -81,7 +81,10 @@ class Recorder(TorchDispatchMode):
             if _SHAPE_ALONE.search(func._schema.name):
                 given = []
             written = list(_written(func, args, kwargs))
+            line, *callers = at
             lines, needs = self._lineage.of(given) | {line}, self._needs(given)
+            if any(_is_part(one) for one in written) and all(not one.dim() or _is_among(one, written) for one in given):
+                lines |= BEFORE  # a number and a place that Python has computed
         result = func(*args, **kwargs)
         with _NoModes():
             for value in written:
@@ -93,16 +96,15 @@ class Recorder(TorchDispatchMode):
             for value in (one for one in _tensors(result) if one.is_floating_point() or writes):
                 came = self._lineage.of([value])
                 self._note_cuts(given)
-                self._keep(
-                    func, value, Traced(line, value, random=_DRAWS in func.tags, writes=writes, lines=came), needs
-                )
+                drawn, caller = _DRAWS in func.tags, next(iter(callers), 0)
+                self._keep(func, value, Traced(line, value, "", drawn, writes, lines=came, caller=caller), needs)
         return result
 
     def _enter(self, frame: FrameType) -> None:
         """Take note of which call in torch's own code the operation belongs to: an LSTM's has hundreds of them."""
-        call = (id(frame), frame.f_lasti)
-        if call != self._call or frame.f_code.co_filename == SUBMISSION:
-            self._call, self._in_call = call, []
+        is_ours = frame.f_code.co_filename == SUBMISSION
+        if is_ours or self._call is None or self._call[0] is not frame or self._call[1] != frame.f_lasti:
+            self._call, self._in_call = None if is_ours else (frame, frame.f_lasti), []
 
     def _needs(self, given: Iterable[Tensor]) -> bool:
         """Return whether a gradient should pass from a result to one of `given`."""
@@ -118,6 +120,7 @@ class Recorder(TorchDispatchMode):
 
     def __exit__(self, *error: Any) -> None:
         self._follow()
+        self._call = None
         super().__exit__(*error)  # type: ignore[no-untyped-call]  # as above
 
     def _keep(self, func: Any, value: Tensor, traced: Traced, needs: bool) -> None:
@@ -154,6 +157,15 @@ class Recorder(TorchDispatchMode):
             self._gradients[index] = _copy(gradient)
 
 
+def _is_among(value: Tensor, others: Iterable[Tensor]) -> bool:
+    return any(value is other for other in others)
+
+
+def _is_part(value: Tensor) -> bool:
+    """Return whether a tensor is a view of a larger one."""
+    return value.numel() * value.element_size() < value.untyped_storage().nbytes()
+
+
 def _copy(value: Tensor) -> Tensor:
     return value.detach().to("cpu", torch.float64, copy=True).resolve_neg().contiguous()
 
@@ -183,11 +195,12 @@ def _is_readable(value: Tensor) -> bool:
     return (last + 1) * value.element_size() <= value.untyped_storage().nbytes()
 
 
-def _line() -> int | None:
-    """Return the innermost line of the submission that is being run."""
+def _lines() -> list[int]:
+    """Return the innermost line of the submission that is being run, and the one that called its function."""
+    found: list[int] = []
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_filename == SUBMISSION:
-            return frame.f_lineno
+    while frame is not None and len(found) < 2:
+        if frame.f_code.co_filename == SUBMISSION and frame.f_lineno not in found:
+            found.append(frame.f_lineno)
         frame = frame.f_back
-    return None
+    return found

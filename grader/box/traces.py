@@ -43,9 +43,9 @@ class Collected:
         """
         if len(body) < TRACED.size:
             raise BadAnswer("a result of an operation is cut off")
-        line, axes, dtype, traits, count = TRACED.unpack_from(body)
+        line, caller, axes, dtype, traits, count = TRACED.unpack_from(body)
         start = TRACED.size + 4 * (axes + count)
-        if not 0 < line < 1_000_000 or axes > MOST_AXES or count > MOST_LINES or len(body) < start:
+        if not 0 < line < 1_000_000 > caller or axes > MOST_AXES or count > MOST_LINES or len(body) < start:
             raise BadAnswer("a result of an operation has a line or a number of axes or lines that there is not")
         if dtype >= len(DTYPE_NAMES) or traits > RANDOM | WRITES | GRADIENT | CUTS:
             raise BadAnswer("a result of an operation has a dtype or a trait that there is not")
@@ -69,6 +69,7 @@ class Collected:
                 writes=bool(traits & WRITES),
                 cuts=bool(traits & CUTS),
                 lines=frozenset(lines),
+                caller=caller,
                 gradient=values[1] if copies > 1 else None,
             )
         )

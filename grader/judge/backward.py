@@ -195,7 +195,7 @@ def _told_step(compared: _ComparedCall, place: Place, back: _Back) -> Location:
         )
     later = _still_right(compared, place)
     until = f", before “{later}”, whose gradient is right" if later else ""
-    after = "at that line or after it, or for a decorator: these numbers are what you return"
+    after = "around that line, or for a decorator: these numbers are what you return"
     if not _is_returned(compared, place):
         after = f"in what is computed from them{until}"
     look = "Look for `detach()`, `.data`, `no_grad`, `.item()` or a new tensor" if is_none else "Look"

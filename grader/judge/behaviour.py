@@ -58,12 +58,12 @@ def _told_kept(again: Retrace, call: Call, alone: CallSeen, after: CallSeen) -> 
     line = after.raised.line if after.raised and (changed is None or changed is after.trace[-1]) else None
     line = line or (changed.line if changed else None)
     place = f": see {again.where(line)}" if line else ""
-    first = f" {_upper(again.where(line))} is the first line with different results." if line else ""
+    first = f" The first difference that was seen is at {again.where(line)}." if line else ""
     return Location(
         "",
         f"Your code keeps state from one call to the next{place}",
         f"The case “{again.title(call)}” is right by itself, but wrong after earlier calls.{first} "
-        "Each call must depend only on its arguments: compute whatever depends on them, such as a mask, again.",
+        "Each call must depend only on its arguments: compute whatever depends on them anew in each call.",
         line,
     )
 

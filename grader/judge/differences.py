@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -34,7 +34,8 @@ def _factor(values: Tensor, truth: Tensor, tolerance: float) -> str:
     factor = float(values[used][largest] / truth[used][largest])
     if factor in (0.0, 1.0) or factor != factor or not same(values, truth * factor, tolerance):
         return ""
-    return f"are {factor:.4g} times the reference's"
+    few = f"{factor:.4g}"
+    return f"are {factor:.10g} times the reference's" if few == "1" else f"are {few} times the reference's"
 
 
 def _offset(values: Tensor, truth: Tensor, tolerance: float) -> str:
@@ -90,5 +91,9 @@ def _adds_up(values: Tensor, axis: int, tolerance: float) -> bool:
 
 
 def _elsewhere(values: Tensor, truth: Tensor, tolerance: float) -> str:
-    ordered: Callable[[Tensor], Tensor] = lambda tensor: tensor.flatten().sort().values  # noqa: E731
-    return "are the reference's numbers in different places" if same(ordered(values), ordered(truth), tolerance) else ""
+    return "are the reference's numbers in different places" if is_rearranged(values, truth, tolerance) else ""
+
+
+def is_rearranged(values: Tensor, truth: Tensor, tolerance: float = 1e-9) -> bool:
+    """Return whether two tensors hold the same numbers, in whatever places."""
+    return same(values.flatten().sort().values, truth.flatten().sort().values, tolerance)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from grader.box.cancel import CancelToken
 from grader.box.keys import is_output
-from grader.box.observations import CallSeen
+from grader.box.observations import CallSeen, Traced
 from grader.box.plan import FLOATS, Call, Plan
 from grader.checks.evidence import FLOORS
 from grader.exercise.catalog import Exercise
@@ -247,9 +247,13 @@ def _inputs(plan: Plan) -> Iterator[Node]:
 
 def _results(traced: CallSeen, lines: int) -> Iterator[Node]:
     """Yield the results of operations, each once where it stays the same, from lines that there are."""
-    last: Tensor | None = None
+    last: Traced | None = None
     for result in traced.trace:
-        repeated = last is not None and last.shape == result.values.shape and torch.equal(last, result.values)
-        last = result.values
+        repeated = last is not None and last.line in result.lines and _is_same(last.values, result.values)
+        last = result
         if not repeated and result.line <= lines and result.dtype in FLOATS:
-            yield Node(result.values, result.line, lines=result.lines)
+            yield Node(result.values, result.line, lines=result.lines, caller=result.caller)
+
+
+def _is_same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and torch.equal(one, other)

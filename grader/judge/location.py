@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from grader.exercise.steps import Place
 from grader.judge.cause import Location
-from grader.judge.differences import difference
+from grader.judge.differences import difference, is_rearranged
 from grader.judge.scene import Node
-from grader.judge.search import Found
+from grader.judge.search import Found, is_left_out
 
 _MOST_NAMED = 2  # steps that one sentence names
 _MOST_KNOWN = 2  # of the results that are right
@@ -36,9 +36,12 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
         title = f"Your results are right up to {where(last)}" if last else "Your results are right at first"
         return Location("", title, f"{intro}: {known} {_NO_MORE}")
     line = min((line for place in found.wrong if (line := found.first.nodes[place].line)), default=None)
-    told = _used(found, titles, where, tolerance) if found.used else _differs(found, titles, where, tolerance)
-    known = _known(found, titles, where) if not found.used else ""
-    said = (f"{intro}, {told}", known, _before(found, titles), _after(found))
+    line = found.shared.get(line or 0) or line
+    is_used = bool(found.used) and not _is_at_one_line(found)
+    told = _used(found, titles, where, tolerance) if is_used else _differs(found, titles, where, tolerance)
+    known = _known(found, titles, where) if not is_used else ""
+    shared = _shared(found, where) if not (is_used or found.alike) else ""
+    said = (f"{intro}, {told}", shared, known, _before(found, titles), _after(found))
     return Location(
         found.first.step,
         _title(found, where),
@@ -56,19 +59,48 @@ def _title(found: Found, where: Where) -> str:
     assert found.first is not None
     wrong = {found.first.nodes[place].line for place in found.wrong} - {0}
     place = _lines(wrong, where)
+    if found.used and _is_at_one_line(found):
+        return f"Your results become wrong at {place}"
+    right = _lines([node.line for node in (found.used or {}).values()], where)
     if found.used and wrong and all(found.roles.get(one, one) != one for one in found.wrong):
-        right = _lines([node.line for node in found.used.values()], where)
         return f"The result of {place} is used where that of {right} belongs"
     if found.used:
         return f"A right result is changed, or not used{f': see {place}' if place else ''}"
     if not place:
         return "A step is missing, or changes nothing: your code uses an argument unchanged"
-    if _is_left_out(found):
+    if is_left_out(found):
         return f"A step is missing after {place}, or changes nothing"
+    return _title_of_own(found, wrong, where)
+
+
+def _title_of_own(found: Found, wrong: set[int], where: Where) -> str:
+    """Say which lines give wrong numbers of the student's own."""
+    place = _lines(wrong, where)
+    if found.alike:
+        return f"{_upper(_lines(found.alike, where))} give the same numbers"
+    if found.exchanged:
+        swapped = f"the results of {_lines(found.exchanged, where)} are swapped before"
+        return f"Your results become wrong at {place}, or {swapped}"
+    if any(found.shared.values()):
+        calls = _lines(found.shared.values(), where)
+        return f"Your results become wrong at {place}, called from {calls}"
+    if found.shared:
+        return f"Your results become wrong at {place} or earlier"
     earlier = found.lines - wrong
     if 0 in earlier or len(earlier) > _MOST_EARLIER:
         return f"Your results become wrong at {place} or earlier"
     return f"Your results become wrong at {place}{f', or already at {_lines(earlier, where)}' if earlier else ''}"
+
+
+def _shared(found: Found, where: Where) -> str:
+    """Say of a line that is right as well, so that what it is given must be looked at."""
+    return f"{_upper(_lines(found.shared, where))} gives right results as well: check what it is given." * bool(
+        found.shared
+    )
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _known(found: Found, titles: Titles, where: Where) -> str:
@@ -84,8 +116,10 @@ def _differs(found: Found, titles: Titles, where: Where, tolerance: float) -> st
     assert found.first is not None
     step, nodes = found.first.step, {place: found.first.nodes[place] for place in found.wrong}
     what = f"{_quoted(titles[step])}{_which(found, step)}{_or(found, titles)}"
-    if _is_left_out(found):
+    if is_left_out(found):
         return f"instead of {what}, your code uses the numbers of {_sources(nodes, where)} unchanged."
+    if found.alike:
+        return f"{_lines(found.alike, where)} give the same numbers, and one of them should give those for {what}."
     other = _role(found, titles)
     how = f"they equal the right numbers for {_quoted(other)}" if other else _how(found, tolerance)
     return f"the numbers for {what}, at {_sources(nodes, where)}, are wrong{f': {how}' if how else ''}."
@@ -113,22 +147,24 @@ def _how(found: Found, tolerance: float) -> str:
     return f"they {said}" if said else ""
 
 
-def _role(found: Found, titles: Titles) -> str:
-    """Return what the step does whose results are used in the place of others; empty for none, or for the same step."""
+def _is_at_one_line(found: Found) -> bool:
+    """Return whether right results are made, and changed into others, on one line."""
     assert found.first is not None
+    return {node.line for node in (found.used or {}).values()} == {found.first.nodes[one].line for one in found.wrong}
+
+
+def _role(found: Found, titles: Titles) -> str:
+    """Return what the step does whose results are used in the place of others; empty for none, or for the same step.
+
+    Numbers that are merely in another layout than they should be are no other step's.
+    """
+    assert found.first is not None
+    if all(is_rearranged(found.first.values[place], truth) for place, truth in found.truths.items()):
+        return ""
     steps = {place.step for place in found.roles.values()}
     if len(found.roles) < len(found.first.nodes) or len(steps) != 1 or steps == {found.first.step}:
         return ""
     return titles[steps.pop()]
-
-
-def _is_left_out(found: Found) -> bool:
-    """Return whether the numbers that stand in the place of a step's are those that it is given."""
-    assert found.first is not None
-    if all(node.argument for node in found.first.nodes.values()):
-        return True
-    before = set(found.known)
-    return not found.used and bool(found.roles) and set(found.roles.values()) <= before
 
 
 def _which(found: Found, step: str) -> str:

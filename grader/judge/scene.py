@@ -18,13 +18,14 @@ from grader.judge.replay import Replay, Replayed, is_telling
 class Node:
     """One tensor of the student's: a result with its line, or an argument with its name; `total` is its sum.
 
-    `lines` are those that its numbers come from; see `Traced`.
+    `lines` are those that its numbers come from, and `caller` is the line that called its own; see `Traced`.
     """
 
     values: Tensor
     line: int = 0
     argument: str = ""
     lines: frozenset[int] = frozenset()
+    caller: int = 0
     total: float = field(init=False)
 
     def __post_init__(self) -> None:

@@ -39,6 +39,10 @@ class Found:
         wrong: those of `first` whose numbers differ; what is right completes a group of results.
         origins: where the numbers of `used` are made in the reference; later steps may lay them out in another way.
         parts: how many results a call of each step gives.
+        shared: of the lines that are wrong, those that give right results of the same step too, each with the line that
+            called it where it is wrong; 0 where that was so where it is right.
+        alike: lines that compute the same numbers independently, one of which should be others.
+        exchanged: lines whose right results stand in each other's places, which comes to the same.
     """
 
     known: Mapping[Place, Node]
@@ -54,6 +58,9 @@ class Found:
     wrong: tuple[Place, ...] = ()
     origins: Mapping[Place, Place] = field(default_factory=dict)
     parts: Mapping[str, int] = field(default_factory=dict)
+    shared: Mapping[int, int] = field(default_factory=dict)
+    alike: tuple[int, ...] = ()
+    exchanged: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,22 +84,25 @@ def search(scene: Scene) -> Found | None:
         if (first := next(departures, None)) is None:
             continue
         if _repeats(first):  # numbers of the student's own, nearer to where they are used, say more
-            first = next((other for other in departures if not other.used and not _repeats(other)), first)
+            own = (other for other in departures if not other.used and not _repeats(other))
+            first = next((other for other in own if not _is_shifted(scene, other, first)), first)
         if first.used is None:
             return first
         if _repeats_right(first):  # right results in other places: what comes of them first says more
             own = (other for later in scene.steps[index + 1 :] for other in _departures(scene, later))
             whole = (other for other in own if other.whole and not other.between)
-            first = next((other for other in whole if not (other.used or _repeats(other))), first)
-            if first.used is None:
-                return first
+            says_more = next((other for other in whole if not (other.used or _repeats(other))), None)
+            if says_more is not None:
+                return replace(says_more, exchanged=_exchanged(first))
         # What is right and not used as it is may be right for some steps more: the last one is nearest to the fault.
         near = (_used_later(scene, later, first) for later in scene.steps[index + 1 : index + 1 + _NEAR])
         return [first, *(other for other in near if other is not None)][-1]
     if scene.replay.spent:  # what was not tried may be right as well
         return None
     known = {place: node for place, node in _last(scene, set(scene.places)).items() if scene.right(place) is not None}
-    return Found(known) if known else None
+    partly = {place.step for place in scene.told if scene.right(place) is None}
+    complete = {place: node for place, node in known.items() if place.step not in partly}
+    return Found(complete) if complete else None
 
 
 def _repeats(found: Found) -> bool:
@@ -103,6 +113,30 @@ def _repeats(found: Found) -> bool:
 def _is_moved(found: Found) -> bool:
     """Return whether all that differs is right results of other places."""
     return found.first is not None and all(found.roles.get(place, place) != place for place in found.wrong)
+
+
+def is_left_out(found: Found) -> bool:
+    """Return whether the numbers that stand in the place of a step's are those that it is given."""
+    assert found.first is not None
+    if all(node.argument for node in found.first.nodes.values()):
+        return True
+    return not found.used and bool(found.roles) and set(found.roles.values()) <= set(found.known)
+
+
+def _is_shifted(scene: Scene, found: Found, earlier: Found) -> bool:
+    """Return whether numbers are those of `earlier` but for a shift of each row, as before a softmax."""
+    assert found.first is not None
+    assert earlier.first is not None
+    before, after = earlier.first.values, found.first.values
+    shifts = [after[place] - before[place] for place in after.keys() & before.keys()]
+    return bool(shifts) and all(same(shift, shift[..., :1].expand_as(shift), scene.tolerance) for shift in shifts)
+
+
+def _exchanged(found: Found) -> tuple[int, ...]:
+    """Return the lines of right results that stand in each other's places."""
+    assert found.first is not None
+    own = {found.used[place].line for place in found.wrong if found.used}
+    return tuple(sorted(own)) if own == {found.first.nodes[place].line for place in found.wrong} else ()
 
 
 def _repeats_right(found: Found) -> bool:
@@ -215,7 +249,32 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
         },
         origins={place: min(scene.roles[id(node)], key=scene.order.index) for place, node in used.items()},
         parts={place.step: 1 + max(p.part for p in scene.order if p.step == place.step) for place in nodes},
+        shared=_shared(scene, proof.swap, wrong),
+        alike=tuple(sorted({line for place in wrong for line in _alike(scene, place, nodes[place])})),
     )
+
+
+def _shared(scene: Scene, swap: Swap, wrong: tuple[Place, ...]) -> dict[int, int]:
+    """Return the lines of `wrong` that give other results of the step rightly, with what calls them: see `Found`."""
+    there = {**{place: node for place, node in scene.found.items() if place.step == swap.step}, **swap.nodes}
+    right = [node for place, node in there.items() if place not in wrong]
+    callers = {line: {node.caller for node in right if node.line == line} for line in {node.line for node in right}}
+    found = [swap.nodes[place] for place in wrong if swap.nodes[place].line in callers]
+    return {node.line: 0 if node.caller in callers[node.line] else node.caller for node in found}
+
+
+def _alike(scene: Scene, place: Place, node: Node) -> list[int]:
+    """Return the lines that have the numbers of a tensor, which are right somewhere else, without taking them over."""
+    roles = scene.roles.get(id(node), frozenset()) - {place}
+    first = next((scene.found[role] for role in roles if role.step == place.step and role in scene.found), None)
+    if first is None or not first.line:
+        return []
+    own = [one for one in scene.nodes if one.line and roles & scene.roles.get(id(one), frozenset())]
+    apart = [first.line]
+    for one in own:
+        if not one.lines & set(apart):
+            apart.append(one.line)
+    return apart if len(apart) > 1 else []
 
 
 def _open_lines(scene: Scene, node: Node) -> frozenset[int]:

@@ -54,11 +54,12 @@ def _result(
     shape: tuple[int, ...] = (2, 2),
     raw: bytes = bytes(32),
     *,
+    caller: int = 0,
     dtype: int = 0,
     traits: int = 0,
     lines: int = 0,
 ) -> bytes:
-    body = TRACED.pack(line, len(shape), dtype, traits, lines)
+    body = TRACED.pack(line, caller, len(shape), dtype, traits, lines)
     body += struct.pack(f"<{len(shape) + lines}I", *shape, *range(lines)) + raw
     return HEADER.pack(Frame.TRACED, 0, 0, len(body)) + body
 
@@ -168,6 +169,39 @@ def test_a_result_knows_all_lines_that_it_comes_from(box: Box) -> None:
     assert (8, {6, 7, 8}) in came
 
 
+_VIEWS = """import torch
+def times(y, z):
+    return torch.einsum("ij,kj->ik", y, z)
+def double(x):
+    a = times(x, x * 2)
+    b = times(x, x * 3)
+    c = torch.zeros(4)
+    c[1] = 5
+    return x * 2
+"""
+
+
+def test_a_view_of_an_argument_leaves_its_lines_to_itself(box: Box) -> None:
+    """Whatever looks at an argument comes from its own line alone, and numbers that Python writes from anywhere before.
+
+    Of each call of torch's own Python code the results are kept, and of a helper the line that called it.
+    """
+    results = _trace(_VIEWS, box)
+    products = [(one.line, one.caller, set(one.lines)) for one in results if one.values.shape == (3, 3)]
+
+    assert (3, 5, {3, 5}) in products
+    assert (3, 6, {3, 6}) in products
+    assert (9, 0, {9}) in [(one.line, one.caller, set(one.lines)) for one in results]
+    assert {0, 7, 8} in [set(one.lines) for one in results if one.line == 8]
+
+
+def test_each_call_of_a_function_of_torch_is_bounded_by_itself(box: Box) -> None:
+    """Ten products in the terms of Einstein have dozens of results together; none crowds out those of another."""
+    source = "import torch\ndef double(x):\n" + '    torch.einsum("ij,kj->ik", x, x * 2)\n' * 10 + "    return x * 2"
+
+    assert {one.line for one in _trace(source, box)} == set(range(3, 14))
+
+
 _CUTS = """import torch
 from torch import nn
 def double(x):
@@ -197,7 +231,7 @@ def test_a_trace_travels_as_it_is() -> None:
         {"output:y": Seen(Presence.TENSOR, numbers(3, 4), (3, 4), "float64"), "input:x": Seen(Presence.NONE)},
         trace=(
             Traced(1, numbers(2, 3, seed=1), "float32", random=True, gradient=numbers(2, 3, seed=2)),
-            Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True, cuts=True, lines=frozenset({0, 7, 999})),
+            Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True, cuts=True, lines=frozenset({0, 7, 999}), caller=8),
         ),
     )
     (event,) = FrameReader(_BACKWARD).feed(pack(seen, _BACKWARD))
@@ -207,7 +241,7 @@ def test_a_trace_travels_as_it_is() -> None:
     assert all(torch.equal(a.values, b.values) for a, b in zip(event.trace, seen.trace, strict=True))
     traits = [(result.dtype, result.random, result.writes, result.cuts) for result in event.trace]
     assert traits == [("float32", True, False, False), ("float64", False, True, True)]
-    assert [result.lines for result in event.trace] == [frozenset(), frozenset({0, 7, 999})]
+    assert [(result.lines, result.caller) for result in event.trace] == [(frozenset(), 0), (frozenset({0, 7, 999}), 8)]
     assert event.trace[0].gradient is not None
     assert torch.equal(event.trace[0].gradient, numbers(2, 3, seed=2))
     assert event.trace[1].gradient is None
@@ -217,12 +251,13 @@ def test_a_trace_travels_as_it_is() -> None:
 _WRONG = {
     "line zero": _result(line=0),
     "a line beyond any file": _result(line=1_000_000),
+    "a caller beyond any file": _result(caller=1_000_000),
     "too many axes": _result(shape=(1,) * (MOST_AXES + 1), raw=bytes(8)),
     "fewer bytes than its sizes": _result(raw=bytes(24)),
     "more bytes than its sizes": _result(raw=bytes(40)),
     "an empty one, whose sizes overflow": _result(shape=(0, (1 << 32) - 1, (1 << 32) - 1), raw=b""),
-    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 2, 0, 0, 0),
-    "no lines": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 0, 0, 0, 3),
+    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 0, 2, 0, 0, 0),
+    "no lines": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 0, 0, 0, 0, 3),
     "too many lines": _result(lines=MOST_LINES + 1),
     "an unknown dtype": _result(dtype=len(DTYPE_NAMES)),
     "an unknown trait": _result(traits=16),
