@@ -26,7 +26,7 @@ class Arrangement:
         values: in the shape that was asked for.
         plain: only the order of axes has changed; else axes were merged or split as well.
         still: nothing has changed but axes of length one.
-        sure: no two axes of one size have changed their order, so there is no other way to lay it out.
+        sure: no axis was split, and no two of one size have changed their order, so it can be laid out in no other way.
     """
 
     values: Tensor
@@ -51,10 +51,11 @@ def _arranged(values: Tensor, target: tuple[int, ...], shape: Sequence[int]) -> 
             yield Arrangement(
                 values.permute(order).reshape(tuple(shape)), plain=True, still=still, sure=_is_sure(values, order)
             )
-    for other in (*_split(values, target), *_merged(values, target)):
+    split, merged = list(_split(values, target)), list(_merged(values, target))
+    for other in (*split, *merged):
+        sure = not split and len(set(other.shape)) == other.dim()  # an axis of six is two of three, or three of two
         for order in _orders(other, target):
-            arranged = other.permute(order).reshape(tuple(shape))
-            yield Arrangement(arranged, plain=False, still=False, sure=len(set(other.shape)) == other.dim())
+            yield Arrangement(other.permute(order).reshape(tuple(shape)), plain=False, still=False, sure=sure)
 
 
 def _orders(values: Tensor, target: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -84,7 +84,7 @@ def search(scene: Scene) -> Found | None:
         if (first := next(departures, None)) is None:
             continue
         if _repeats(first):  # numbers of the student's own, nearer to where they are used, say more
-            own = (other for other in departures if not other.used and not _repeats(other))
+            own = (other for other in _departures(scene, step, own=True) if not other.used and not _repeats(other))
             first = next((other for other in own if not _is_shifted(scene, other, first)), first)
         if first.used is None:
             return first
@@ -150,10 +150,10 @@ def _used_later(scene: Scene, step: str, first: Found) -> Found | None:
     return next((other for other in used if not _holds_the_same(scene, other, first)), None)
 
 
-def _departures(scene: Scene, step: str) -> Iterator[Found]:
-    """Yield what can be shown of one step."""
+def _departures(scene: Scene, step: str, *, own: bool = False) -> Iterator[Found]:
+    """Yield what can be shown of one step; with `own`, of numbers alone that are nothing of the reference's."""
     after = scene.steps[scene.steps.index(step) + 1 :]
-    for proof in _proofs(scene, step):
+    for proof in _proofs(scene, step, own=own):
         rivals = [rival for later in after for rival in _proofs(scene, later, proof.swap.key)]
         if scene.replay.spent:  # a rival may have been missed
             return
@@ -299,12 +299,14 @@ def _last(scene: Scene, among: set[Place]) -> dict[Place, Node]:
     return {place: scene.found[place] for place in scene.places if place in inside and not scene.reach[place] & inside}
 
 
-def _proofs(scene: Scene, step: str, key: frozenset[int] | None = None) -> Iterator[_ProvenSwap]:
+def _proofs(scene: Scene, step: str, key: frozenset[int] | None = None, *, own: bool = False) -> Iterator[_ProvenSwap]:
     """Yield what is proven of a step; with `key`, for these tensors of the student's alone."""
     seen: set[tuple[tuple[Place, int], ...]] = set()
     for swap in swaps_of(scene, step):
         name = tuple((place, id(node)) for place, node in swap.nodes.items())
         if name in seen or (key is not None and swap.key != key) or scene.replay.spent:
+            continue
+        if own and any(id(node) in scene.roles for node in swap.nodes.values()):
             continue
         if (proof := _proven(scene, swap)) is not None:
             seen.add(name)
@@ -313,7 +315,7 @@ def _proofs(scene: Scene, step: str, key: frozenset[int] | None = None) -> Itera
 
 def _proven(scene: Scene, swap: Swap) -> _ProvenSwap | None:
     """Return the proof that the reference, with an exchange made, gives the student's outputs or a later result."""
-    after = scene.replay.run(swap.values)
+    after = scene.after(swap.values)
     if after is None:
         return None
     if _is_answer(scene, after):
@@ -337,7 +339,7 @@ def _is_shown(scene: Scene, swap: Swap) -> bool:
 
 def _is_idle(scene: Scene, swap: Swap, place: Place) -> bool:
     """Return whether one part of an exchange changes no output by itself."""
-    alone, unchanged = scene.replay.run({place: swap.values[place]}), scene.unchanged
+    alone, unchanged = scene.after({place: swap.values[place]}), scene.unchanged
     return (
         alone is not None
         and unchanged is not None
@@ -353,7 +355,7 @@ def _is_needed(scene: Scene, swap: Swap, place: Place) -> bool:
     if same(swap.values[place], scene.places[place], scene.tolerance):
         return True
     others = {other: values for other, values in swap.values.items() if other != place}
-    without = scene.replay.run(others) if others else None
+    without = scene.after(others) if others else None
     return without is None or not _is_answer(scene, without)
 
 

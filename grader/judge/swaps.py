@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, permutations
+from itertools import chain, islice, permutations
 
 import torch
 from torch import Tensor
@@ -36,13 +36,15 @@ def swaps_of(scene: Scene, step: str) -> Iterator[Swap]:
     """Yield what may stand in the places of a step's results, in one of them or in all."""
     places = [place for place in scene.places if place.step == step]
     fits = {place: list(_fitting(scene, place)) for place in places}
-    for place in places:
-        for node, arranged in islice(fits[place], _MOST_ALONE):
-            yield Swap(step, {place: node}, {place: arranged.values})
+    alone = (
+        Swap(step, {place: node}, {place: arranged.values})
+        for place in places
+        for node, arranged in islice(fits[place], _MOST_ALONE)
+    )
     missing = [place for place in places if place not in scene.found]
-    for group in dict.fromkeys((tuple(places), tuple(missing))):
-        if len(group) > 1:
-            yield from islice(_together(scene, step, group, fits), _MOST_TOGETHER)
+    groups = [group for group in dict.fromkeys((tuple(places), tuple(missing))) if len(group) > 1]
+    together = (one for group in groups for one in islice(_together(scene, step, group, fits), _MOST_TOGETHER))
+    yield from chain(together, alone) if missing == places else chain(alone, together)  # all wrong: none is so alone
 
 
 def _fitting(scene: Scene, place: Place) -> Iterator[tuple[Node, Arrangement]]:
