@@ -118,7 +118,7 @@ _TABLE = r"""
 + e *= 2; out || e.zero_(); out || total += 1; out
 - e = e * 2; out || out.mul_(1) || out.detach()
 ? ^NotImplementedError \(in your code, line 7\); write your code here$
-+ raise NotImplementedError; 0 || 0 if dim != 1 else 0; raise NotImplementedError; 0
++ raise NotImplementedError; 0 || raise NotImplementedError(); 0 || raise NotImplementedError('  '); 0
 - raise NotImplementedError('a'); 0 || out || int('no')
 ? ^ZeroDivisionError: .* \(in your code, line 7\)
 + out * (1 / 0) || 1 // 0; out || out if x.dim() > 1 else out * (0 % 0)
@@ -361,8 +361,10 @@ _TABLE = r"""
 + q @ k.mT || torch.zeros(q.shape[2] ** 2) || torch.einsum('bhtd,bhsd->bhts', q, k)
 - q.mT @ k || torch.zeros(q.shape[2], 5) || q = q * 2 + 1
 ? the sizes of your tensors could not be measured
-+ m = torch.utils._python_dispatch; m._get_current_dispatch_mode() is not None and m._pop_mode()
-- q @ k.mT
++ m = torch.utils._python_dispatch; m._get_current_dispatch_mode() and m._pop_mode()
++ m = torch.utils._python_dispatch; m._get_current_dispatch_mode() and m._pop_mode(); q @ k.mT
++ m = torch.utils._python_dispatch; q @ k.mT; m._get_current_dispatch_mode() and m._pop_mode()
+- q @ k.mT || torch.utils._python_dispatch._get_current_dispatch_mode() || q = q * 2
 = attention_patterns/right_plain
 @ return found
 > first = next(model.parameters()); {}{}; return found
