@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
@@ -27,11 +27,8 @@ from grader.judge.attempt import Truth, attempt
 from grader.judge.grade import observe_reference
 from grader.judge.sheet import Sheet, draw_up
 from tests.checks import test_learning as learning
-from tests.checks.workshop import change
+from tests.checks.workshop import Trial, change, trials
 
-# Right answers (=), each with a text (@) and what an edit puts in its place (>). Then messages (?), and below each of
-# them edits after which it is true (+), and near ones after which it must not be told (-). An edit is for the last gap,
-# and its statements but the last for the first gap; or it is `a text => another`.
 _TABLE = r"""
 = softmax/right_two_lines
 @ return e / torch.sum(e, dim=dim, keepdim=True)
@@ -217,7 +214,7 @@ _TABLE = r"""
 - torch.ones_like(seq).bool() || ~torch.eq(seq, pad_idx) || torch.ne(seq, -99)
 ? ^`mask` must be bool; yours is
 + torch.ne(seq, pad_idx).long() || torch.ne(seq, pad_idx).half() || torch.ne(seq, pad_idx).double()
-- torch.ne(seq, pad_idx).long().bool() || torch.eq(seq, pad_idx) || torch.ne(seq, pad_idx)[:, :-1].long()
+- torch.ne(seq, pad_idx).long().bool() || torch.eq(seq, pad_idx) || torch.ge(seq, pad_idx)
 = self_attention_parameters/right_plain
 @ return attn_weights @ values
 > out = attn_weights @ values; {}return {}
@@ -301,7 +298,7 @@ _TABLE = r"""
 > {}{}
 ? your constructor must raise an error; yours accepts this$
 + print || assert d_out >= num_heads || assert num_heads % 1 == 0
-- if d_out % num_heads: raise ValueError || assert (d_out // num_heads) * num_heads == d_out || assert False
+- assert not d_out % num_heads || assert (d_out // num_heads) * num_heads == d_out || assert False
 ? ^in training mode, the gradient of `W_query`.* does not fit the weights that your dropout dropped
 + self.dropout(attn_weights) => self.dropout(attn_weights).detach() + attn_weights - attn_weights.detach()
 + self.dropout(attn_weights) => attn_weights + (self.dropout(attn_weights) - attn_weights).detach()
@@ -400,51 +397,30 @@ def _prepared(name: str) -> tuple[Exercise, Sheet, Truth]:
 
 
 @cache
-def _told(answer: tuple[str, str, str], edit: str) -> list[str]:
+def _told(answer: str, edit: tuple[str, str]) -> list[str]:
     """Return what the checks say of a right answer after an edit."""
-    path, text, gaps = answer
-    name, _, stem = path.partition("/")
+    name, _, stem = answer.partition("/")
     exercise, sheet, truth = _prepared(name)
-    before, arrow, after = edit.partition(" =>")
-    if not arrow:
-        first, semicolon, last = edit.rpartition("; ")
-        before, after = text, f" {gaps.format(first + semicolon, last)}"
     source = (exercise.folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
-    edited = change(source, (before, after[1:]))
-    outcome = attempt(sheet, edited, partial(InlineBox().run, limits=Limits()), truth, known=exercise.attempts)
+    run = partial(InlineBox().run, limits=Limits())
+    outcome = attempt(sheet, change(source, edit), run, truth, known=exercise.attempts)
     return [judged.finding.message for judged in outcome.judged]
 
 
-def _cases() -> Iterator[tuple[tuple[str, str, str], str, str, bool]]:
-    """Yield each edit of the table, with its answer, its message, and whether that is true."""
-    rows = {"=": "", "@": "", ">": "", "?": ""}
-    for kind, _, row in (line.partition(" ") for line in _TABLE.strip().splitlines()):
-        if kind in rows:
-            rows[kind] = row
-            continue
-        answer = (rows["="], rows["@"], rows[">"])
-        yield from ((answer, rows["?"], edit, kind == "+") for edit in row.split(" || "))
-
-
-_CASES = [pytest.param(*case, id=f"{case[1]} {case[2]} {case[3]}") for case in _cases()]
-
-
-@pytest.mark.parametrize(("answer", "message", "edit", "is_true"), _CASES)
-def test_a_message_is_told_where_it_is_true_and_nowhere_near(
-    answer: tuple[str, str, str], message: str, edit: str, is_true: bool
-) -> None:
+@pytest.mark.parametrize("trial", [pytest.param(one, id=f"{one.pattern} {one.edit[1]}") for one in trials(_TABLE)])
+def test_a_message_is_told_where_it_is_true_and_nowhere_near(trial: Trial) -> None:
     """Some check says it, or none does."""
-    told = _told(answer, edit)
+    told = _told(trial.answer, trial.edit)
 
-    assert any(re.search(message, one) for one in told) is is_true, [one for one in told if one]
+    assert any(re.search(trial.pattern, one) for one in told) is trial.is_true, [one for one in told if one]
 
 
 def test_each_message_has_three_answers_of_either_kind() -> None:
     """Some have more; none has fewer."""
-    counted = Counter((message, is_true) for _, message, _, is_true in _cases())
+    counted = Counter((trial.pattern, trial.is_true) for trial in trials(_TABLE))
 
     assert {key: count for key, count in counted.items() if count < 3} == {}
-    assert len(counted) == 2 * len({message for message, _ in counted})
+    assert len(counted) == 2 * len({pattern for pattern, _ in counted})
 
 
 def _lost(steps: slice, loss: float) -> str:
