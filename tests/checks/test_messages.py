@@ -357,6 +357,9 @@ _TABLE = r"""
 ? ^no tensor of the forward pass may have as many as .* elements; your largest has
 + q @ k.mT || torch.zeros(q.shape[2] ** 2) || torch.einsum('bhtd,bhsd->bhts', q, k)
 - q.mT @ k || torch.zeros(q.shape[2], 5) || q = q * 2 + 1
+? ^because your numbers are wrong in this case and right in others, so what is held here says nothing
++ value = value * (1 + (q.shape[2] > 100)) || q = q + (q.shape[2] == 200) || value = value.roll(q.shape[2] // 200, 2)
+- value = value * 2 || q = q + 0 || q @ k.mT; value = value * (1 + (q.shape[2] > 100))
 ? the sizes of your tensors could not be measured
 + m = torch.utils._python_dispatch; m._get_current_dispatch_mode() and m._pop_mode()
 + m = torch.utils._python_dispatch; m._get_current_dispatch_mode() and m._pop_mode(); q @ k.mT
