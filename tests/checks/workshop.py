@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.box.inline import InlineBox
@@ -219,6 +221,35 @@ def change(source: str, *edits: tuple[str, str]) -> str:
         assert before in source, before
         source = source.replace(before, after)
     return source
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A change of a right answer, and a pattern of what is said of it, or must not be said."""
+
+    answer: str
+    edit: tuple[str, str]
+    pattern: str
+    is_true: bool
+
+
+def trials(table: str) -> Iterator[Trial]:
+    """Yield the trials of a table, of which each row begins with what it is.
+
+    A right answer (=), a text in it (@) and what takes its place (>), with two gaps. A pattern (?), and below it edits
+    after which it is true (+), and near ones after which it must not be said (-). An edit fills the gaps, the last of
+    its statements the second one; or else it is `a text => another`.
+    """
+    now = {"=": "", "@": "", ">": "", "?": ""}
+    for kind, _, row in (line.partition(" ") for line in table.strip().splitlines()):
+        if kind in now:
+            now[kind] = row
+            continue
+        for edit in row.split(" || "):
+            before, arrow, after = edit.partition(" =>")
+            first, semicolon, last = edit.rpartition("; ")
+            filled = now[">"].format(first + semicolon, last)
+            yield Trial(now["="], (before, after[1:]) if arrow else (now["@"], filled), now["?"], kind == "+")
 
 
 def grade_here(exercise: Exercise, source: str, seed: int = 3) -> Report:

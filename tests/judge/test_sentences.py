@@ -12,7 +12,7 @@ from grader.box.inline import InlineBox
 from grader.box.run import Limits
 from grader.exercise.catalog import Catalog
 from grader.judge.locating import locate
-from tests.checks.workshop import change
+from tests.checks.workshop import Trial, change, trials
 
 FUNCTION = """import torch
 
@@ -141,28 +141,107 @@ _MODULE = {
         ),
     ),
 }
+_OTHERS = r"""
+= scaled_dot_product_attention
+@ scores = query
+> kept = vars(scaled_dot_product_attention); {}{}; scores = query
+? ^Your code keeps state from one call to the next: see line
++ key = kept.setdefault(str(key.shape), key) || mask = mask if mask is None else kept.setdefault(str(mask.shape), mask)
++ kept['n'] = kept.get('n', 0) + 1; query = query * (1 + (kept['n'] > 3))
+- kept['key'] = key || mask = mask if mask is None else kept.setdefault(str(mask.tolist()), mask)
+- kept['n'] = kept.get('n', 0) + 1; query = query * 3
+? ^`scaled_dot_product_attention` at line 3 is not what the exercise asks for
++ value, mask=None): => value, mask, extra): || value, mask=None): => value, size, width, mask):
++ value, mask=None): => value, mask=None, *, extra):
+- value, mask=None): => value, mask): || value, mask=None): => value, mask=None, extra=None):
+- value, mask=None): => value, attn_mask=None, mask=None):
+@ output = weights @ value
+> {}{}; output = weights @ value
+? ^A wrong gradient (reaches|goes from) line
++ weights.requires_grad and weights.register_hook(lambda g: 2 * g)
++ scores.requires_grad and scores.register_hook(torch.exp)
++ scaled.requires_grad and scaled.register_hook(torch.neg)
+- weights.requires_grad and weights.register_hook(torch.clone) || weights = weights * 2 || weights = weights.detach()
+? ^The backward pass fails at line 10$
++ weights.requires_grad and weights.register_hook(lambda g: g + missing)
++ scaled.requires_grad and scaled.register_hook(lambda g: g @ missing)
++ scores.requires_grad and scores.register_hook(lambda g: 1 / 0)
+- weights.requires_grad and weights.register_hook(torch.exp) || weights = weights + missing || weights = weights.mul(1)
+@ return output, weights
+> {}return {}
+? ^Nothing is returned: see line (3|11)$
++ None || return output, weights => return || return output, weights => spare = output, weights
+- output || output, output || 2 * output, weights
+? ^A NumPy array is returned, not a tensor: see line 11$
++ output.detach().numpy(), weights || output, weights.detach().numpy() || torch.ones(2).numpy(), 7
+- torch.from_numpy(output.detach().numpy()), weights || output.tolist(), weights || 2 * output, weights
+= self_attention_parameters
+@ return weights
+> {}return {}
+? ^Training mode changes your results at line
++ weights = torch.dropout(weights, 0.2, self.training); weights || (1 + self.training) * weights
++ values = torch.dropout(values, 0.1, self.training); weights
+- torch.dropout(weights, 0.2, True) || torch.dropout(weights, 0.0, self.training) || (2 - self.training) * weights
+@ x @ self.W_query
+> {}{}
+? ^No gradient goes from line 12 to `W_query`$
++ x @ torch.tensor(self.W_query.tolist(), dtype=x.dtype) || x @ x.new_tensor(self.W_query.tolist())
++ x @ torch.tensor([[w.item() for w in row] for row in self.W_query], dtype=x.dtype)
+- x.detach() @ self.W_query || (x @ self.W_query).detach() || x @ self.W_key
+= self_attention_linear/right_plain
+@ self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+> {}self.W_query = nn.{}
+? ^`W_query`, created at line 9, is not what the exercise asks for$
++ Linear(d_in, d_out, not qkv_bias) || Linear(d_in, d_out, False) || Linear(d_in, d_out + 1, qkv_bias)
+- Linear(d_in, d_out) || LazyLinear(d_out, qkv_bias) || self.W_query(x) => 2 * self.W_query(x)
+= attention_dropout/right_rand_and_where
+@ return weights * 0
+> {}return {}
+? ^NaN first appears at line 9$
++ weights / (1 - p) * 0 || (weights - weights) / (1 - p) || weights * 0 * float("inf")
+- weights / (1 - p) || weights || [weights * 0, weights / 0 * 0][0]
+= causal_weights/right_plain
+@ return torch
+> {}{}; return torch
+? ^Line 11 writes into an argument$
++ scores[:] = 0 || scores += 1 || scores.clamp_(max=0)
+- masked += 1 || scores = scores + 1 || scores = scores.clone(); scores *= 2
+= multi_head_attention_causal/right_plain
+@ assert d_out % num_heads == 0
+> {}assert {}
+? ^`MultiHeadAttention` does not reject invalid arguments: see line 7$
++ d_out >= num_heads || num_heads > 0 || True
+- not d_out % num_heads || False || keys.shape[-1] ** 0.5 => keys.shape[-1]
+= learned_encoding/right_embedding
+@ nn.Dropout(dropout)
+> {}nn.{}
+? ^Training mode does not change your results$
++ Identity() || Dropout(0.0) || return self.dropout( => return (
+- Dropout(dropout / 2) || return self.dropout( => return 2 * self.dropout(
+- return self.dropout( => return 0.9 * self.dropout(
+"""
+_BASES = {"scaled_dot_product_attention": FUNCTION, "self_attention_parameters": MODULE}
 _CASES = [
-    pytest.param(exercise, base, title, edit, is_true, id=f"{title} {number} {is_true}")
-    for exercise, base, table in (
-        ("scaled_dot_product_attention", FUNCTION, _FUNCTION),
-        ("self_attention_parameters", MODULE, _MODULE),
-    )
+    Trial(exercise, edit, title, is_true)
+    for exercise, table in (("scaled_dot_product_attention", _FUNCTION), ("self_attention_parameters", _MODULE))
     for title, groups in table.items()
     for is_true, edits in zip((True, False), groups, strict=True)
-    for number, edit in enumerate(edits)
+    for edit in edits
 ]
 
 
-@pytest.mark.parametrize(("name", "base", "title", "edit", "is_true"), _CASES)
-def test_a_title_is_told_where_it_is_true_and_nowhere_near(
-    catalog: Catalog, name: str, base: str, title: str, edit: Edit, is_true: bool
-) -> None:
+@pytest.mark.parametrize(
+    "trial", [pytest.param(one, id=f"{one.pattern} {one.edit[1]}") for one in (*_CASES, *trials(_OTHERS))]
+)
+def test_a_title_is_told_where_it_is_true_and_nowhere_near(catalog: Catalog, trial: Trial) -> None:
     """The lines of an answer and a small change of them."""
-    text = change(base, edit)
-    if "SCALE" in edit[1]:
-        text = change(text, (SCALING, "scaled = scores * SCALE"))
+    name, _, stem = trial.answer.partition("/")
     exercise = catalog[name]
+    base = _BASES.get(name) or (exercise.folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
+    text = change(base, trial.edit)
+    if "SCALE" in trial.edit[1]:
+        text = change(text, (SCALING, "scaled = scores * SCALE"))
     found = locate(exercise, outcome_of(exercise, text), text, partial(InlineBox().run, source=text, limits=Limits()))
 
     told = found.title if found is not None else ""
-    assert bool(re.search(title, told)) is is_true, told
+    assert bool(re.search(trial.pattern, told)) is trial.is_true, told
