@@ -9,6 +9,7 @@ from grader.box.observations import Blame, Raised, Stage
 from grader.errors import ArgumentMismatch, ForbiddenCall, Rejected, Ungradable
 
 SUBMISSION = "<submission>"  # the file name that the student's code is compiled under
+_MOST_BASES = 8
 _BLAME = {
     ForbiddenCall: Blame.FORBIDDEN,
     ArgumentMismatch: Blame.ARGUMENT,
@@ -26,7 +27,9 @@ def describe(error: BaseException, stage: Stage) -> Raised:
     if isinstance(error, KeyboardInterrupt):
         raise error
     line = error.lineno if isinstance(error, SyntaxError) else _line(error.__traceback__)
-    return Raised(stage, _BLAME.get(type(error), Blame.ERROR), type(error).__name__, _text(error), line)
+    kind = type(error)
+    bases = tuple(base.__name__ for base in kind.__mro__[1:] if base.__module__ == "builtins" and base is not object)
+    return Raised(stage, _BLAME.get(kind, Blame.ERROR), kind.__name__, _text(error), line, bases=bases[:_MOST_BASES])
 
 
 def _text(error: BaseException) -> str:

@@ -36,6 +36,7 @@ def raised(data: Any) -> Raised:
         type=text(data.get("type", ""), 100),
         message=without_places(text(data.get("message", ""), 2000)),
         line=line(data.get("line")),
+        bases=names(data.get("bases", [])),
     )
 
 

@@ -43,7 +43,8 @@ class Blame(StrEnum):
 class Raised:
     """An exception: at which stage, its type's name, its message, and the line of the submission (1-based).
 
-    `cell` is the cell of a notebook in which the line is counted; None in a plain file.
+    `cell` is the cell of a notebook in which the line is counted; None in a plain file. `bases` names the exceptions of
+    Python that its type is derived from.
     """
 
     stage: Stage
@@ -52,6 +53,11 @@ class Raised:
     message: str
     line: int | None = None
     cell: int | None = None
+    bases: tuple[str, ...] = ()
+
+    def is_a(self, name: str) -> bool:
+        """Return whether an `except` clause for the exception of Python called `name` would catch it."""
+        return name in (self.type, *self.bases)
 
 
 class Presence(StrEnum):

@@ -134,6 +134,7 @@ def _raised_out(raised: Raised | None) -> Any:
         "type": raised.type[:100],
         "message": raised.message[:2000],
         "line": raised.line,
+        "bases": [name[:100] for name in raised.bases],
     }
 
 

@@ -85,7 +85,7 @@ class Outscored(Check):
             seen = torch.where(seen.isfinite(), seen, expected.double())
             bound = evidence.bound(call, slot.key)
             if text := difference(slot.name, seen, expected, bound=bound, slot=slot):
-                return failed(f"a masked key must have no effect, even with the highest score of its row: {text}")
+                return failed(f"where a masked key has the highest score of its row, your output is wrong: {text}")
         return PASSED
 
 

@@ -20,6 +20,7 @@ from grader.exercise.inputs import Case
 from grader.exercise.spec import Dimension, PartSpec
 
 _KEPT = ". The first call is right, so look for state that your code keeps from one call to the next"
+_UNUSED = ". The first call is right, so your code keeps something from one call to the next, or does not use `{name}`"
 _CAUSES = {
     "again": _KEPT,
     "training": ". In evaluation mode it is right, so look for `self.training`, and for dropout",
@@ -132,6 +133,8 @@ def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
     elif variant == "other" or variant.startswith(_ANOTHER):
         is_kept = _is_kept(base, evidence.call(item, variant), evidence)
         cause = _KEPT if is_kept else ""
+        if cause and variant != "other":  # who never uses an argument repeats the first result as well
+            cause = _UNUSED.format(name=variant.removeprefix(_ANOTHER))
         when = when if is_kept or variant != "other" else _ELSEWHERE
     return f"{when}, your output is wrong: {text}{cause}"
 

@@ -21,7 +21,7 @@ from grader.judge.text import clean
 
 _MOST_CHARACTERS = 160  # of an exception's message
 _RETURNED = {  # by what came in place of a tensor, in the words of `seeing`
-    "None": "Nothing is returned: see {place}",
+    "None": "None is returned: see {place}",
     "a ndarray": "A NumPy array is returned, not a tensor: see {place}",
     "ndarray": "A NumPy array is returned, not a tensor: see {place}",
 }
@@ -110,8 +110,10 @@ def _told_misfit(again: Retrace, call: Call, found: Seen, name: str, *, wanted: 
     got = found.what or f"one of shape {_sizes(found.shape)} in {found.dtype}"
     place = again.where(line)
     title = _RETURNED.get(found.what, f"Your `{name}` does not match the exercise: see {place}").format(place=place)
-    gives = "returns nothing: `return` is missing" if found.what == "None" else f"gives {got}"
-    message = f"In the case “{again.title(call)}” `{name}` must be {wanted}, but {place} {gives}."
+    gives = f"{place} gives {got}."
+    if found.what == "None":
+        gives = f"your code returns None: see {place}. Is a `return` missing, or its value?"
+    message = f"In the case “{again.title(call)}” `{name}` must be {wanted}, but {gives}"
     return Location("", title, message, line)
 
 
@@ -157,10 +159,11 @@ def refusal(again: Retrace) -> Location | None:
             return None
         given = ", ".join(f"{name}={value!r}" for name, value in build.arguments.items())
         did = f"raises {seen.raised.type}" if seen.raised is not None else "accepts it"
+        fault = "raises another exception than it must" if seen.raised is not None else "accepts invalid arguments"
         place = again.where(line)
         return Location(
             "",
-            f"`{entry.name}` does not reject invalid arguments: see {place}",
+            f"`{entry.name}` {fault}: see {place}",
             f"With {given} the constructor must raise as the exercise says; yours {did}: see {place}.",
             line,
         )

@@ -231,7 +231,14 @@ def test_a_trace_travels_as_it_is() -> None:
         {"output:y": Seen(Presence.TENSOR, numbers(3, 4), (3, 4), "float64"), "input:x": Seen(Presence.NONE)},
         trace=(
             Traced(1, numbers(2, 3, seed=1), "float32", random=True, gradient=numbers(2, 3, seed=2)),
-            Traced(999, torch.tensor(0.5, dtype=torch.float64), writes=True, cuts=True, lines=frozenset({0, 7, 999}), caller=8),
+            Traced(
+                999,
+                torch.tensor(0.5, dtype=torch.float64),
+                writes=True,
+                cuts=True,
+                lines=frozenset({0, 7, 999}),
+                caller=8,
+            ),
         ),
     )
     (event,) = FrameReader(_BACKWARD).feed(pack(seen, _BACKWARD))

@@ -112,7 +112,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a number added where it is hidden": (
         _OUTSCORED,
         (_FILL, "scores = scores + (~mask) * -10000.0"),
-        "a masked key must have no effect, even with the highest score of its row: `output` at (batch",
+        "where a masked key has the highest score of its row, your output is wrong: `output` at (batch",
     ),
     "an argument that is overwritten": (
         _STEADY,

@@ -82,13 +82,13 @@ _TABLE = r"""
 + out * (1 + (not torch.is_grad_enabled())) || out if torch.is_grad_enabled() else out.roll(1, -1)
 + out + 1e-3 * (not torch.is_grad_enabled())
 - out if torch.is_grad_enabled() else out.detach() || out * 2 || out.detach() if out.requires_grad else out
-? called a second time, with `dim` = 1, your output is wrong: .* numbers differ(?!.*look for state)
+? called a second time, with `dim` = 1, your output is wrong: .* numbers differ(?!.*does not use)
 + out * (1 + (dim == 1)) || out if dim != 1 else torch.softmax(x, 2) || out * (1 + (x.dim() == 4 and dim > 0))
 - out * (1 + (dim == 7)) || out if dim != 0 else torch.softmax(x, 1) || out * 2
-? called a second time, with `dim` = 1, your output is wrong: .*look for state that your code keeps
+? called a second time, with `dim` = 1, your output is wrong: .*keeps something from .*, or does not use `dim`
 + vars(softmax).setdefault(str((x.shape, x.sum().item())), out)
 + first = vars(softmax).setdefault(str((x.shape, x.dtype)), out); first if dim == 1 else out
-+ e = vars(softmax).setdefault(str((x.shape, x.dtype)), e); e / e.sum(-1, keepdim=True) if dim == 1 else out
++ torch.softmax(x, -1) if dim == 1 else out
 - out * (1 + (dim == 1)) || out if dim != 1 else torch.softmax(x, 2) || softmax.seen = out; out
 ? called a second time, with `dim` = 1: ValueError: invalid literal
 + int('no') if dim == 1 else out || int('no') if dim > 0 and x.dim() == 4 else out
@@ -160,7 +160,7 @@ _TABLE = r"""
 ? ^`output` is NaN or infinite at
 + -1e9 => -math.inf || out / 0, p_attn || out.log(), p_attn
 - -1e9 => -1e300 || out * 1e9, p_attn || -1e9 => -5.0
-? ^a masked key must have no effect, even with the highest score of its row: `output` at
+? ^where a masked key has the highest score of its row, your output is wrong: `output` at
 + scores.masked_fill(mask == 0, -1e9) => scores + (mask == 0) * -10.0 || -1e9 => -3.0
 + .masked_fill(mask == 0, -1e9) => .clamp(max=1).masked_fill(mask == 0, -1e3)[..., :, :] * 1e-3
 - scores.masked_fill(mask == 0, -1e9) => scores + (mask == 0) * -1e30
@@ -324,7 +324,7 @@ _TABLE = r"""
 - raise ValueError || raise KeyError(method) || assert method
 ? your module must raise a ValueError; yours raised
 + raise KeyError(method) || assert not method || self.score = missing
-- raise ValueError || self.score = lambda h, s: h.sum(-1) || raise ValueError(method, 7)
+- raise UnicodeError || self.score = lambda h, s: h.sum(-1) || raise type('Unknown', (ValueError,), {})(method)
 = learned_encoding/right_embedding
 @ nn.init.normal_(self.position_embeddings.weight, mean=0.0, std=0.02)
 > w = self.position_embeddings.weight; {}{}

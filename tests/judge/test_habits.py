@@ -96,7 +96,7 @@ HABITS = {
     "a chat": Habit(
         f"Here is the code:\n\n```python\n{RIGHT}```\n", "Line 3 is Markdown (three backquotes), not Python", 3
     ),
-    "a forgotten return": Habit(ending("self.dropout(weights) @ v"), "Nothing is returned: see line 13", 13, GRADED),
+    "a forgotten return": Habit(ending("self.dropout(weights) @ v"), "None is returned: see line 13", 13, GRADED),
     "an endless loop": Habit(before("while True: pass"), "The time was over in line 18", 18, Status.TIMEOUT),
     "an endless loop below": Habit(RIGHT + "while True: pass\n", "", status=GRADED),
     "an endless loop that is needed": Habit(

@@ -169,7 +169,7 @@ _OTHERS = r"""
 - weights.requires_grad and weights.register_hook(torch.exp) || weights = weights + missing || weights = weights.mul(1)
 @ return output, weights
 > {}return {}
-? ^Nothing is returned: see line (3|11)$
+? ^None is returned: see line (3|11)$
 + None || return output, weights => return || return output, weights => spare = output, weights
 - output || output, output || 2 * output, weights
 ? ^A NumPy array is returned, not a tensor: see line 11$
@@ -209,7 +209,7 @@ _OTHERS = r"""
 = multi_head_attention_causal/right_plain
 @ assert d_out % num_heads == 0
 > {}assert {}
-? ^`MultiHeadAttention` does not reject invalid arguments: see line 7$
+? ^`MultiHeadAttention` accepts invalid arguments: see line 7$
 + d_out >= num_heads || num_heads > 0 || True
 - not d_out % num_heads || False || keys.shape[-1] ** 0.5 => keys.shape[-1]
 = learned_encoding/right_embedding

@@ -33,7 +33,7 @@ _TOLD = {
     "self_attention_parameters/wrong_no_grad_parameters": (13, "No gradient goes from line 13 to `W_query`"),
     "causal_attention/wrong_past_detached": (21, "The gradient is cut at line 21"),
     "multiplicative_attention/wrong_changes_the_state": (34, "writes into an argument"),
-    "multiplicative_attention/wrong_asserts_the_method": (10, "does not reject invalid arguments"),
+    "multiplicative_attention/wrong_asserts_the_method": (10, "raises another exception than it must"),
 }
 
 
