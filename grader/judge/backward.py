@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from grader.box.keys import is_output
 from grader.box.observations import CallSeen, Traced
 from grader.box.plan import Call
 from grader.checks.evidence import FLOORS
@@ -205,8 +206,13 @@ def _told_step(compared: _ComparedCall, place: Place, back: _Back) -> Location:
 
 
 def _cuts(compared: _ComparedCall) -> list[int]:
-    """Return the lines whose results come from what needs a gradient, and pass none on."""
-    return sorted({result.line for result in compared.seen.trace if result.cuts})
+    """Return the lines of what an output is computed from that come from what needs a gradient, and pass none on."""
+    outputs = [slot.tensor for key, slot in compared.seen.slots.items() if is_output(key) and slot.tensor is not None]
+    trace = compared.seen.trace
+    first = (next((one for one in trace if is_close(one.values, output, 0.0)), None) for output in outputs)
+    leading = frozenset[int]().union(*(one.lines for one in first if one is not None))
+    cuts = {one.line for one in trace if one.cuts}
+    return sorted(cuts & leading or cuts)
 
 
 def _listed(compared: _ComparedCall, lines: list[int]) -> str:

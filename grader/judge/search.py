@@ -135,8 +135,11 @@ def _is_shifted(scene: Scene, found: Found, earlier: Found) -> bool:
 def _exchanged(found: Found) -> tuple[int, ...]:
     """Return the lines of right results that stand in each other's places."""
     assert found.first is not None
-    own = {found.used[place].line for place in found.wrong if found.used}
-    return tuple(sorted(own)) if own == {found.first.nodes[place].line for place in found.wrong} else ()
+    right = [found.used[place] for place in found.wrong if found.used]
+    if {node.line for node in right} != {found.first.nodes[place].line for place in found.wrong}:
+        return ()
+    lines, callers = {node.line for node in right}, {node.caller for node in right}
+    return tuple(sorted(callers if len(callers) > len(lines) else lines))
 
 
 def _repeats_right(found: Found) -> bool:

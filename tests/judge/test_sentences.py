@@ -141,7 +141,43 @@ _MODULE = {
         ),
     ),
 }
+HELPER = """import torch
+from torch import nn
+
+class SelfAttention(nn.Module):
+    def __init__(self, d_in, d_out, qkv_bias=False):
+        super().__init__()
+        self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
+        self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
+
+    def project(self, layer, x):
+        return layer(x)
+
+    def forward(self, x):
+        queries = self.project(self.W_query, x)
+        keys = self.project(self.W_key, x)
+        values = self.project(self.W_value, x)
+        scores = queries @ keys.T / keys.shape[-1] ** 0.5
+        return torch.softmax(scores, dim=-1) @ values
+"""
 _OTHERS = r"""
+= self_attention_parameters
+? ^Line 1\d and line 1\d give the same numbers$
++ values = x @ self.W_value => values = x @ self.W_key || keys = x @ self.W_key => keys = x @ self.W_query
++ queries = x @ self.W_query => queries = x @ self.W_value
+- values = x @ self.W_value => values = keys || weights @ values => weights @ keys || queries @ => keys @
+= self_attention_linear
+? ^Your results become wrong at line 12, called from line 1[567]$
++ self.project(self.W_value, x) => self.project(self.W_value, 2 * x)
++ self.project(self.W_key, x) => self.project(self.W_key, x.flip(-1))
++ self.project(self.W_query, x) => self.project(self.W_query, x + 1)
+- return layer(x) => return 2 * layer(x) || self.project(self.W_key, x) => 2 * self.project(self.W_key, x)
+- queries @ keys.T => queries @ keys.T * 2
+? ^Your results become wrong at line 18, or the results of line 15 and line 16 are swapped before$
++ queries @ keys.T => keys @ queries.T || queries @ keys.T => torch.einsum("id,jd->ji", queries, keys)
++ queries @ keys.T => torch.matmul(keys, queries.mT)
+- queries @ keys.T => queries @ queries.T || @ values => @ keys || queries @ keys.T => queries @ values.T
 = scaled_dot_product_attention
 @ scores = query
 > kept = vars(scaled_dot_product_attention); {}{}; scores = query
@@ -220,7 +256,11 @@ _OTHERS = r"""
 - Dropout(dropout / 2) || return self.dropout( => return 2 * self.dropout(
 - return self.dropout( => return 0.9 * self.dropout(
 """
-_BASES = {"scaled_dot_product_attention": FUNCTION, "self_attention_parameters": MODULE}
+_BASES = {
+    "scaled_dot_product_attention": FUNCTION,
+    "self_attention_parameters": MODULE,
+    "self_attention_linear": HELPER,
+}
 _CASES = [
     Trial(exercise, edit, title, is_true)
     for exercise, table in (("scaled_dot_product_attention", _FUNCTION), ("self_attention_parameters", _MODULE))
@@ -237,7 +277,7 @@ def test_a_title_is_told_where_it_is_true_and_nowhere_near(catalog: Catalog, tri
     """The lines of an answer and a small change of them."""
     name, _, stem = trial.answer.partition("/")
     exercise = catalog[name]
-    base = _BASES.get(name) or (exercise.folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
+    base = _BASES.get(trial.answer) or (exercise.folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
     text = change(base, trial.edit)
     if "SCALE" in trial.edit[1]:
         text = change(text, (SCALING, "scaled = scores * SCALE"))
@@ -245,3 +285,15 @@ def test_a_title_is_told_where_it_is_true_and_nowhere_near(catalog: Catalog, tri
 
     told = found.title if found is not None else ""
     assert bool(re.search(trial.pattern, told)) is trial.is_true, told
+
+
+def test_a_cut_that_no_output_comes_from_is_not_blamed(catalog: Catalog) -> None:
+    """Numbers that are printed may be detached."""
+    text = change(
+        change(FUNCTION, ("query @", "query.data @")), (MIXING, f"{MIXING}    print(weights.detach().sum())\n")
+    )
+    exercise = catalog["scaled_dot_product_attention"]
+    found = locate(exercise, outcome_of(exercise, text), text, partial(InlineBox().run, source=text, limits=Limits()))
+
+    assert found is not None
+    assert found.title == "The gradient is cut at line 4"
