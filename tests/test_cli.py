@@ -196,8 +196,8 @@ def test_text_says_what_the_answer_does_and_names_two_mistakes() -> None:
         "      shares of a whole",
         "      row 3 adds up to 2",
     ]
-    assert "Two mistakes together: the first: One." in lines
-    assert "Two mistakes together: the second: Other." in lines
+    assert "Two mistakes together: the first by itself: One." in lines
+    assert "Two mistakes together: the second by itself: Other." in lines
 
 
 def test_text_says_once_what_several_checks_in_a_row_have_failed_for() -> None:

@@ -13,6 +13,7 @@ from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference, hides, where
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, variant_call
 from grader.checks.finding import PASSED, Finding, failed
+from grader.checks.numerics import plain_calls
 from grader.checks.options import OneOutput
 from grader.checks.undefined import cause_of_nan
 from grader.exercise.spec import Dimension
@@ -42,7 +43,7 @@ class Support(Check):
         slot = call.output(item.given(OneOutput).output)
         seen, expected = evidence.output(call, slot), evidence.truth(call, slot.key)
         assert expected is not None
-        if slot.dtype == "bool" or hides(expected):
+        if slot.dtype == "bool" or _is_added(slot, evidence):
             return _compare_masks(slot, seen, expected)
         if cause := cause_of_nan(seen, expected):
             return failed(f"of `{slot.name}`, {cause}")
@@ -87,6 +88,13 @@ class Outscored(Check):
             if text := difference(slot.name, seen, expected, bound=bound, slot=slot):
                 return failed(f"where a masked key has the highest score of its row, your output is wrong: {text}")
         return PASSED
+
+
+def _is_added(slot: TensorSpec, evidence: Evidence) -> bool:
+    """Return whether an output is a mask that is added to scores; a mask for a single token hides nothing."""
+    calls = (call for call in plain_calls(evidence) if any(one.key == slot.key for one in call.outputs))
+    truths = (evidence.truth(call, slot.key) for call in calls)
+    return evidence.once(("added", slot.key), lambda: any(truth is not None and hides(truth) for truth in truths))
 
 
 def says_nothing(call: Call, observed: Observations) -> bool:

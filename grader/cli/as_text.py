@@ -20,7 +20,7 @@ BAR = 24  # characters
 COLUMNS = 100
 ORDER = (Verdict.FAILED, Verdict.BROKEN, Verdict.SKIPPED, Verdict.PASSED)
 MARKS = {Verdict.FAILED: "✗", Verdict.BROKEN: "!", Verdict.SKIPPED: "-", Verdict.PASSED: "✓"}
-PLACES = ("the first", "the second")  # of two mistakes at once
+PLACES = ("the first by itself", "the second by itself")  # of two at once: what is said is not of both
 STYLES = {Verdict.FAILED: "red", Verdict.BROKEN: "magenta", Verdict.SKIPPED: "yellow", Verdict.PASSED: "green"}
 
 
