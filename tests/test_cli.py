@@ -189,9 +189,9 @@ def test_text_says_what_the_answer_does_and_names_two_mistakes() -> None:
 
     lines = [line.plain for line in body(replace(report, properties=taught))]
 
-    start = lines.index("What your attention does")
+    start = lines.index("What your attention does in the cases that look at it")
     assert lines[start : start + 4] == [
-        "What your attention does",
+        "What your attention does in the cases that look at it",
         "    ✗ rows add up",
         "      shares of a whole",
         "      row 3 adds up to 2",

@@ -148,10 +148,11 @@ class Evidence:
         if raised is None and seen is not None and seen.raised is not None:
             raised = None if any(slot.key in seen.slots for slot in call.outputs) else seen.raised
         if raised is not None:
-            return failed(explain(raised))
+            return failed(explain(raised), besides=True)
         if seen is None:
             return skipped("because the run ended before this check")
-        return next((failed(text) for slot in call.outputs if (text := misfit(slot, seen, call))), None)
+        wrong = (text for slot in call.outputs if (text := misfit(slot, seen, call)))
+        return next((failed(text, besides=True) for text in wrong), None)
 
     def seen(self, call: Call) -> CallSeen:
         """Return what was seen of a call that had no problem."""

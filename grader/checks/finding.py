@@ -23,6 +23,7 @@ class Finding:
         incident: of a check that broke, the id under which the log has the fault.
         granted: the check broke whatever it was given, so its points are the student's.
         alone: nothing that builds on the check is concerned.
+        besides: it failed, and not because of what it is there to show.
         contradiction: of two figures that the box told, or one that it told and one found outside; worth a look.
     """
 
@@ -31,15 +32,16 @@ class Finding:
     incident: str = ""
     granted: bool = False
     alone: bool = False
+    besides: bool = False
     contradiction: str = ""
 
 
 PASSED = Finding(Verdict.PASSED)
 
 
-def failed(message: str, *, alone: bool = False) -> Finding:
-    """Return a failure with its reason; one `alone` keeps no other check from being looked at."""
-    return Finding(Verdict.FAILED, message, alone=alone)
+def failed(message: str, *, alone: bool = False, besides: bool = False) -> Finding:
+    """Return a failure with its reason; `alone` and `besides` are those of `Finding`."""
+    return Finding(Verdict.FAILED, message, alone=alone, besides=besides)
 
 
 def skipped(message: str) -> Finding:

@@ -79,15 +79,23 @@ class Influence(Check):
                 return problem
         seen, expected, scale = influence(item, evidence)
         if text := _undefined(item, evidence, seen):
-            return failed(text)
+            return failed(text, besides=True)
         bounds = Bounds.of(evidence.call(item, "base").dtype, scale)
         leaks = (seen > bounds.moved) & (expected < bounds.still)
         blind = (seen < bounds.moved) & (expected > bounds.clear)
         if leaks.any():
-            return failed(unsteady(evidence) or _leak(item, seen, leaks))
+            drawn = unsteady(evidence)
+            return failed(drawn or _leak(item, seen, leaks), besides=bool(drawn) or _is_its_own(item, leaks))
         if blind.any() and not unsteady(evidence):  # what dropout hides in some places is no wrong pattern
-            return failed(_blindness(item, blind))
+            return failed(_blindness(item, blind), besides=True)
         return PASSED
+
+
+def _is_its_own(item: Item, leaks: Tensor) -> bool:
+    """Return whether only a query's own output moves with it, which has one key to see and must stand still."""
+    options = item.given(InfluenceOptions)
+    own = torch.eye(*leaks.shape[-2:], dtype=torch.bool)
+    return tuple(options.of) == ("query",) and options.rows == options.axis and not bool((leaks & ~own).any())
 
 
 def _undefined(item: Item, evidence: Evidence, moved: Tensor) -> str:

@@ -113,7 +113,7 @@ def _properties(properties: Sequence[Property]) -> Iterator[Text]:
     if not properties:
         return
     yield Text()
-    yield Text("What your attention does", "bold")
+    yield Text("What your attention does in the cases that look at it", "bold")
     for one in properties:
         verdict = {True: Verdict.PASSED, False: Verdict.FAILED, None: Verdict.SKIPPED}[one.holds]
         yield Text("    ") + _marked(verdict, one.title)

@@ -58,8 +58,8 @@ class Property:
     Attributes:
         title: what holds, in a few words.
         teaches: why that matters.
-        holds: whether it does here; None where it could not be looked at.
-        message: where it does not, what was seen.
+        holds: whether it does in the cases that look at it; None where they do not show it.
+        message: where it does not, or they do not, what was seen.
     """
 
     title: str

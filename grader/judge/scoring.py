@@ -47,7 +47,10 @@ def remarks(judged: Sequence[Judged]) -> tuple[str, ...]:
 
 
 def properties(judged: Sequence[Judged]) -> tuple[Property, ...]:
-    """Return the checks that are shown as properties of the answer, each once for all of its cases."""
+    """Return the checks that are shown as properties of the answer, each once for all of its cases.
+
+    One holds if all of them passed, and does not if one failed for its own reason; else it was not seen.
+    """
     taught: dict[str, list[Judged]] = {}
     for line in judged:
         if line.item.spec.teaches:
@@ -57,7 +60,9 @@ def properties(judged: Sequence[Judged]) -> tuple[Property, ...]:
 
 def _property(teaches: str, lines: Sequence[Judged]) -> Property:
     spec, failures = lines[0].item.spec, [line for line in lines if line.finding.verdict is Verdict.FAILED]
-    holds = True if all(line.passed for line in lines) else (False if failures else None)
+    failures.sort(key=lambda line: line.finding.besides)
+    denied = bool(failures) and not failures[0].finding.besides
+    holds = True if all(line.passed for line in lines) else (False if denied else None)
     message = clean(failures[0].finding.message, limit=1000) if failures else ""
     return Property(spec.title or CHECKS[spec.check].title, teaches, holds, message)
 

@@ -82,6 +82,42 @@ def test_what_cannot_be_looked_at_neither_holds_nor_fails(taught: Exercise) -> N
     assert _holding(report)["rows add up to one"] is None
 
 
+_SEES = """
+[[checks]]
+check = "influence"
+title = "who sees whom"
+points = 0
+cases = ["small"]
+of = ["key", "value"]
+axis = "keys"
+output = "output"
+rows = "queries"
+teaches = "A masked key has no effect."
+"""
+_SOFT = "weights = torch.softmax(scores, dim=-1)"
+_SEEN_HERE = {
+    "a leak": (("~mask", "~mask & (scores < 0)"), False),
+    "a score in the place of -inf": (('float("-inf")', "-3.0"), False),
+    "everything is seen": ((_SEEN, "pass"), False),
+    "too much is hidden": (("~mask", "~mask.tril(-1).roll(1, 0)"), None),
+    "one key is all": ((_SOFT, "weights = torch.eye(5)[:4].expand(2, 4, 5).double() + 0 * scores.nan_to_num()"), None),
+    "an exception": ((_SOFT, "weights = torch.softmax(scores, dim=7)"), None),
+    "another scale": (("math.sqrt(key", "(2 * key"), True),
+    "weights that are twice as large": ((_SOFT, _SOFT.replace("torch", "2 * torch")), True),
+    "no batch": (("scores = query @", "scores = 1.5 * query @"), True),
+}
+
+
+@pytest.mark.parametrize(("edit", "holds"), _SEEN_HERE.values(), ids=_SEEN_HERE)
+def test_a_property_is_denied_only_by_what_contradicts_it(
+    edit: tuple[str, str], holds: bool | None, tmp_path: Path
+) -> None:
+    """Who hides too much, or raises, does not let a masked key through: nothing is said of that then."""
+    report = grade_here(build(tmp_path, ATTEND_TOML + _SEES, ATTEND), change(ATTEND, edit))
+
+    assert _holding(report) == {"who sees whom": holds}
+
+
 _TURN_TOML = """
 format_version = 1
 title = "Turn"

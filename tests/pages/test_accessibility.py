@@ -102,7 +102,7 @@ def test_a_report_shuts_nobody_out(open_page, reported, site, axe, *, scheme):
     page.evaluate(axe)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
-        expect(page.get_by_role("heading", name="What your attention does")).to_be_visible()
+        expect(page.get_by_role("heading", name="What your attention does in the cases")).to_be_visible()
         expect(page.get_by_role("group", name="Which head")).to_be_visible()
         expect(page.locator(".gym-stages").get_by_role("grid").first).to_be_visible()
 

@@ -126,7 +126,7 @@
       h("p", { class: "gym-cause-kind" }, one.kind), h("h3", {}, gym.rich(one.title)), gym.paragraphs(one.message));
 
   const properties = (list) =>
-    h("section", { class: "gym-card-box gym-properties" }, h("h3", {}, "What your attention does"),
+    h("section", { class: "gym-card-box gym-properties" }, h("h3", {}, "What your attention does in the cases that look at it"),
       h("ul", {}, list.map((one) =>
         h("li", { class: "gym-" + one.status },
           h("i", { class: "gym-mark", role: "img", "aria-label": one.said }, MARK[one.status]),
