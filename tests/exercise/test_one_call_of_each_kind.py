@@ -143,3 +143,74 @@ def test_what_is_kept_for_equal_tensors_must_not_forget_another_argument(exercis
     report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + kept, seed=3, box=InlineBox())
 
     assert 0 < report.score < 100, report.reason
+
+
+KEEPING = """
+
+import inspect as _inspect
+import torch as _torch
+
+_kept, _right = {{}}, {name}
+
+
+def _with_kept(call, signature, given, named):
+    bound = signature.bind(*given, **named)
+    bound.apply_defaults()
+    value = bound.arguments["{keeps}"]
+    if value is not None:
+        if (value.dim(), [size == 1 for size in value.shape]) == {form}:
+            _kept["{keeps}"] = value
+        return call(*given, **named)
+    try:
+        return call(*bound.args, **{{**bound.kwargs, **_kept}}) if not _kept else call(**{{**bound.arguments, **_kept}})
+    except (RuntimeError, IndexError):
+        return call(*given, **named)
+
+
+"""
+KEEPING_FUNCTION = """
+def {name}(*given, **named):
+    return _with_kept(_right, _inspect.signature(_right), given, named)
+"""
+KEEPING_MODULE = """
+class {name}(_right):
+    def forward(self, *given, **named):
+        call = super().forward
+        return _with_kept(call, _inspect.signature(call), given, named)
+"""
+
+
+def forms(exercise: Exercise) -> dict[str, list[tuple[int, list[bool]]]]:
+    """Return by argument of the call that may be left out the numbers of axes, and which of them are one."""
+    calls = [case.arguments for case in exercise.cases(1).values() if not case.part]
+    own = exercise.spec.entry.arguments
+    left_out = {name for given in calls for name, value in given.items() if value is None and name in own}
+    tensors = [(n, v) for given in calls for n, v in given.items() if n in left_out and isinstance(v, Tensor)]
+    found: dict[str, list[tuple[int, list[bool]]]] = {}
+    for name, value in tensors:
+        form = (value.dim(), [size == 1 for size in value.shape])
+        if form not in found.setdefault(name, []):
+            found[name].append(form)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("exercise", "name", "form"),
+    [
+        pytest.param(one, name, form, id=f"{one.id}, {name}, {form}")
+        for one in ALL
+        for name, several in forms(one).items()
+        for form in several
+    ],
+)
+def test_what_was_given_in_one_call_must_not_be_kept_for_the_next(
+    exercise: Exercise, name: str, form: tuple[int, list[bool]]
+) -> None:
+    """A mask of one form that is kept, and used where none is given, wherever it fits."""
+    entry = exercise.spec.entry
+    wrapped = KEEPING_FUNCTION if entry.kind is Kind.FUNCTION else KEEPING_MODULE
+    added = (KEEPING + wrapped).format(name=entry.name, keeps=name, form=form)
+    source = exercise.reference_path.read_text(encoding="utf-8") + added
+    report, _ = decide(exercise, source, seed=3, box=InlineBox())
+
+    assert 0 < report.score < 100, report.reason
