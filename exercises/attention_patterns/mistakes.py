@@ -22,19 +22,20 @@ def outputs_for_weights(output: Any) -> Tensor:
 
 @mistake(replaces="weights_in", dimension="shapes")
 def averaged_over_heads(output: Any) -> Tensor:
-    """You average the weights over the heads.
+    """Your weights have no head axis.
 
-    This loses the differences between the heads: one attends to the previous word, another to the next, and their mean
-    does neither. Return the weights of every head.
+    One head attends to the previous word, another to the next. Their mean does neither, and one of them is not all.
+    Return the weights of every head.
     """
     return output[1].mean(dim=1)  # type: ignore[no-any-return]
 
 
 @mistake(replaces="weights_in", dimension="shapes")
 def first_sentence_only(output: Any) -> Tensor:
-    """You keep the weights of the first sentence only.
+    """Your weights have no batch axis.
 
-    The tokens are a batch, and each sentence has its own weights. Return the weights of all sentences.
+    The tokens are a batch, and each sentence has its own weights. Return the weights of all sentences: do not pick one,
+    and do not average them.
     """
     return output[1][0]  # type: ignore[no-any-return]
 
@@ -300,9 +301,10 @@ def softmax_once_more(output: Any) -> Tensor:
 
 @mistake(replaces="weights_in", dimension="shapes")
 def averaged_over_sentences(output: Any) -> Tensor:
-    """You average the weights over the sentences.
+    """Your weights have a batch of one, whatever the batch.
 
-    Each sentence of the batch has its own weights. The mean over sentences does not describe any of them.
+    Each sentence of the batch has its own weights. The mean over sentences describes none of them, and those of one
+    sentence describe no other.
     """
     return output[1].mean(dim=0, keepdim=True)  # type: ignore[no-any-return]
 

@@ -310,7 +310,7 @@ def probabilities_for_logits(self: Any, states: Tensor) -> Tensor:
 
 @mistake(replaces="AttentionSeq2Seq.predict", dimension="shapes")
 def last_word_alone(self: Any, states: Tensor) -> Tensor:
-    """You return logits for the last position only.
+    """You return logits for one position only.
 
     Training compares every position with the next word, so return logits for every position of the target.
     """
@@ -319,9 +319,9 @@ def last_word_alone(self: Any, states: Tensor) -> Tensor:
 
 @mistake(replaces="AttentionSeq2Seq.forward", dimension="shapes")
 def attention_averaged_over_heads(self: Any, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None) -> Attended:
-    """You average the returned attention weights over the heads.
+    """The attention weights that you return have no head axis.
 
-    Return the weights of every head: they have a head axis.
+    Return the weights of every head: do not average them, and do not pick one head.
     """
     states, weights = self.decode(tgt, self.encode(src, src_mask), src_mask)
     return self.predict(states), weights.mean(dim=1)

@@ -150,9 +150,9 @@ def weights_forgotten(output: Tensor, weights: Tensor) -> Tensor:
 
 @mistake(replaces="hand_back", dimension="shapes")
 def returned_weights_averaged(output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-    """You average the returned weights over the heads.
+    """The attention weights that you return have no head axis.
 
-    Return the weights of every head, with shape (B, h, T, T). Yours have no head axis.
+    Return the weights of every head, (B, h, T, T): do not average them, and do not pick one head.
     """
     return output, weights.mean(dim=1)
 

@@ -152,10 +152,10 @@ def one_head_many_times(num_heads: int, make: Callable[[], nn.Module]) -> list[n
 
 @mistake(replaces="join", dimension="shapes")
 def heads_added(contexts: list[Tensor]) -> Tensor:
-    """You add or average the heads instead of concatenating them.
+    """Your output is only as wide as one head.
 
-    The differences between the heads are lost. Every head has its own features in the output, num_heads · d_out_v in
-    all.
+    Every head has its own features in the output, num_heads · d_out_v in all. Concatenate the heads; do not add or
+    average them, and do not pick one.
     """
     return torch.stack(contexts).sum(dim=0)
 
@@ -190,10 +190,10 @@ def heads_interleaved(contexts: list[Tensor]) -> Tensor:
 
 @mistake(replaces="join", dimension="numerics")
 def merged_without_transpose(contexts: list[Tensor]) -> Tensor:
-    """You merge the heads without moving the head axis.
+    """A row of your output holds several tokens of one head.
 
-    You reshape (heads, time, features) directly to (time, features). The shape fits, but a row then holds several
-    tokens of one head instead of one token of all heads. Move the head axis next to the features first.
+    It must hold one token of all heads; the shape fits all the same. Move the head axis next to the features before you
+    reshape, or concatenate the heads along the last axis.
     """
     return torch.stack(contexts).reshape(len(contexts[0]), -1)
 

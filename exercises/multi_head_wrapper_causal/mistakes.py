@@ -128,9 +128,10 @@ def masks_the_first_head_only(self: Any, x: Tensor) -> list[Tensor]:
 
 @mistake(replaces="join", dimension="shapes")
 def heads_added(contexts: list[Tensor]) -> Tensor:
-    """You add or average the heads instead of concatenating them.
+    """Your output is only as wide as one head.
 
-    The differences between the heads are lost. Every head has its own features in the output, num_heads · d_out in all.
+    Every head has its own features in the output, num_heads · d_out in all. Concatenate the heads; do not add or
+    average them, and do not pick one.
     """
     return torch.stack(contexts).sum(dim=0)
 
@@ -174,10 +175,10 @@ def heads_interleaved(contexts: list[Tensor]) -> Tensor:
 
 @mistake(replaces="join", dimension="numerics")
 def merged_without_transpose(contexts: list[Tensor]) -> Tensor:
-    """You merge the heads without moving the head axis.
+    """A row of your output holds several tokens of one head.
 
-    You reshape (batch, heads, time, features) directly to (batch, time, features). The shape fits, but a row then holds
-    several tokens of one head instead of one token of all heads. Move the head axis next to the features first.
+    It must hold one token of all heads; the shape fits all the same. Move the head axis next to the features before you
+    reshape, or concatenate the heads along the last axis.
     """
     batch, time, width = contexts[0].shape
     return torch.stack(contexts, dim=1).reshape(batch, time, len(contexts) * width)

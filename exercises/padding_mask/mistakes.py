@@ -141,10 +141,10 @@ def axes_in_front(mask: Tensor) -> Tensor:
 
 @mistake(replaces="spread", dimension="shapes")
 def every_query_written_out(mask: Tensor) -> Tensor:
-    """You repeat the mask for every query, (B, 1, T, T).
+    """Your mask has a row for every query, (B, 1, T, T).
 
-    The exercise asks for a query axis of size 1, which broadcasts. In cross-attention the numbers of queries and keys
-    differ.
+    The exercise asks for a query axis of size 1, which broadcasts: only keys are masked, and for all queries alike. In
+    cross-attention the numbers of queries and keys differ.
     """
     return mask[:, None, None, :].expand(-1, 1, mask.shape[1], -1)
 

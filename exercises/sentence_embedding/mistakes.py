@@ -258,7 +258,7 @@ def made_unit_length(rows: Tensor) -> Tensor:
 def averaged_over_the_words(rows: Tensor) -> Tensor:
     """You return one vector for the whole sentence.
 
-    You average or sum over the words. Attention needs one vector for each word: return (words, d_model).
+    Attention needs one vector for each word, (words, d_model): do not average the words, add them up, or pick one.
     """
     return rows.mean(dim=0)
 

@@ -49,6 +49,10 @@ class Binding:
         whole = [grad for grad in grads if grad is not None]
         return _joined(self.pieces[name], whole, shape) if len(whole) == len(grads) else None
 
+    def is_frozen(self, name: str) -> bool:
+        """Return whether any piece of canonical tensor `name` asks for no gradient."""
+        return not all(piece.parameter.requires_grad for piece in self.pieces[name])
+
     def value(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """Return canonical tensor `name` as it is now."""
         return _joined(self.pieces[name], [piece.parameter.detach() for piece in self.pieces[name]], shape)

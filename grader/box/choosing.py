@@ -121,7 +121,7 @@ class Part:
             elif bias:
                 found[f"{name}.bias"] = self._placed(bias)
             else:
-                raise Ungradable(_biasless(name, found[name]))
+                raise Ungradable(_biasless(name, weight.biased_by, found[name][0].path))
         return found, superfluous
 
     def _is_clear(self, name: str) -> bool:
@@ -299,8 +299,9 @@ def _no_bias(found: object) -> tuple[Piece, ...]:
     return ()
 
 
-def _biasless(name: str, matrix: tuple[Piece, ...]) -> str:
-    return (
-        f"`{name}` must have a bias in this case, but `{matrix[0].path}` has none; "
-        "create its layer with `bias=True`, or with your constructor's bias argument where the exercise has one"
-    )
+def _biasless(name: str, by: str, path: str) -> str:
+    if by:
+        what = f"in this case, where `{by}` is True, but `{path}` has none; pass `{by}` on to its layer, as `bias={by}`"
+    else:
+        what = f"here, but `{path}` has none; create its layer with `bias=True`"
+    return f"`{name}` must have a bias {what}"

@@ -6,7 +6,7 @@ The same view that a weight is written through reads its gradient, so a layout i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -127,8 +127,19 @@ def bias_path(path: str) -> str:
 def unregistered(module: nn.Module) -> str:
     """Return a hint where layers are kept in a plain list, which hides them from PyTorch; empty otherwise."""
     for name, value in vars(module).items():
-        if isinstance(value, list | tuple) and any(isinstance(item, nn.Module) for item in value):
+        layers = (item for item in value if isinstance(item, nn.Module)) if isinstance(value, list | tuple) else ()
+        if any(layer._parameters or layer._modules for layer in layers):
             return f" `self.{name}` is a plain list of layers, which PyTorch does not register: use nn.ModuleList."
+    return ""
+
+
+def unregistered_tensor(parts: Iterable[nn.Module], names: Collection[str]) -> str:
+    """Return a hint where a part keeps one of `names` as a tensor that is no parameter; empty otherwise."""
+    for part in parts:
+        for name, value in (*vars(part).items(), *part._buffers.items()):
+            if name in names and isinstance(value, Tensor):
+                kind = "a buffer" if name in part._buffers else "a plain tensor"
+                return f" `self.{name}` is {kind}, which is not trained: wrap it in nn.Parameter."
     return ""
 
 

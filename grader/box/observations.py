@@ -17,6 +17,7 @@ from grader.box.keys import output_key
 from grader.errors import ForbiddenCall
 
 LOSSES = output_key("losses")  # the slot in which a call that trains tells its losses
+FROZEN = "requires_grad is off"  # `Seen.what` of a weight that has no gradient for that reason
 
 
 class Stage(StrEnum):
@@ -76,7 +77,7 @@ class Seen:
     Attributes:
         tensor: the values, contiguous, on the CPU, detached; only where `presence` is TENSOR.
         shape, dtype: as the student's code gave them (`dtype` by torch's name, without `torch.`).
-        what: for OTHER, a short description such as `list of 2` or `nothing`.
+        what: for OTHER, a short description such as `list of 2` or `nothing`; for NONE, `FROZEN` or nothing.
     """
 
     presence: Presence

@@ -297,7 +297,8 @@ def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance:
             found[slot.key] = see_gradient(leaf.grad, slot)
         else:
             assert binding is not None
-            found[slot.key] = see_gradient(binding.gradient(slot.name, slot.shape), slot)
+            gradient, frozen = binding.gradient(slot.name, slot.shape), binding.is_frozen(slot.name)
+            found[slot.key] = see_gradient(gradient, slot, frozen=frozen)
     return found
 
 

@@ -59,6 +59,7 @@ class Weight:
         holding: how it is kept.
         either: a projection may as well be kept as the map from `out` to `in`.
         ordered: where it lies in one parameter with others, they lie in the contract's order.
+        biased_by: the constructor's argument that asks for the bias; empty where none does.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Weight:
     holding: Holding = Holding.PROJECTION
     either: bool = False
     ordered: bool = False
+    biased_by: str = ""
 
 
 MOST_CHOICES = 200  # assignments of weights that a construction is asked for, one after the other

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grader.box.observations import Presence, Seen
+from grader.box.observations import FROZEN, Presence, Seen
 from grader.box.plan import DTYPES, TensorSpec
 
 _MISSING = object()
@@ -43,9 +43,9 @@ def see(value: Any, slot: TensorSpec) -> Seen:
     return Seen(Presence.TENSOR, values, shape, dtype)
 
 
-def see_gradient(gradient: Tensor | None, slot: TensorSpec) -> Seen:
-    """Return what is in the place of a gradient."""
-    return Seen(Presence.NONE) if gradient is None else see(gradient, slot)
+def see_gradient(gradient: Tensor | None, slot: TensorSpec, *, frozen: bool = False) -> Seen:
+    """Return what is in the place of a gradient; `frozen` says that none was asked for."""
+    return Seen(Presence.NONE, what=FROZEN if frozen else "") if gradient is None else see(gradient, slot)
 
 
 def _name(value: Any) -> str:

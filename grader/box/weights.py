@@ -99,9 +99,9 @@ class Finder:
         """Return the one parameter at `paths`, which is kept as it comes."""
         shape = tuple(weight.matrix.shape)
         if len(paths) != 1:
-            absent = f"was not found; {self._holds()}.{_name_it(weight)}"
+            absent = f"was not found; {self._instead([weight.name], self._name_it(weight))}"
             said = f"exists more than once: {', '.join(paths)}." if paths else absent
-            raise Ungradable(f"`{weight.name}`, of shape {shape}, {said}{self._hint()}")
+            raise Ungradable(f"`{weight.name}`, of shape {shape}, {said}")
         parameter = self.parameters[paths[0]]
         if tuple(parameter.shape) != shape:
             raise Ungradable(f"`{weight.name}` must have shape {shape} here; `{paths[0]}` has {tuple(parameter.shape)}")
@@ -258,29 +258,29 @@ class Finder:
     def too_few(self, names: Sequence[str]) -> str:
         """Return what to say of weights of which each could lie somewhere, but not all of them."""
         listed = f"{', '.join(f'`{name}`' for name in names[:-1])} or `{names[-1]}`"
-        return f"{listed} is missing; {self._holds()}. Give the weights these names to see which.{self._hint()}"
+        told = self._instead(names, " Give the weights these names to see which.")
+        return f"{listed} is missing; {told}"
 
     def _missing(self, weight: Weight) -> str:
         size_in, size_out = weight.matrix.shape
-        return (
-            f"`{weight.name}` ({size_in} to {size_out} features) was not found; {self._holds()}. "
-            f"Name it `{weight.name}`, or one of {', '.join(weight_names(weight.name)[1:6])}.{self._hint()}"
-        )
+        told = self._instead([weight.name], self._name_it(weight))
+        return f"`{weight.name}` ({size_in} to {size_out} features) was not found; {told}"
 
-    def _hint(self) -> str:
-        return layouts.unregistered(self._inventory.module)
-
-    def _holds(self) -> str:
+    def _instead(self, names: Sequence[str], advice: str) -> str:
+        """Return what there is instead of weights, and what to do: `advice` where they are not merely hidden."""
         found = ", ".join(f"{path} {tuple(p.shape)}" for path, p in self.parameters.items()) or "no parameters"
-        return f"your module has: {found}"
+        known = {alias for name in names for alias in weight_names(name)}
+        hidden = layouts.unregistered_tensor(self._inventory.distinct.values(), known)
+        hidden = hidden or layouts.unregistered(self._inventory.module)
+        return f"your module has: {found}.{hidden or advice}"
 
-
-def _name_it(weight: Weight) -> str:
-    """Return how a table may be called; a weight with a path of its own needs no telling."""
-    if weight.holding is not Holding.TABLE:
-        return ""
-    others = ", ".join(weight_names(weight.name)[1:6])
-    return f" Name it `{weight.name}`, or one of {others}." if others else f" Name it `{weight.name}`, exactly."
+    def _name_it(self, weight: Weight) -> str:
+        """Return how a projection or a table may be called; a weight with a path of its own needs no telling."""
+        if weight.holding is Holding.EXACT:
+            return ""
+        others = ", ".join(weight_names(weight.name)[1:6])
+        there = "Name it" if self.parameters else "It must be there in this case, as"
+        return f" {there} `{weight.name}`, or one of {others}." if others else f" {there} `{weight.name}`, exactly."
 
 
 def _clash(paths: list[str]) -> bool:

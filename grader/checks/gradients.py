@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 
 from grader.box.keys import call_name
-from grader.box.observations import Presence, Seen
+from grader.box.observations import FROZEN, Presence, Seen
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference, same
 from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude
@@ -22,6 +22,15 @@ TRAINED = "trained"  # the variant of a call whose numbers are chance: only whet
 _LISTED = (  # whether it requires a gradient or not
     "your module must have no parameters here; `parameters()` lists {listed}, even where it is frozen. Store fixed "
     "tensors in a buffer (`register_buffer`)"
+)
+_FROZEN = "it does not ask for one (`requires_grad=False`, `requires_grad_(False)`), so it cannot be trained"
+_UNREACHED = (
+    "either your output does not depend on it, or the graph is cut on the way (detach, .data, no_grad, item, numpy, "
+    "Variable, a new tensor)"
+)
+_FLAT = (
+    "either your output does not depend on it, or something on the way has gradient zero, such as `round`, `sign`, "
+    "`clamp` or a softmax that gives 1 to one score"
 )
 _KEPT_GRAPH = "backward through the graph a second time"  # of an earlier call; that something is kept is told elsewhere
 
@@ -139,14 +148,13 @@ def blocked(slot: TensorSpec, seen: Seen) -> str:
         return ""
     name = f"`{slot.name}`"
     if seen.presence is Presence.NONE:
-        cuts = "detach, .data, no_grad, item, numpy, Variable, a new tensor"
-        return f"no gradient reaches {name}: somewhere the graph is cut ({cuts})"
+        return f"no gradient reaches {name}: {_FROZEN if seen.what == FROZEN else _UNREACHED}"
     if seen.tensor is None:
         return f"the gradient of {name} has shape {seen.shape} and dtype {seen.dtype}, which cannot be compared"
     if not bool(torch.isfinite(seen.tensor).all()):
         return f"the gradient of {name} contains NaN or infinite numbers"
     if not bool(seen.tensor.any()):
-        return f"the gradient of {name} is zero everywhere: it does not influence your output"
+        return f"the gradient of {name} is zero everywhere: {_FLAT}"
     return ""
 
 

@@ -137,7 +137,8 @@ class Dropout(Check):
         if not right and item.case.arguments.get("training"):
             return failed("with `training = False` your output is wrong")  # no other check asks there
         seen = [decoded(evidence.output(call, call.outputs[0]), item.case.decode) for call in calls]
-        text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype])
+        what = "elements of your output" if item.case.decode is None else "attention weights"
+        text = _misdropped(torch.cat(seen), torch.cat([kept, kept]), p, _EXACT[calls[0].dtype], what=what)
         if text.startswith(_UNTOLD) and not right:
             return skipped(_UNREADABLE)
         if not text and torch.equal(seen[0], seen[1]):
@@ -213,33 +214,36 @@ def decoded(output: Tensor, decode: Tensor | None) -> Tensor:
     return output if decode is None else torch.tensordot(output, decode, dims=1)
 
 
-def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float) -> str:
-    """Return in what way `seen` is not `kept` after inverted dropout with probability `p`; empty if it is."""
+def _misdropped(seen: Tensor, kept: Tensor, p: float, exact: float, *, what: str) -> str:
+    """Return in what way `seen` is not `kept` after inverted dropout with probability `p`; empty if it is.
+
+    `what` says what is to be dropped.
+    """
     scale, factor = scale_of(kept), 1 / (1 - p)
     usable = kept.abs() > 10 * exact * scale
     if not magnitude(seen[~usable]) <= 20 * factor * exact * scale:
         return (
-            f"{_UNTOLD} your output is nonzero where it must be zero, which dropping attention weights cannot cause; "
-            "drop only attention weights, after the softmax"
+            f"{_UNTOLD} your output is nonzero where it must be zero, which dropping {what} cannot cause; "
+            f"drop {what}, and nothing else"
         )
     ratios = (seen / kept)[usable]
     dropped = ratios.abs() < exact
     share, count = float(dropped.double().mean()), ratios.numel()
     alive = ratios[~dropped]
     if not share > 0 and float((alive - 1).abs().max()) < exact:
-        return f"with dropout {p:g}, training mode must drop elements; yours dropped none"
+        return f"with dropout {p:g}, training mode must drop {what}; yours dropped none"
     if not magnitude(alive / factor - 1) < exact:
-        return _wrong_factor(alive, factor, exact)
+        return _wrong_factor(alive, factor, exact, what=what)
     if abs(share - p) > _SIGMAS * math.sqrt(p * (1 - p) / count):
-        return f"with dropout {p:g}, about {p:.0%} of the elements must be dropped; yours dropped {share:.0%}"
+        return f"with dropout {p:g}, about {p:.0%} of the {what} must be dropped; yours dropped {share:.0%}"
     return ""
 
 
-def _wrong_factor(alive: Tensor, factor: float, exact: float) -> str:
+def _wrong_factor(alive: Tensor, factor: float, exact: float, *, what: str) -> str:
     middle = float(alive.median())
     if float((alive - middle).abs().max()) < exact * max(abs(middle), 1.0):
-        return f"kept elements must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
+        return f"kept {what} must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
     return (
-        f"{_UNTOLD} your output cannot result from dropping some elements and multiplying the others by "
+        f"{_UNTOLD} your output cannot result from dropping some {what} and multiplying the others by "
         f"1/(1 - p) = {factor:.4g}; check what you drop, and where"
     )

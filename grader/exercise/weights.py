@@ -44,9 +44,12 @@ def _projection(name: str, entry: WeightSpec, draw: _Draw) -> Iterator[Weight]:
     # Unit-variance inputs then give unit-variance outputs, and logits that are neither flat nor saturated.
     matrix = draw.numbers(size_in, size_out, spread=1 / math.sqrt(size_in))
     bias = draw.numbers(size_out, spread=0.5)
-    biased = draw.known.get(entry.bias, False) if isinstance(entry.bias, str) else entry.bias
+    by = entry.bias if isinstance(entry.bias, str) else ""
+    biased = draw.known.get(by, False) if by else entry.bias
     heads = size_of(entry.heads, draw.sizes) if entry.heads else 1
-    yield Weight(name, matrix, bias if biased else None, heads, either=entry.either, ordered=entry.ordered)
+    yield Weight(
+        name, matrix, bias if biased else None, heads, either=entry.either, ordered=entry.ordered, biased_by=by
+    )
 
 
 def _table(name: str, entry: WeightSpec, draw: _Draw) -> Iterator[Weight]:

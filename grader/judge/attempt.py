@@ -25,7 +25,7 @@ from grader.judge.clues import Clue, Sight
 from grader.judge.inspection import find_clues
 from grader.judge.not_python import what_it_is
 from grader.judge.optional_parts import OptionalParts
-from grader.judge.placing import FOUND, UNTOLD, by_behaviour, is_untold
+from grader.judge.placing import FOUND, by_behaviour, untold
 from grader.judge.report import Property, Report, Status
 from grader.judge.sheet import Sheet
 from grader.judge.source import in_double_precision, names_single_precision
@@ -275,7 +275,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
     remarks: tuple[str, ...] = ()
     remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
     single = (_SINGLE_ADVICE,) if outcome.single else ()
-    untold = (UNTOLD,) if outcome.score < 100 and is_untold(observed) else ()
+    unnamed = untold(observed) if outcome.score < 100 else ()
     return _opened(
         replace(
             blank,
@@ -283,7 +283,7 @@ def tell(blank: Report, outcome: Outcome) -> Report:
             dimensions=scoring.by_dimension(judged),
             checks=scoring.results(judged),
             properties=properties,
-            advice=(*single, *outcome.said, *untold, *remarks, *optional.missing),
+            advice=(*single, *outcome.said, *unnamed, *remarks, *optional.missing),
             mapping=next((_cleaned(b, outcome.places) for b in observed.builds.values() if b.mapping), {}),
         ),
         judged,

@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.box.cancel import CancelToken
 from grader.box.keys import CallName
 from grader.box.observations import BuildSeen, CallSeen, Observations
-from grader.box.plan import Plan
+from grader.box.plan import Call, Plan
 from grader.box.run import Box, Limits, Progress
 from grader.checks.evidence import misfit
 from grader.checks.explain import explain
@@ -108,12 +108,19 @@ def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Obs
     once = replace(plan, calls=tuple(call for call in plan.calls if call.name not in twins))
     expected = exercise.prebuilt.observe(once.in_double())
     if expected.loading is None:
-        calls = {call.name: expected.calls.get(twins.get(call.name, call.name)) for call in plan.calls}
-        expected = replace(expected, calls={n: replace(seen, name=n) for n, seen in calls.items() if seen is not None})
+        told = ((call, expected.calls.get(twins.get(call.name, call.name))) for call in plan.calls)
+        calls: dict[str, CallSeen] = {call.name: _as_asked(plan, call, one) for call, one in told if one is not None}
+        expected = replace(expected, calls=calls)
     rounded = exercise.prebuilt.observe(plan.only(lower)) if lower else Observations()
     for text in _failures(plan.in_double(), expected):
         raise AuthorError(f"the reference of `{exercise.id}` {text}")
     return expected, rounded
+
+
+def _as_asked(plan: Plan, call: Call, seen: CallSeen) -> CallSeen:
+    """Return what a call's twin gave as this call's own: without gradients where it asks for none."""
+    asked = {slot.key for slot in plan.slots(call)}
+    return replace(seen, name=call.name, slots={key: one for key, one in seen.slots.items() if key in asked})
 
 
 def _twins(plan: Plan) -> dict[CallName, CallName]:

@@ -110,8 +110,11 @@ def _named_extra(again: Retrace, said: Location) -> Location:
     if used is None or said.line is None:
         return said
     name = clean(used, limit=40)
-    cause = f"`self.{name}` is no weight of the exercise, so it kept your initial values; leave it out."
-    title = f"`self.{name}` is not part of the exercise: see {again.where(said.line)}"
+    title = f"`self.{name}` is a parameter that the exercise does not have: see {again.where(said.line)}"
+    cause = (
+        f"`self.{name}` is no weight of the exercise, so it kept your initial values. Store fixed numbers in a buffer "
+        "(`register_buffer`); leave out what is to be trained."
+    )
     return replace(said, title=title, message=f"{cause} {said.message}")
 
 

@@ -9,12 +9,12 @@ is right is known out here. If none agrees, the first run stands.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from grader.box.aliases import known_words
+from grader.box.aliases import exact_names, known_words
 from grader.box.described import described_names
 from grader.box.keys import CallName
 from grader.box.observations import BuildSeen, Observations
@@ -25,10 +25,8 @@ from grader.checks.evidence import Evidence
 FOUND = "found by its behaviour"
 UNTOLD = (
     "the names and shapes of your weights do not say which is which, or how they lie, and no assignment gave right "
-    "answers; so they were taken in the order in which you made them. If that is not what you meant, name them as the "
-    "statement does"
+    "answers; so they were taken in the order in which you made them. If that is not what you meant, name them {names}"
 )
-
 
 _ENOUGH = 3  # constructions with the same weights; an assignment that is right in none of them is right in no other
 
@@ -66,16 +64,30 @@ def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
     return "\n\n".join(best.values())
 
 
-def is_untold(seen: Observations) -> bool:
-    """Return whether there was a choice that neither a name of the contract nor a customary one had decided."""
-    return any(build.choices > 1 and not _is_named(build) for build in seen.builds.values())
+def untold(seen: Observations) -> tuple[str, ...]:
+    """Return what to say of a choice that neither a name of the contract nor a customary one had decided, if any.
+
+    One name may stand for other weights in another construction: it is a name of the contract all the same.
+    """
+    names = {_last(name) for build in seen.builds.values() for name in build.mapping if not name.endswith(".bias")}
+    known = known_words(tuple(sorted(names)))
+    nameless = dict.fromkeys(
+        f"`{_last(name.removesuffix('.bias'))}`"
+        for build in seen.builds.values()
+        for name, place in build.mapping.items()
+        if build.choices > 1 and not _is_named(name, place.partition(",")[0].partition(" ")[0], known)
+    )
+    return (UNTOLD.format(names=", ".join(nameless)),) if nameless else ()
 
 
-def _is_named(build: BuildSeen) -> bool:
-    """Return whether each weight was found under a name that says which one it is."""
-    known = known_words(tuple(name.rpartition(".")[2] for name in build.mapping if not name.endswith(".bias")))
-    paths = (place.partition(",")[0].partition(" ")[0] for place in build.mapping.values())
-    return all(path.removesuffix(".weight").removesuffix(".bias").rpartition(".")[2] in known for path in paths)
+def _is_named(name: str, path: str, known: Collection[str]) -> bool:
+    """Return whether a weight was found under a name that says which one it is."""
+    exact = any(f".{path}".endswith(f".{alias}") for alias in exact_names(name))
+    return exact or _last(path.removesuffix(".weight").removesuffix(".bias")) in known
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:

@@ -81,7 +81,8 @@ def _told_weights(again: Retrace, call: Call, raised: Raised) -> Location | None
         name = path.rstrip(".").removesuffix(".weight").removesuffix(".bias").rpartition(".")[2]
         lines = outline.assignments(again.text, name)
         if len(lines) == 1:
-            title = f"`{name}`, created at {again.where(lines[0])}, is not what the exercise asks for"
+            fault = "has no bias" if "must have a bias" in raised.message else "is not what the exercise asks for"
+            title = f"`{name}`, created at {again.where(lines[0])}, {fault}"
             message = f"In the case “{again.title(call)}”: {clean(raised.message, limit=400)}"
             return Location("", title, message, lines[0])
     return None

@@ -139,7 +139,9 @@ def test_an_absent_table_says_what_it_may_be_called() -> None:
     """Some of its customary names are in the message."""
     weight = Weight("relative_bias", numbers(_IN, _OUT), holding=Holding.TABLE)
 
-    with pytest.raises(Ungradable, match=r"has: no parameters\. Name it `relative_bias`, or one of rel_bias, "):
+    with pytest.raises(
+        Ungradable, match=r"no parameters\. It must be there in this case, as `relative_bias`, or one of "
+    ):
         bind(nn.Module(), (weight,))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -311,8 +312,11 @@ def test_a_missing_bias_is_named() -> None:
     for name in _NAMES:
         module.add_module(name, nn.Linear(_IN, _OUT, bias=False))
 
-    with pytest.raises(Ungradable, match=r"`W_query` must have a bias .* but `W_query.weight` has none"):
-        bind(module, _weights())
+    unasked, asked = _weights(), [replace(weight, biased_by="qkv_bias") for weight in _weights()]
+    with pytest.raises(Ungradable, match=r"a bias here, but `W_query.weight` has none; create .* `bias=True`$"):
+        bind(module, unasked)
+    with pytest.raises(Ungradable, match=r"where `qkv_bias` is True, but .* has none; pass `qkv_bias` on to its layer"):
+        bind(module, tuple(asked))
 
 
 def test_an_absent_projection_says_what_there_is() -> None:
@@ -334,6 +338,27 @@ def test_layers_in_a_plain_list_are_explained() -> None:
 
     with pytest.raises(Ungradable, match=r"`self.heads` is a plain list .* nn.ModuleList"):
         bind(module, _weights())
+
+
+@pytest.mark.parametrize(("name", "buffer"), [("W_value", False), ("W_value", True), ("w_v", False)])
+def test_a_weight_that_is_no_parameter_is_not_called_misnamed(name: str, buffer: bool) -> None:
+    """It is there, and PyTorch does not train it: in the module itself, or in a part of it."""
+    for depth in (0, 1):
+        module = part = nn.Module()
+        if depth:
+            module.head = part = nn.Module()
+        part.W_query, part.W_key = nn.Linear(_IN, _OUT), nn.Linear(_IN, _OUT)
+        if buffer:
+            part.register_buffer(name, torch.rand(_IN, _OUT))
+        else:
+            setattr(part, name, torch.rand(_IN, _OUT))
+
+        with pytest.raises(Ungradable) as caught:
+            bind(module, _weights())
+
+        assert f"`self.{name}` is a {'buffer' if buffer else 'plain tensor'}" in str(caught.value)
+        assert str(caught.value).endswith("wrap it in nn.Parameter.")
+        assert "Name it" not in str(caught.value)
 
 
 def test_two_different_candidates_are_ambiguous() -> None:

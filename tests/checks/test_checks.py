@@ -137,7 +137,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
     "a cut graph": (
         _FLOW,
         (_OUTPUT, "output = weights.detach() @ value; weights = weights.detach()"),
-        "no gradient reaches `query`: somewhere the graph is cut",
+        "no gradient reaches `query`: either your output does not depend on it, or the graph is cut on the way",
     ),
     "NaN in the gradient": (
         _FLOW,
@@ -150,7 +150,7 @@ _ATTEND: dict[str, tuple[str, Edit, str]] = {
             _OUTPUT,
             "weights = weights.data; output = weights @ value.detach() + 0 * (query.sum() + key.sum() + value.sum())",
         ),
-        "the gradient of `query` is zero everywhere",
+        "the gradient of `query` is zero everywhere: either your output does not depend on it, or something on",
     ),
     "a backward pass that fails": (
         _FLOW,
@@ -192,7 +192,11 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
         ("self.dropout =", "self.gain = nn.Parameter(torch.ones(2)); self.dropout ="),
         "your module must have no parameters here; `parameters()` lists gain (2,), even where it is frozen",
     ),
-    "no dropout": (_DROPOUT, (_KEEP, "pass"), "with dropout 0.3, training mode must drop elements; yours dropped none"),
+    "no dropout": (
+        _DROPOUT,
+        (_KEEP, "pass"),
+        "with dropout 0.3, training mode must drop elements of your output; yours dropped none",
+    ),
     "no rescaling": (
         _DROPOUT,
         (_KEEP, "y = self.dropout(y) * (0.7 if self.training else 1)"),
@@ -201,13 +205,13 @@ _BLOCK: dict[str, tuple[str, Edit, str]] = {
     "the wrong share": (
         _DROPOUT,
         (_KEEP, "y = y * (torch.rand_like(y) < 0.45) / 0.7 if self.training else y"),
-        "about 30% of the elements must be dropped; yours dropped",
+        "about 30% of the elements of your output must be dropped; yours dropped",
     ),
     "p for 1 - p": (_DROPOUT, (_KEEP, "y = torch.dropout(y, 0.7, self.training)"), "yours are multiplied by 3.333"),
     "dropout too early": (
         _DROPOUT,
         ("y = self.W_query(x)\n        y = self.dropout(y)", "y = self.W_query(self.dropout(x))"),
-        "cannot result from dropping some elements",
+        "cannot result from dropping some elements of your output",
     ),
     "everything dropped": (_DROPOUT, (_KEEP, "y = y * 0 if self.training else y"), "yours dropped 100%"),
     "NaN for dropped": (

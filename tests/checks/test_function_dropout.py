@@ -68,7 +68,11 @@ _SHAPE, _DROPOUT, _GRADIENT = (
     "training: gradients through dropout",
 )
 WRONG = {
-    "never told": (_DROPOUT, ("if not training", "if True"), "training mode must drop elements; yours dropped none"),
+    "never told": (
+        _DROPOUT,
+        ("if not training", "if True"),
+        "training mode must drop elements of your output; yours dropped none",
+    ),
     "one mask for the batch": (
         _DROPOUT,
         ("rand_like(weights)", "rand_like(weights[:1])"),

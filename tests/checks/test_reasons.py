@@ -14,7 +14,7 @@ from grader.checks.compare import named
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
 from grader.checks.undefined import cause_of_nan
-from grader.exercise.catalog import Exercise
+from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
 from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, build, change, grade_here, line
 
 
@@ -63,6 +63,58 @@ def test_a_wrong_dropout_on_a_wrong_forward_pass_earns_nothing(block: Exercise, 
     found = line(grade_here(block, change(BLOCK, ("y = self.dropout(y)", wrong))), "training: dropout in training")
 
     assert found.earned == 0
+
+
+_FLOW = change(BLOCK_TOML, ('check = "no_parameters"', 'check = "gradient_flow"'))
+_LINEAR = "y = self.W_query(x)"
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (
+            ("self.dropout =", "self.W_query.requires_grad_(False); self.dropout ="),
+            "`W_query`: it does not ask for one",
+        ),
+        ((_LINEAR, "y = self.W_query(x) * 0"), "`x` is zero everywhere: either your output does not depend on it, or"),
+        ((_LINEAR, "y = self.W_query(x).round()"), "`x` is zero everywhere: either your output does not depend on it"),
+        ((_LINEAR, "y = self.W_query(x.detach())"), "`x`: either your output does not depend on it, or the graph is"),
+        ((_LINEAR, "y = x @ torch.rand(4, 6) + self.W_query.bias"), "`W_query`: either your output does not depend on"),
+    ],
+)
+def test_a_gradient_that_never_came_is_told_with_what_was_seen(
+    edit: tuple[str, str], words: str, tmp_path: Path
+) -> None:
+    """Whether it was asked for is seen. Whether the graph is cut is not, nor whether a zero has no influence."""
+    report = grade_here(build(tmp_path, _FLOW, BLOCK), change(BLOCK, edit))
+
+    assert words in line(report, "small: gradient flow").message
+
+
+_TWICE = """
+from functools import wraps
+_run = {entry}.forward
+_twice = lambda value: value * 2 if isinstance(value, Tensor) and value.is_floating_point() else value
+{entry}.forward = wraps(_run)(
+    lambda self, *given, **named: _run(self, *map(_twice, given), **{{n: _twice(value) for n, value in named.items()}})
+)
+"""
+_THROUGH_DROPOUT = [
+    name for name, one in Catalog.load().items() if any(c.check == "dropout_gradient" for c in one.spec.checks)
+]
+
+
+@pytest.mark.parametrize("name", _THROUGH_DROPOUT)
+def test_a_right_dropout_is_not_blamed_for_a_wrong_forward_pass(name: str) -> None:
+    """Its gradient cannot be told there: the points are lost, and the reason is the output."""
+    exercise = read_exercise(ROOT / "exercises" / name)
+    entry = exercise.spec.entry
+    if entry.constructor:
+        report = grade_here(exercise, exercise.reference_path.read_text("utf-8") + _TWICE.format(entry=entry.name))
+
+        (found,) = [check for check in report.checks if check.name.endswith("gradients through dropout")]
+        assert (found.status, found.earned) == (Verdict.SKIPPED, 0)
+        assert found.message.startswith("because your output in evaluation mode is wrong")
 
 
 _MASK = torch.ones(2, 4, 4, dtype=torch.float64)

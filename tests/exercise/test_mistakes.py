@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from grader.box.inline import InlineBox
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
 from grader.exercise.mistakes import Mistake, apply, borrow, collect, mistake
 from grader.exercise.spec import Dimension
+from grader.judge.grade import grade
 
 _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
 _REFERENCE = compile(
@@ -28,6 +30,60 @@ class Adder:
     "reference.py",
     "exec",
 )
+
+
+_TOLD_BY_SHAPE = {
+    "a query and key product": (
+        "padding_mask",
+        "return mask[:, None, None, :]",
+        "return mask[:, None, None, :] & mask[:, None, :, None]",
+        "a row for every query",
+    ),
+    "a head picked": (
+        "multi_head_attention",
+        "return output, weights",
+        "return output, weights[:, 0]",
+        "have no head axis",
+    ),
+    "a head picked as well": (
+        "relative_position",
+        "return output, weights",
+        "return output, weights[:, 0]",
+        "have no head axis",
+    ),
+    "the last sentence": ("attention_patterns", "return output[1]", "return output[1][-1]", "have no batch axis"),
+    "a picked context": (
+        "multi_head_wrapper",
+        "torch.cat(contexts, dim=-1)",
+        "contexts[-1]",
+        "only as wide as one head",
+    ),
+    "contexts in time": (
+        "multi_head_wrapper_causal",
+        "torch.cat(contexts, dim=-1)",
+        "torch.cat(contexts, 1).reshape(*contexts[0].shape[:2], -1)",
+        "holds several tokens of one head",
+    ),
+    "the last word": (
+        "sentence_embedding",
+        "return embedding(ids)",
+        "return embedding(ids)[-1]",
+        "one vector for the whole",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "right", "wrong", "words"), _TOLD_BY_SHAPE.values(), ids=_TOLD_BY_SHAPE)
+def test_what_a_shape_tells_is_true_of_all_code_with_that_shape(
+    name: str, right: str, wrong: str, words: str, catalog: Catalog
+) -> None:
+    """Numbers of another shape are not compared, so no operation is claimed that may not be there."""
+    source = catalog[name].reference_path.read_text(encoding="utf-8")
+    assert right in source
+
+    told = grade(catalog[name], source.replace(right, wrong), seed=3, box=InlineBox()).diagnosis
+
+    assert [words in one.title or words in one.message for one in told] == [True]
 
 
 @mistake(replaces="double", dimension="numerics")

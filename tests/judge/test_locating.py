@@ -136,8 +136,19 @@ def test_a_parameter_that_the_exercise_does_not_have_is_the_cause_where_it_is_us
     told = grade(catalog["additive_attention"], _EXTRA, seed=0, box=InlineBox()).location
 
     assert told is not None
-    assert (told.title, told.line) == ("`self.bias` is not part of the exercise: see line 13", 13)
+    assert (told.title, told.line) == ("`self.bias` is a parameter that the exercise does not have: see line 13", 13)
     assert "`self.bias` is no weight of the exercise, so it kept your initial values" in told.message
+
+
+def test_a_table_that_is_a_parameter_is_not_to_be_left_out(catalog: Catalog) -> None:
+    """It is what the exercise asks for, kept in the wrong way; here the numbers are wrong for another reason."""
+    exercise = catalog["sinusoidal_encoding"]
+    source = (exercise.folder / "examples" / "wrong_parameter.py").read_text(encoding="utf-8")
+    told = grade(exercise, source.replace("x + self", "x * 3 + self"), seed=0, box=InlineBox()).location
+
+    assert told is not None
+    assert told.title.startswith("`self.pe` is a parameter that the exercise does not have: see line")
+    assert "Store fixed numbers in a buffer (`register_buffer`)" in told.message
 
 
 _ORDER = """

@@ -48,11 +48,10 @@ def mixes_batch_and_heads(x: Tensor, num_heads: int) -> Tensor:
 
 @mistake(replaces="merge", dimension="numerics", common=True)
 def merges_without_transpose(heads: Tensor) -> Tensor:
-    """You merge the heads without moving the head axis back.
+    """A row of your output holds several tokens of one head.
 
-    You reshape (batch, heads, time, head width) directly to (batch, time, features). The shape fits, but a row then
-    holds several tokens of one head instead of one token of all heads. Merging reverses splitting: the same steps in
-    reverse order.
+    It must hold one token of all heads; the shape fits all the same. Move the head axis next to the features before you
+    reshape, or concatenate the heads along the last axis.
     """
     batch, count, time, width = heads.shape
     return heads.reshape(batch, time, count * width)

@@ -249,7 +249,7 @@ def adds_a_batch_axis(weights: Tensor, values: Tensor) -> Tensor:
 def averages_over_time(weights: Tensor, values: Tensor) -> Tensor:
     """You return one vector for the whole sequence.
 
-    Every query has its own output. You average them over the positions.
+    Every query has its own output: do not average over the positions, and do not pick one of them.
     """
     return (weights @ values).mean(dim=-2)
 
