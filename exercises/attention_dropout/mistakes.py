@@ -249,7 +249,7 @@ def infinite_gradient_at_one(weights: Tensor, p: float, training: bool = True) -
 def graph_cut(weights: Tensor, stays: Tensor) -> Tensor:
     """No gradient flows back in training mode.
 
-    The output is right, but nothing before it can learn. Look for `detach()`, `.data`, `no_grad`, `numpy()` or
+    No output shows it, but nothing before it can learn. Look for `detach()`, `.data`, `no_grad`, `numpy()` or
     `torch.tensor(...)` around a computed tensor.
     """
     return weights.detach() * stays

@@ -270,7 +270,7 @@ def one_minus_the_future(weights: Tensor) -> Tensor:
 def sums_cut_off(weights: Tensor) -> Tensor:
     """Your sums are detached from the weights.
 
-    The output is right, but its gradient treats the sum of a row as a constant. Raising one weight lowers the shares of
+    No output shows it, but its gradient treats the sum of a row as a constant. Raising one weight lowers the shares of
     the others, and that effect goes through the sum, so the sum must stay in the graph.
     """
     return weights.sum(dim=-1, keepdim=True).detach()
@@ -280,7 +280,7 @@ def sums_cut_off(weights: Tensor) -> Tensor:
 def weights_cut_off(weights: Tensor, allowed: Tensor) -> Tensor:
     """No gradient flows back to the weights.
 
-    The output is right, but nothing before it can learn. Look for `detach()`, `.data`, `no_grad`, `numpy()` or
+    No output shows it, but nothing before it can learn. Look for `detach()`, `.data`, `no_grad`, `numpy()` or
     `torch.tensor(...)` around a computed tensor.
     """
     return weights.detach().masked_fill(~allowed, 0.0)

@@ -177,7 +177,7 @@ def mixes_the_keys(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 def detached_answers(self: Any, x_1: Tensor, x_2: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """You detach x_2 from the graph.
 
-    The output is right, but no gradient reaches x_2, so an encoder that produces x_2 cannot be trained. Look for
+    No output shows it, but no gradient reaches x_2, so an encoder that produces x_2 cannot be trained. Look for
     `.detach()`, `.data` or `torch.no_grad()` between x_2 and the keys and values.
     """
     return x_1 @ self.W_query, x_2.detach() @ self.W_key, x_2.detach() @ self.W_value

@@ -164,7 +164,7 @@ def first_row_for_all(x: Tensor, max_len: int) -> Tensor:
 def table_cut_off(table: nn.Embedding, at: Tensor) -> Tensor:
     """No gradient reaches your table.
 
-    The output is right, but the position vectors are never trained. Look for `detach()`, `.data`, `no_grad`, a frozen
+    No output shows it, but the position vectors are never trained. Look for `detach()`, `.data`, `no_grad`, a frozen
     table, or a new tensor made from the table.
     """
     return table(at).detach()
@@ -264,7 +264,7 @@ def encodings_added_for_one(x: Tensor, encodings: Tensor) -> Tensor:
 def detached_input(x: Tensor, encodings: Tensor) -> Tensor:
     """You detach the input from the graph.
 
-    The output is right, but no gradient reaches x, so the embeddings before this module could not be trained. Look for
+    No output shows it, but no gradient reaches x, so the embeddings before this module could not be trained. Look for
     `.detach()`, `.data`, `torch.no_grad()` or a new tensor made from x.
     """
     return x.detach() + encodings

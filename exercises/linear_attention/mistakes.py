@@ -340,7 +340,7 @@ def keys_cut_off(key: Tensor) -> Tensor:
 def memory_cut_off(keys: Tensor, values: Tensor, causal: bool) -> Tensor:
     """No gradient flows through your sum of keys times values.
 
-    The output is right, but the sum is a constant in the backward pass, so the values are never trained. Look for
+    No output shows it, but the sum is a constant in the backward pass, so the values are never trained. Look for
     `detach`, `data` or `no_grad` where you compute or update the sum.
     """
     parts = keys.unsqueeze(-1) * values.unsqueeze(-2)

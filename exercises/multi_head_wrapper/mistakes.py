@@ -212,7 +212,7 @@ def heads_in_reverse(contexts: list[Tensor]) -> Tensor:
 def only_the_first_head_learns(contexts: list[Tensor]) -> Tensor:
     """Only the first of your heads gets a gradient.
 
-    The output is right, but the other heads are never trained. Look for `detach()`, `.data` or `no_grad` where you
+    No output shows it, but the other heads are never trained. Look for `detach()`, `.data` or `no_grad` where you
     collect the outputs, or for a tensor that you fill head by head.
     """
     return torch.cat([contexts[0], *(context.detach() for context in contexts[1:])], dim=-1)

@@ -183,7 +183,7 @@ def biases_averaged(table: nn.Embedding, rows: Tensor) -> Tensor:
 def table_cut_off(table: nn.Embedding, rows: Tensor) -> Tensor:
     """No gradient reaches your table of biases.
 
-    The output is right, but the biases are never trained. Look for `detach()`, `.data`, `no_grad`, a frozen table, or a
+    No output shows it, but the biases are never trained. Look for `detach()`, `.data`, `no_grad`, a frozen table, or a
     new tensor made from the table.
     """
     return table(rows).detach()

@@ -216,7 +216,7 @@ def concatenated_not_added(x: Tensor, encodings: Tensor) -> Tensor:
 def detached_input(x: Tensor, encodings: Tensor) -> Tensor:
     """You detach the input from the graph.
 
-    The output is right, but no gradient reaches x, so the embeddings before this module could not be trained. Only the
+    No output shows it, but no gradient reaches x, so the embeddings before this module could not be trained. Only the
     table needs no gradient. Look for `.detach()`, `.data`, `torch.no_grad()` or a new tensor made from x.
     """
     return x.detach() + encodings[: x.shape[1]]

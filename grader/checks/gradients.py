@@ -66,7 +66,11 @@ class GradientFlow(Check):
             if (text := blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
                 return failed(f"{text}{_spoilt(call, evidence, slot)}")
         text = _lost_in_training(evidence.call(item, TRAINED), evidence) if _is_trained(item) else ""
-        return failed(f"in evaluation mode all gradients are there, but in training mode {text}") if text else PASSED
+        return (
+            failed(f"in evaluation mode all gradients are there, but in a later call, in training mode, {text}")
+            if text
+            else PASSED
+        )
 
 
 class GradientValues(Check):

@@ -92,10 +92,16 @@ class Influence(Check):
 
 
 def _is_its_own(item: Item, leaks: Tensor) -> bool:
-    """Return whether only a query's own output moves with it, which has one key to see and must stand still."""
-    options = item.given(InfluenceOptions)
-    own = torch.eye(*leaks.shape[-2:], dtype=torch.bool)
-    return tuple(options.of) == ("query",) and options.rows == options.axis and not bool((leaks & ~own).any())
+    """Return whether nothing moves but what sees the change and must stand still all the same.
+
+    That is a query's own output where it has one key to see, or a row of weights that get their old shares again.
+    """
+    options, own = item.given(InfluenceOptions), torch.eye(*leaks.shape[-2:], dtype=torch.bool)
+    if all(name in item.case.shares for name in options.of):
+        own = torch.ones_like(own).tril()
+    elif tuple(options.of) != ("query",) or options.rows != options.axis:
+        return False
+    return not bool((leaks & ~own).any())
 
 
 def _undefined(item: Item, evidence: Evidence, moved: Tensor) -> str:

@@ -245,5 +245,5 @@ def _wrong_factor(alive: Tensor, factor: float, exact: float, *, what: str) -> s
         return f"kept {what} must be multiplied by 1/(1 - p) = {factor:.4g}; yours are multiplied by {middle:.4g}"
     return (
         f"{_UNTOLD} your output cannot result from dropping some {what} and multiplying the others by "
-        f"1/(1 - p) = {factor:.4g}; check what you drop, and where"
+        f"1/(1 - p) = {factor:.4g}; check what you drop, where, and what you multiply the others by"
     )

@@ -35,6 +35,7 @@ _WHEN = {
     "one_object": "called with one tensor as several arguments",
 }
 _ANOTHER = "another "  # and the argument's name: a call with another value for it
+_SECOND = "called a second time, "
 _ELSEWHERE = "for other inputs of the same shape"
 _SHRUNK = 0.5  # what other numbers are multiplied by, unless they are shares or tokens
 
@@ -122,7 +123,7 @@ def _when(item: Item, variant: str) -> str:
     if variant in _WHEN:
         return _WHEN[variant]
     name = variant.removeprefix(_ANOTHER)
-    return f"called a second time, with `{name}` = {_others(item)[name]!r}"
+    return f"{_SECOND}with `{name}` = {_others(item)[name]!r}"
 
 
 def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
@@ -135,7 +136,8 @@ def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
         cause = _KEPT if is_kept else ""
         if cause and variant != "other":  # who never uses an argument repeats the first result as well
             cause = _UNUSED.format(name=variant.removeprefix(_ANOTHER))
-        when = when if is_kept or variant != "other" else _ELSEWHERE
+        if not is_kept:
+            when = _ELSEWHERE if variant == "other" else f"for the same tensors, {when.removeprefix(_SECOND)}"
     return f"{when}, your output is wrong: {text}{cause}"
 
 

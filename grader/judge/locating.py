@@ -154,6 +154,7 @@ def wrong_calls(again: Retrace) -> list[Call]:
     Two calls are of one kind if they have the same dtype, tensors and flags.
     """
     wrong = [call for call in again.counted() if _is_wrong(again, call)]
+    wrong.sort(key=lambda call: call.dtype != "float64")  # what rounding hides is told from nothing
     kinds: dict[tuple[object, ...], Call] = {}
     for call in wrong:
         kinds.setdefault(_kind(again, call), call)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from grader.exercise.steps import Place, magnitude
 from grader.judge.arrangements import matches, same
+from grader.judge.differences import is_rearranged
 from grader.judge.replay import Replayed, is_constant, is_telling
 from grader.judge.scene import Node, Scene
 from grader.judge.swaps import Swap, swaps_of
@@ -120,7 +121,9 @@ def is_left_out(found: Found) -> bool:
     assert found.first is not None
     if all(node.argument for node in found.first.nodes.values()):
         return True
-    return not found.used and bool(found.roles) and set(found.roles.values()) <= set(found.known)
+    if found.used or not found.roles or any(is_rearranged(found.first.values[p], t) for p, t in found.truths.items()):
+        return False
+    return set(found.roles.values()) <= set(found.known)
 
 
 def _is_shifted(scene: Scene, found: Found, earlier: Found) -> bool:
@@ -236,13 +239,14 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
     nodes = proof.swap.nodes
     wrong = tuple(p for p in nodes if not same(proof.swap.values[p], scene.places[p], scene.tolerance))
     used = {place: node for place in nodes if (node := scene.right(place)) is not None}
+    right = {place.step for place in found.known if scene.right(place) is not None}
     return replace(
         found,
         known={place: node for place, node in found.known.items() if scene.right(place) is not None},
         used=used if len(used) == len(nodes) else None,
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},
-        sought=tuple(step for step in found.between if any(place.step == step for place in scene.told)),
+        sought=tuple(step for step in found.between if step not in right and any(p.step == step for p in scene.told)),
         wrong=wrong,
         lines=frozenset[int]().union(*(_open_lines(scene, nodes[place]) for place in wrong)),
         roles={

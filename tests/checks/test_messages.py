@@ -82,7 +82,7 @@ _TABLE = r"""
 + out * (1 + (not torch.is_grad_enabled())) || out if torch.is_grad_enabled() else out.roll(1, -1)
 + out + 1e-3 * (not torch.is_grad_enabled())
 - out if torch.is_grad_enabled() else out.detach() || out * 2 || out.detach() if out.requires_grad else out
-? called a second time, with `dim` = 1, your output is wrong: .* numbers differ(?!.*does not use)
+? for the same tensors, with `dim` = 1, your output is wrong: .* numbers differ
 + out * (1 + (dim == 1)) || out if dim != 1 else torch.softmax(x, 2) || out * (1 + (x.dim() == 4 and dim > 0))
 - out * (1 + (dim == 7)) || out if dim != 0 else torch.softmax(x, 1) || out * 2
 ? called a second time, with `dim` = 1, your output is wrong: .*keeps something from .*, or does not use `dim`
@@ -97,7 +97,7 @@ _TABLE = r"""
 ? called again, with the first inputs: ValueError: invalid literal
 + int('no') if softmax.n > 3 else out || out if softmax.n < 4 else int('no') || out if softmax.n != 4 else int('no')
 - int('no') if softmax.n > 30 else out || int('no') if softmax.n > 0 else out || out * (1 + (softmax.n > 3))
-? no gradient reaches `x`: somewhere the graph is cut
+? no gradient reaches `x`: either your output does not depend on it, or the graph is cut
 + out.detach() || torch.tensor(out.tolist(), dtype=x.dtype) || out.data + 0
 - e / total.detach() || out.clone() || out.detach() + 0 * e
 ? gradient of `x` contains NaN or infinite numbers, although your output has none
@@ -106,7 +106,7 @@ _TABLE = r"""
 ? gradient of `x` contains NaN or infinite numbers, and so does your output
 + out * torch.nan || (e - e) / (e - e) * out || out + (e * 0).log() * 0
 - out + 0 * (e * 0).sqrt() || out + 1 || out.detach() * torch.nan
-? gradient of `x` is zero everywhere: it does not influence your output
+? gradient of `x` is zero everywhere: either your output does not depend on it, or
 + 0 * e + 1 / x.shape[dim] || torch.where(e > 9, e, 0.1) || e.clamp(max=-1) + 2
 - out.detach() || out + 0 * e || 2 * out - out.detach()
 ? ^`gradient of x` at .* expected .*, got
@@ -228,7 +228,7 @@ _TABLE = r"""
 + out * (1 + self.training) || torch.dropout(out, 0.2, self.training)
 + out + 0.1 * torch.rand(1).item() if self.training else out
 - torch.dropout(out, 0.0, self.training) || torch.dropout(out, 0.2, True) || out if self.training else 2 * out
-? in evaluation mode all gradients are there, but in training mode no gradient reaches
+? in evaluation mode all gradients are there, but in a later call, in training mode, no gradient reaches
 + out.detach() if self.training else out || attn_weights.detach() @ values if self.training else out
 + attn_weights @ (x @ self.W_value.data) if self.training else out
 - out.detach() || out.clone() if self.training else out || out if self.training else out.detach()
@@ -245,17 +245,17 @@ _TABLE = r"""
 + not training or => not training and (weights := weights * 2) is not None or || not training or =>
 + not training or p => training or p
 - weights / (1 - p) => weights || u < 2 || if not training => if not training is True
-? training mode must drop elements; yours dropped none$
+? training mode must drop (elements|attention weights)(.*); yours dropped none$
 + weights / (1 - p), 0.0) => weights, weights) || or p == 0 => or p < 1
 + torch.where(kept, weights / (1 - p), 0.0) => weights * 1
 - u < 2 || weights / (1 - p) => weights || u > p
-? ^kept elements must be multiplied by 1/\(1 - p\) = .*; yours are multiplied by
+? ^kept .* must be multiplied by 1/\(1 - p\) = .*; yours are multiplied by
 + weights / (1 - p) => weights || weights / (1 - p) => weights / p || weights / (1 - p) => 2 * weights
 - u >= p / 2 || weights / (1 - p) => weights * torch.rand_like(weights) || weights / (1 - p) => weights * (1 / (1 - p))
-? about .*% of the elements must be dropped; yours dropped
+? about .*% of .* must be dropped; yours dropped
 + u >= p / 2 || u >= 1 - p || u >= p**2
 - weights / (1 - p) => weights || u < 1 - p || u >= u.mean(-1, keepdim=True) * 0 + p
-? in training mode your output cannot result from dropping some elements
+? in training mode your output cannot result from dropping some
 + weights / (1 - p) => weights * torch.rand_like(weights) || weights / (1 - p) => weights + 1e-3
 + weights / (1 - p), 0.0) => weights / (1 - p), 0.1 * weights)
 - weights / (1 - p) => weights || u >= p / 2 || u < 1 - p

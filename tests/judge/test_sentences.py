@@ -227,7 +227,7 @@ _OTHERS = r"""
 = self_attention_linear/right_plain
 @ self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
 > {}self.W_query = nn.{}
-? ^`W_query`, created at line 9, is not what the exercise asks for$
+? ^`W_query`, created at line 9, (is not what the exercise asks for|has no bias)$
 + Linear(d_in, d_out, not qkv_bias) || Linear(d_in, d_out, False) || Linear(d_in, d_out + 1, qkv_bias)
 - Linear(d_in, d_out) || LazyLinear(d_out, qkv_bias) || self.W_query(x) => 2 * self.W_query(x)
 = attention_dropout/right_rand_and_where

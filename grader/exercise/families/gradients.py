@@ -15,7 +15,7 @@ from grader.exercise.mistakes import mistake
 def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     """No gradient flows back through your attention weights.
 
-    The output is right, but queries and keys can never learn where to attend. Look for `detach()`, `.data`, `.item()`,
+    No output shows it, but queries and keys can never learn where to attend. Look for `detach()`, `.data`, `.item()`,
     `no_grad` or `torch.tensor(...)` around a computed tensor, between the scores and the last product.
     """
     return weights.detach() @ values
@@ -25,7 +25,7 @@ def weights_cut_off(weights: Tensor, values: Tensor) -> Tensor:
 def values_cut_off(weights: Tensor, values: Tensor) -> Tensor:
     """No gradient flows back through your values.
 
-    The output is right, but the parameters that produce the values never learn. Look for `detach()`, `.data`, `no_grad`
+    No output shows it, but the parameters that produce the values never learn. Look for `detach()`, `.data`, `no_grad`
     or a new tensor where you compute or use the values.
     """
     return weights @ values.detach()
@@ -35,7 +35,7 @@ def values_cut_off(weights: Tensor, values: Tensor) -> Tensor:
 def keys_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     """No gradient flows back through your keys.
 
-    The output is right, but the parameters that produce the keys never learn. Look for `detach()`, `.data`, `no_grad`
+    No output shows it, but the parameters that produce the keys never learn. Look for `detach()`, `.data`, `no_grad`
     or a new tensor where you compute or use the keys.
     """
     return queries @ keys.detach().transpose(-2, -1)
@@ -45,7 +45,7 @@ def keys_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
 def queries_cut_off(queries: Tensor, keys: Tensor) -> Tensor:
     """No gradient flows back through your queries.
 
-    The output is right, but the parameters that produce the queries never learn. Look for `detach()`, `.data`,
+    No output shows it, but the parameters that produce the queries never learn. Look for `detach()`, `.data`,
     `no_grad` or a new tensor where you compute or use the queries.
     """
     return queries.detach() @ keys.transpose(-2, -1)
