@@ -12,16 +12,17 @@ LOUD = 3000.0  # times v: scores far beyond ±709, where an exponential leaves t
 
 
 def loud_scores(case: Case, generator: torch.Generator) -> Case:
-    """Make the first sentence's scores so large that exponentials overflow, and all of the second sentence's very low.
+    """Make the first sentence's scores so large that exponentials overflow, and the second sentence's low.
 
-    tanh keeps every feature between -1 and 1, so only v makes scores large. The second sentence's state gives every
-    feature the opposite sign of its entry of v, so that its scores lie far below those of the first one.
+    tanh keeps every feature between -1 and 1, so only v makes scores large: its entries come to the same sum for every
+    seed. The first sentence's state gives every feature the sign of its entry of v, and the second one's the opposite.
     """
     v = next(weight for weight in case.weights if weight.name == "v").matrix
     second = next(weight for weight in case.weights if weight.name == "W2").matrix
     hidden = case.arguments["decoder_hidden"]
     assert isinstance(hidden, torch.Tensor)
     hidden = hidden.clone()
-    hidden[1] = -2.0 * torch.sign(v[:, 0]) @ torch.linalg.pinv(second)
-    weights = case.with_matrix("v", v * LOUD)
+    towards = torch.sign(v[:, 0]) @ torch.linalg.pinv(second)
+    hidden[0], hidden[1] = 4.0 * towards, -4.0 * towards
+    weights = case.with_matrix("v", v * LOUD * 3 / v.abs().sum())
     return replace(case, weights=weights, arguments={**case.arguments, "decoder_hidden": hidden})
