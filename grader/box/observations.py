@@ -54,7 +54,7 @@ class Raised:
     message: str
     line: int | None = None
     cell: int | None = None
-    bases: tuple[str, ...] = ()
+    bases: tuple[str, ...] = field(default=(), compare=False)
 
     def is_a(self, name: str) -> bool:
         """Return whether an `except` clause for the exception of Python called `name` would catch it."""
