@@ -58,7 +58,7 @@ def test_a_gradient_that_is_lost_in_training_mode_alone_is_missed(line: str) -> 
     report = grade(exercise, ATTENTION.replace("# here", line), seed=5, box=InlineBox())
 
     failed = [check.message for check in report.checks if check.status is Verdict.FAILED]
-    lost = ["in evaluation mode all gradients are there, but in a later call, in training mode, no gradient reaches `W_query`"]
+    lost = ["in evaluation mode all gradients are there, but in a later call, in training mode, no gradient reaches"]
     assert [message[: len(lost[0])] for message in failed] == (lost if "detach" in line else [])
 
 

@@ -214,3 +214,44 @@ def test_what_was_given_in_one_call_must_not_be_kept_for_the_next(
     report, _ = decide(exercise, source, seed=3, box=InlineBox())
 
     assert 0 < report.score < 100, report.reason
+
+
+MISREADING = """
+
+import inspect as _inspect
+
+_right = {name}
+
+
+def _misread(call, given, named):
+    signature = _inspect.signature(call)
+    bound = signature.bind(*given, **named)
+    bound.apply_defaults()
+    mask, first = bound.arguments["{mask}"], next(iter(bound.arguments.values()))
+    if mask is not None and mask.dim() == 2 and 2 < first.dim() and len(first) == len(mask):
+        bound.arguments["{mask}"] = mask.reshape(len(mask), *[1] * (first.dim() - 2), -1)
+    return call(*bound.args, **bound.kwargs)
+
+
+"""
+MISREADING_FUNCTION = """
+def {name}(*given, **named):
+    return _misread(_right, given, named)
+"""
+MISREADING_MODULE = """
+class {name}(_right):
+    def forward(self, *given, **named):
+        return _misread(super().forward, given, named)
+"""
+SQUARE = [(one, name) for one in ALL for name, several in forms(one).items() if any(axes == 2 for axes, _ in several)]
+
+
+@pytest.mark.parametrize(("exercise", "name"), [pytest.param(*one, id=one[0].id) for one in SQUARE])
+def test_a_mask_for_all_sequences_is_not_taken_for_one_of_each(exercise: Exercise, name: str) -> None:
+    """With as many sequences as queries a mask (T_q, T_k) could be one row for each sequence, and is not."""
+    entry = exercise.spec.entry
+    wrapped = MISREADING_FUNCTION if entry.kind is Kind.FUNCTION else MISREADING_MODULE
+    added = (MISREADING + wrapped).format(name=entry.name, mask=name)
+    report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + added, seed=3, box=InlineBox())
+
+    assert 0 < report.score < 100, report.reason
