@@ -236,12 +236,15 @@ def _is_denied(scene: Scene, proof: _ProvenSwap) -> bool:
 
 def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
     """Return `found` with what is needed to say how the numbers of `proof` differ."""
-    nodes = proof.swap.nodes
+    nodes = dict(proof.swap.nodes)
     wrong = tuple(p for p in nodes if not same(proof.swap.values[p], scene.places[p], scene.tolerance))
+    alike = {place: _alike(scene, place, nodes[place]) for place in wrong}
+    nodes |= {place: several[-1] for place, several in alike.items() if several}
     used = {place: node for place in nodes if (node := scene.right(place)) is not None}
     right = {place.step for place in found.known if scene.right(place) is not None}
     return replace(
         found,
+        first=replace(proof.swap, nodes=nodes),
         known={place: node for place, node in found.known.items() if scene.right(place) is not None},
         used=used if len(used) == len(nodes) else None,
         whole=proof.whole and any(scene.reach[place] for place in nodes),
@@ -257,7 +260,7 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
         origins={place: min(scene.roles[id(node)], key=scene.order.index) for place, node in used.items()},
         parts={place.step: 1 + max(p.part for p in scene.order if p.step == place.step) for place in nodes},
         shared=_shared(scene, proof.swap, wrong),
-        alike=tuple(sorted({line for place in wrong for line in _alike(scene, place, nodes[place])})),
+        alike=tuple(sorted({node.line for several in alike.values() for node in several})),
     )
 
 
@@ -270,17 +273,17 @@ def _shared(scene: Scene, swap: Swap, wrong: tuple[Place, ...]) -> dict[int, int
     return {node.line: 0 if node.caller in callers[node.line] else node.caller for node in found}
 
 
-def _alike(scene: Scene, place: Place, node: Node) -> list[int]:
-    """Return the lines that have the numbers of a tensor, which are right somewhere else, without taking them over."""
+def _alike(scene: Scene, place: Place, node: Node) -> list[Node]:
+    """Return the tensors with the same numbers that lines compute by themselves; they are right in another place."""
     roles = scene.roles.get(id(node), frozenset()) - {place}
     first = next((scene.found[role] for role in roles if role.step == place.step and role in scene.found), None)
     if first is None or not first.line:
         return []
     own = [one for one in scene.nodes if one.line and roles & scene.roles.get(id(one), frozenset())]
-    apart = [first.line]
+    apart = [first]
     for one in own:
-        if not one.lines & set(apart):
-            apart.append(one.line)
+        if not one.lines & {other.line for other in apart}:
+            apart.append(one)
     return apart if len(apart) > 1 else []
 
 

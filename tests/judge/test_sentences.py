@@ -297,3 +297,14 @@ def test_a_cut_that_no_output_comes_from_is_not_blamed(catalog: Catalog) -> None
 
     assert found is not None
     assert found.title == "The gradient is cut at line 4"
+
+
+def test_of_lines_with_the_same_numbers_the_last_one_is_marked(catalog: Catalog) -> None:
+    """The first one is right in another place, so the editor and the steps point at the other."""
+    text = change(MODULE, ("values = x @ self.W_value", "values = x @ self.W_key"))
+    exercise = catalog["self_attention_parameters"]
+    found = locate(exercise, outcome_of(exercise, text), text, partial(InlineBox().run, source=text, limits=Limits()))
+
+    assert found is not None
+    assert found.line == 14
+    assert next(stage.place for stage in found.stages if stage.standing == "first") == "line 14"
