@@ -51,7 +51,9 @@ def _zeroed(observed: Observations) -> list[str]:
 
 
 def _unused(observed: Observations) -> list[str]:
-    names = sorted({name.partition(" ")[0] for build in observed.builds.values() for name in build.unused})
+    builds = observed.builds.values()
+    used = {place for build in builds for places in build.mapping.values() for place in places.split(", ")}
+    names = sorted({name.partition(" ")[0] for build in builds for name in build.unused} - used)
     return [f"`{name}` is no weight of the exercise, so it kept your initial values" for name in names]
 
 

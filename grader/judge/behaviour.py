@@ -101,6 +101,8 @@ def _told_training(again: Retrace, call: Call, line: int, drawn: bool, *, may: b
         else "Training mode must not change anything in this case: nothing is to be dropped."
     )
     title = f"Training mode changes your results at {place}"
+    if may and drawn:  # as it must, so that is no fault by itself
+        title = f"In training mode {place} draws random numbers"
     return Location("", title, f"In the case “{again.title(call)}”, in training mode, {what}. {due}", line)
 
 
