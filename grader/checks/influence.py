@@ -92,16 +92,16 @@ class Influence(Check):
 
 
 def _is_its_own(item: Item, leaks: Tensor) -> bool:
-    """Return whether nothing moves but what sees the change and must stand still all the same.
+    """Return whether nothing moves but what may see the change, and must stand still all the same.
 
-    That is a query's own output where it has one key to see, or a row of weights that get their old shares again.
+    That is a query's own output where it has one key to see. A row of shares changes as a whole, since they add up to
+    one, and must come to what it was.
     """
     options, own = item.given(InfluenceOptions), torch.eye(*leaks.shape[-2:], dtype=torch.bool)
     if all(name in item.case.shares for name in options.of):
-        own = torch.ones_like(own).tril()
-    elif tuple(options.of) != ("query",) or options.rows != options.axis:
-        return False
-    return not bool((leaks & ~own).any())
+        return True
+    is_query = tuple(options.of) == ("query",) and options.rows == options.axis
+    return is_query and not bool((leaks & ~own).any())
 
 
 def _undefined(item: Item, evidence: Evidence, moved: Tensor) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+import torch
 from torch import Tensor
 
 from grader.exercise.steps import Place, magnitude
@@ -214,7 +215,7 @@ def _first(scene: Scene, proof: _ProvenSwap, also: tuple[str, ...]) -> Found | N
     if open_ones and scene.undefined:
         return None
     has_right = all(scene.right(place) for place in own)
-    if has_right and _is_denied(scene, proof):
+    if has_right and (_is_denied(scene, proof) or _is_hidden_early(scene, proof.swap)):
         return None
     if not proof.whole and (has_right or all(scene.roles.get(id(node)) for node in proof.swap.nodes.values())):
         return None  # something else differs as well, and both together may be another way to the same numbers
@@ -224,6 +225,18 @@ def _first(scene: Scene, proof: _ProvenSwap, also: tuple[str, ...]) -> Found | N
         return None  # what the last step gives, or what differs further on as well, proves nothing of the steps before
     says_much = known or not between or proof.whole
     return _told(scene, proof, Found(known, proof.swap, between, also)) if says_much else None
+
+
+def _is_hidden_early(scene: Scene, swap: Swap) -> bool:
+    """Return whether right numbers are hidden by -inf, and nothing else, at a step that comes before that."""
+    pairs = [(values, scene.places[place]) for place, values in swap.values.items()]
+    shown = [(values, truth, values == -torch.inf) for values, truth in pairs]
+    return all(
+        bool(hidden.any())
+        and not bool((truth == -torch.inf).any())
+        and same(values.masked_fill(hidden, 0.0), truth.masked_fill(hidden, 0.0), scene.tolerance)
+        for values, truth, hidden in shown
+    )
 
 
 def _is_denied(scene: Scene, proof: _ProvenSwap) -> bool:
