@@ -34,6 +34,7 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
         known = _known(found, titles, where)
         last = max((node.line for node in found.known.values() if node.line), default=None)
         title = f"Your results are right up to {where(last)}" if last else "Your results are right at first"
+        title = f"{title}, in the case “{case}”"
         return Location("", title, f"{intro}: {known} {_NO_MORE}")
     line = min((line for place in found.wrong if (line := found.first.nodes[place].line)), default=None)
     line = found.shared.get(line or 0) or line

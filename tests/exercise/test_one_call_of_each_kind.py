@@ -255,3 +255,47 @@ def test_a_mask_for_all_sequences_is_not_taken_for_one_of_each(exercise: Exercis
     report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + added, seed=3, box=InlineBox())
 
     assert 0 < report.score < 100, report.reason
+
+
+SHORT = """
+
+_right = {name}
+
+
+class {name}(_right):
+    def forward(self, *given, **named):
+        length = [*given, *named.values()][{position}].shape[{axis}]
+        self.first_length = getattr(self, "first_length", length)
+        found = super().forward(*given, **named)
+        return found if length <= self.first_length else _torch_nan(found)
+
+
+def _torch_nan(value):
+    return type(value)(map(_torch_nan, value)) if isinstance(value, (tuple, list)) else value * float("nan")
+"""
+_LENGTHS = ("time", "keys", "time_2", "source")
+
+
+def lengths(exercise: Exercise) -> list[tuple[int, int]]:
+    """Return which argument has an axis that is a length, and where."""
+    inputs = list(exercise.spec.inputs.values())
+    found = [
+        (n, one.axes.index(axis) - len(one.axes))
+        for n, one in enumerate(inputs)
+        for axis in _LENGTHS
+        if axis in one.axes
+    ]
+    return found[:1]
+
+
+MODULES = [one for one in ALL if one.spec.entry.kind is Kind.MODULE and lengths(one)]
+
+
+@pytest.mark.parametrize("exercise", [pytest.param(one, id=one.id) for one in MODULES])
+def test_what_the_first_call_was_long_enough_for_is_not_enough_for_the_next(exercise: Exercise) -> None:
+    """Tables and masks that are made in the first call, and too small for a longer one on the same module."""
+    ((position, axis),) = lengths(exercise)
+    added = SHORT.format(name=exercise.spec.entry.name, position=position, axis=axis)
+    report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + added, seed=3, box=InlineBox())
+
+    assert 0 < report.score < 100, report.reason
