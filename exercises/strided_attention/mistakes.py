@@ -328,8 +328,8 @@ def near_on_both_sides(scores: Tensor, stride: int) -> Tensor:
 def strides_stop_before_the_first(rows: Tensor, columns: Tensor, stride: int) -> Tensor:
     """Your strides never reach position 0.
 
-    They go back to the start of the sequence. The end of `range` is excluded: to reach 0 when counting down, the end
-    must be -1.
+    They go back to the start of the sequence. The end of `range` is excluded: who counts down to position 0 ends at -1,
+    and who counts up to distance i ends at i + 1.
     """
     return ((rows - columns) % stride == 0) & (columns > 0)
 
