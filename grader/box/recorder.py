@@ -72,8 +72,8 @@ class Recorder(TorchDispatchMode):
         """Run the operation, and keep a copy of what it returns."""
         self._follow()
         kwargs = kwargs or {}
-        at = _lines() if len(self._results) < MOST_RESULTS else ()
-        if not at:
+        line, caller = _lines() if len(self._results) < MOST_RESULTS else (0, 0)
+        if not line:
             return func(*args, **kwargs)
         self._enter(sys._getframe(1))
         with _NoModes():
@@ -81,10 +81,9 @@ class Recorder(TorchDispatchMode):
             if _SHAPE_ALONE.search(func._schema.name):
                 given = []
             written = list(_written(func, args, kwargs))
-            line, *callers = at
             lines, needs = self._lineage.of(given) | {line}, self._needs(given)
-            if any(_is_part(one) for one in written) and all(not one.dim() or _is_among(one, written) for one in given):
-                lines |= BEFORE  # a number and a place that Python has computed
+            if _is_from_python(given, written):
+                lines |= BEFORE
         result = func(*args, **kwargs)
         with _NoModes():
             for value in written:
@@ -96,7 +95,7 @@ class Recorder(TorchDispatchMode):
             for value in (one for one in _tensors(result) if one.is_floating_point() or writes):
                 came = self._lineage.of([value])
                 self._note_cuts(given)
-                drawn, caller = _DRAWS in func.tags, next(iter(callers), 0)
+                drawn = _DRAWS in func.tags
                 self._keep(func, value, Traced(line, value, "", drawn, writes, lines=came, caller=caller), needs)
         return result
 
@@ -157,13 +156,10 @@ class Recorder(TorchDispatchMode):
             self._gradients[index] = _copy(gradient)
 
 
-def _is_among(value: Tensor, others: Iterable[Tensor]) -> bool:
-    return any(value is other for other in others)
-
-
-def _is_part(value: Tensor) -> bool:
-    """Return whether a tensor is a view of a larger one."""
-    return value.numel() * value.element_size() < value.untyped_storage().nbytes()
+def _is_from_python(given: Iterable[Tensor], written: list[Tensor]) -> bool:
+    """Return whether a number is written into a part of a tensor: both it and the place were computed by Python."""
+    parts = (one.numel() * one.element_size() < one.untyped_storage().nbytes() for one in written)
+    return any(parts) and all(not one.dim() or any(one is other for other in written) for one in given)
 
 
 def _copy(value: Tensor) -> Tensor:
@@ -195,12 +191,13 @@ def _is_readable(value: Tensor) -> bool:
     return (last + 1) * value.element_size() <= value.untyped_storage().nbytes()
 
 
-def _lines() -> list[int]:
-    """Return the innermost line of the submission that is being run, and the one that called its function."""
+def _lines() -> tuple[int, int]:
+    """Return the innermost line of the submission that is being run, and the one that called its function; 0: none."""
     found: list[int] = []
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and len(found) < 2:
         if frame.f_code.co_filename == SUBMISSION and frame.f_lineno not in found:
             found.append(frame.f_lineno)
         frame = frame.f_back
-    return found
+    line, caller, *_ = *found, 0, 0
+    return line, caller

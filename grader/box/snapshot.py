@@ -78,12 +78,6 @@ _LEFT_BY_TORCH = ("training", "_is_full_backward_hook", "_global_is_full_backwar
 _RATE = 0.1
 
 _SPACES = {space.__name__: vars(space) for space in _NAMESPACES}
-_SWITCHES = tuple(
-    (f"{space}.{name}", names, name)
-    for space, names in _SPACES.items()
-    for name, value in names.items()
-    if isinstance(value, bool) and name not in _LEFT_BY_TORCH
-)
 
 Facts = Mapping[Any, Any]
 Tables = dict[Hashable, Facts]  # by whose they are: a module's path, a class, a namespace's name
@@ -188,18 +182,18 @@ def _of_tensor(path: str, tensor: Tensor) -> Facts:
 
 
 def _of_class(kind: type) -> Facts:
-    found: dict[Any, Any] = {}
-    for name, value in vars(kind).items():
-        found[kind, name] = value
-        if isinstance(value, FunctionType):
-            found |= {
-                (kind, name, part): getattr(value, part) for part in ("__code__", "__defaults__", "__kwdefaults__")
-            }
-    return found
+    functions = [(name, value) for name, value in vars(kind).items() if isinstance(value, FunctionType)]
+    inside = ("__code__", "__defaults__", "__kwdefaults__")
+    return vars(kind) | {(name, part): getattr(value, part) for name, value in functions for part in inside}
 
 
 def _settings() -> Tables:
-    switches = {name: names.get(key) for name, names, key in _SWITCHES}
+    switches = {
+        f"{space}.{name}": value
+        for space, names in _SPACES.items()
+        for name, value in names.items()
+        if isinstance(value, bool) and name not in _LEFT_BY_TORCH
+    }
     return {"settings": {name: read() for name, read in _SETTINGS.items()} | switches}
 
 

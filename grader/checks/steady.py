@@ -35,7 +35,6 @@ _WHEN = {
     "one_object": "called with one tensor as several arguments",
 }
 _ANOTHER = "another "  # and the argument's name: a call with another value for it
-_SECOND = "called a second time, "
 _ELSEWHERE = "for other inputs of the same shape"
 _SHRUNK = 0.5  # what other numbers are multiplied by, unless they are shares or tokens
 
@@ -120,10 +119,13 @@ def _with_another(case: Case, name: str, value: Scalar) -> Call:
 
 def _when(item: Item, variant: str) -> str:
     """Return which of the calls it is, in words."""
-    if variant in _WHEN:
-        return _WHEN[variant]
+    return _WHEN.get(variant) or f"called a second time, with {_given(item, variant)}"
+
+
+def _given(item: Item, variant: str) -> str:
+    """Return the argument that has another value in a call, with that value."""
     name = variant.removeprefix(_ANOTHER)
-    return f"{_SECOND}with `{name}` = {_others(item)[name]!r}"
+    return f"`{name}` = {_others(item)[name]!r}"
 
 
 def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
@@ -137,7 +139,7 @@ def _told(item: Item, variant: str, text: str, evidence: Evidence) -> str:
         if cause and variant != "other":  # who never uses an argument repeats the first result as well
             cause = _UNUSED.format(name=variant.removeprefix(_ANOTHER))
         if not is_kept:
-            when = _ELSEWHERE if variant == "other" else f"for the same tensors, {when.removeprefix(_SECOND)}"
+            when = _ELSEWHERE if variant == "other" else f"for the same tensors, with {_given(item, variant)}"
     return f"{when}, your output is wrong: {text}{cause}"
 
 

@@ -16,7 +16,7 @@ from grader.box.plan import Call
 from grader.checks.traits import Trait
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace, first_change
-from grader.judge.text import clean
+from grader.judge.text import capitalised, clean
 
 
 def kept(again: Retrace) -> Location | None:
@@ -163,7 +163,7 @@ def written(again: Retrace) -> Location | None:
         place = again.where(line)
         return Location(
             "",
-            f"{_upper(place)} writes into an argument",
+            f"{capitalised(place)} writes into an argument",
             f"In the case “{again.title(call)}” {names} changes during your call: {place} writes into "
             "it. The caller may still need it: create a new tensor.",
             line,
@@ -183,7 +183,7 @@ def undefined(again: Retrace) -> Location | None:
         if line is not None:
             place = again.where(line)
             message = (
-                f"In the case “{again.title(call)}” your output must not contain NaN. {_upper(place)} is the "
+                f"In the case “{again.title(call)}” your output must not contain NaN. {capitalised(place)} is the "
                 "first line that produces it: look for ∞ - ∞, 0 · ∞ and 0 / 0 there."
             )
             return Location("", f"NaN first appears at {place}", message, line)
@@ -199,7 +199,3 @@ def _breaks(again: Retrace, call: Call, key: str, values: Tensor | None) -> bool
         and bool(values.isnan().any())
         and not bool(truth.isnan().any())
     )
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -9,6 +9,7 @@ from grader.judge.cause import Location
 from grader.judge.differences import difference, is_rearranged
 from grader.judge.scene import Node
 from grader.judge.search import Found, is_left_out
+from grader.judge.text import capitalised
 
 _MOST_NAMED = 2  # steps that one sentence names
 _MOST_KNOWN = 2  # of the results that are right
@@ -38,10 +39,11 @@ def location(found: Found, titles: Titles, case: str, *, where: Where, tolerance
         return Location("", title, f"{intro}: {known} {_NO_MORE}")
     line = min((line for place in found.wrong if (line := found.first.nodes[place].line)), default=None)
     line = found.shared.get(line or 0) or line
-    is_used = bool(found.used) and not _is_at_one_line(found)
-    told = _used(found, titles, where, tolerance) if is_used else _differs(found, titles, where, tolerance)
-    known = _known(found, titles, where) if not is_used else ""
-    shared = _shared(found, where) if not (is_used or found.alike) else ""
+    if found.is_left_behind:
+        told, shared, known = _used(found, titles, where, tolerance), "", ""
+    else:
+        told, known = _differs(found, titles, where, tolerance), _known(found, titles, where)
+        shared = _shared(found, where) if not found.alike else ""
     said = (f"{intro}, {told}", shared, known, _before(found, titles), _after(found))
     return Location(
         found.first.step,
@@ -60,7 +62,7 @@ def _title(found: Found, where: Where) -> str:
     assert found.first is not None
     wrong = {found.first.nodes[place].line for place in found.wrong} - {0}
     place = _lines(wrong, where)
-    if found.used and _is_at_one_line(found):
+    if found.used and not found.is_left_behind:
         return f"Your results become wrong at {place}"
     right = _lines([node.line for node in (found.used or {}).values()], where)
     if found.used and wrong and all(found.roles.get(one, one) != one for one in found.wrong):
@@ -78,7 +80,7 @@ def _title_of_own(found: Found, wrong: set[int], where: Where) -> str:
     """Say which lines give wrong numbers of the student's own."""
     place = _lines(wrong, where)
     if found.alike:
-        return f"{_upper(_lines(found.alike, where))} give the same numbers"
+        return f"{capitalised(_lines(found.alike, where))} give the same numbers"
     if found.exchanged:
         swapped = f"the results of {_lines(found.exchanged, where)} are swapped before"
         return f"Your results become wrong at {place}, or {swapped}"
@@ -95,13 +97,9 @@ def _title_of_own(found: Found, wrong: set[int], where: Where) -> str:
 
 def _shared(found: Found, where: Where) -> str:
     """Say of a line that is right as well, so that what it is given must be looked at."""
-    return f"{_upper(_lines(found.shared, where))} gives right results as well: check what it is given." * bool(
-        found.shared
-    )
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    if not found.shared:
+        return ""
+    return f"{capitalised(_lines(found.shared, where))} gives right results as well: check what it is given."
 
 
 def _known(found: Found, titles: Titles, where: Where) -> str:
@@ -146,12 +144,6 @@ def _how(found: Found, tolerance: float) -> str:
     assert found.first is not None
     said = difference([(found.first.values[place], truth) for place, truth in found.truths.items()], tolerance)
     return f"they {said}" if said else ""
-
-
-def _is_at_one_line(found: Found) -> bool:
-    """Return whether right results are made, and changed into others, on one line."""
-    assert found.first is not None
-    return {node.line for node in (found.used or {}).values()} == {found.first.nodes[one].line for one in found.wrong}
 
 
 def _role(found: Found, titles: Titles) -> str:

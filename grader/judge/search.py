@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
+from grader.checks.compare import hides
 from grader.exercise.steps import Place, magnitude
 from grader.judge.arrangements import matches, same
 from grader.judge.differences import is_rearranged
@@ -63,6 +64,13 @@ class Found:
     shared: Mapping[int, int] = field(default_factory=dict)
     alike: tuple[int, ...] = ()
     exchanged: tuple[int, ...] = ()
+
+    @property
+    def is_left_behind(self) -> bool:
+        """Whether the student has the right results, and another line goes on with others."""
+        if not self.used or self.first is None:
+            return False
+        return {node.line for node in self.used.values()} != {self.first.nodes[place].line for place in self.wrong}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,7 +147,9 @@ def _is_shifted(scene: Scene, found: Found, earlier: Found) -> bool:
 def _exchanged(found: Found) -> tuple[int, ...]:
     """Return the lines of right results that stand in each other's places."""
     assert found.first is not None
-    right = [found.used[place] for place in found.wrong if found.used]
+    if not found.used:
+        return ()
+    right = [found.used[place] for place in found.wrong]
     if {node.line for node in right} != {found.first.nodes[place].line for place in found.wrong}:
         return ()
     lines, callers = {node.line for node in right}, {node.caller for node in right}
@@ -229,14 +239,13 @@ def _first(scene: Scene, proof: _ProvenSwap, also: tuple[str, ...]) -> Found | N
 
 def _is_hidden_early(scene: Scene, swap: Swap) -> bool:
     """Return whether right numbers are hidden by -inf, and nothing else, at a step that comes before that."""
-    pairs = [(values, scene.places[place]) for place, values in swap.values.items()]
-    shown = [(values, truth, values == -torch.inf) for values, truth in pairs]
-    return all(
-        bool(hidden.any())
-        and not bool((truth == -torch.inf).any())
-        and same(values.masked_fill(hidden, 0.0), truth.masked_fill(hidden, 0.0), scene.tolerance)
-        for values, truth, hidden in shown
-    )
+    for place, values in swap.values.items():
+        truth, hidden = scene.places[place], values == -torch.inf
+        if not hides(values) or hides(truth):
+            return False
+        if not same(values.masked_fill(hidden, 0.0), truth.masked_fill(hidden, 0.0), scene.tolerance):
+            return False
+    return True
 
 
 def _is_denied(scene: Scene, proof: _ProvenSwap) -> bool:
@@ -254,11 +263,12 @@ def _told(scene: Scene, proof: _ProvenSwap, found: Found) -> Found:
     alike = {place: _alike(scene, place, nodes[place]) for place in wrong}
     nodes |= {place: several[-1] for place, several in alike.items() if several}
     used = {place: node for place in nodes if (node := scene.right(place)) is not None}
-    right = {place.step for place in found.known if scene.right(place) is not None}
+    known = {place: node for place, node in found.known.items() if scene.right(place) is not None}
+    right = {place.step for place in known}
     return replace(
         found,
         first=replace(proof.swap, nodes=nodes),
-        known={place: node for place, node in found.known.items() if scene.right(place) is not None},
+        known=known,
         used=used if len(used) == len(nodes) else None,
         whole=proof.whole and any(scene.reach[place] for place in nodes),
         truths={place: scene.places[place] for place in nodes},

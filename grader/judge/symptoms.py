@@ -17,7 +17,7 @@ from grader.checks.traits import Trait
 from grader.judge import outline
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace
-from grader.judge.text import clean
+from grader.judge.text import capitalised, clean
 
 _MOST_CHARACTERS = 160  # of an exception's message
 _RETURNED = {  # by what came in place of a tensor, in the words of `seeing`
@@ -58,7 +58,7 @@ def _told_failure(again: Retrace, call: Call, raised: Raised) -> Location | None
     shapes, hint = _shapes(call), hint_of(raised)
     case = f"In the case “{again.title(call)}”{f', where {shapes},' if shapes else ''}"
     if raised.blame is Blame.FORBIDDEN:
-        title = f"{place[:1].upper()}{place[1:]} calls what you are to write yourself"
+        title = f"{capitalised(place)} calls what you are to write yourself"
         return Location("", title, f"{case} {said}.", raised.line)
     title = f"The backward pass fails at {place}" if raised.stage is Stage.BACKWARD else f"Your code fails at {place}"
     told = f"{case} {place} raises {raised.type}{f': {said}' if said else ''}{f'; {hint}' if hint else ''}."

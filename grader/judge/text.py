@@ -21,6 +21,11 @@ def one_line(text: str, *, limit: int = 10_000) -> str:
     return clean(text, limit=limit).replace("\n", "<U+000A>").replace("\t", "<U+0009>")
 
 
+def capitalised(text: str) -> str:
+    """Return `text` with a capital letter at its beginning, and nothing else changed."""
+    return text[:1].upper() + text[1:]
+
+
 def _visible(character: str) -> str:
     if character in _KEPT or unicodedata.category(character) not in _MARKED:
         return character
