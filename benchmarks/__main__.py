@@ -27,6 +27,7 @@ try:
     from benchmarks.storm import storm
     from benchmarks.suite import suite
     from benchmarks.throughput import throughput
+    from benchmarks.verdicts import verdicts
     from benchmarks.walls import walls
 except ModuleNotFoundError as missing:  # what `make run` does not install
     sys.exit(
@@ -56,6 +57,7 @@ app.command()(pages)
 app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)
+app.command()(verdicts)
 
 
 if __name__ == "__main__":
