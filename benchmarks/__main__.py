@@ -15,6 +15,7 @@ try:
     from benchmarks.fuzz import fuzz
     from benchmarks.gpu import gpu
     from benchmarks.grades import grades
+    from benchmarks.house import house
     from benchmarks.jobs import jobs
     from benchmarks.latency import latency
     from benchmarks.located import located
@@ -58,6 +59,7 @@ app.command()(located)
 app.command()(explained)
 app.command("signins")(sign_ins)
 app.command()(verdicts)
+app.command()(house)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from grader.exercise.inputs import Case
     from grader.exercise.steps import Steps
 
-ROOT = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(__file__).resolve().parents[1]
+_INSTALLED = _PACKAGE / "content"  # in a wheel; a checkout has both folders beside the package
+ROOT = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
 STILL_THE_STARTER = "This is still the starter: write your answer into it first."
 MODULES = ("inputs.py", "mistakes.py")  # of an exercise, those that decide scores
 

@@ -1,0 +1,70 @@
+"""Which tests are the exhaustive proof: `make proof` runs them, and `make test` the others.
+
+`make test` shows every guarantee once: each exercise's gate, each example, each attack in one tier, each journey
+through the pages at one size, each promise of a queue once. Here stands what shows the same again for everything it
+could be about, takes a service down on purpose, or walks through all of torch. Each line is a pattern for a test's id,
+from its beginning; a line that fits no test is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+EVERY_ATTACK_IN_EVERY_PLACE = (
+    r"tests/sandbox/test_(modes|labs|elsewhere|limited|remains|held|locating_attacked)\.py",
+    r"tests/sandbox/test_plain\.py::test_(no_module_of_torch|attention_that_is_imported)",
+    r"tests/sandbox/test_gpu_workers\.py::test_a_worker_holds_elsewhere_too",
+    r"tests/box/test_left_behind\.py",
+    r"tests/box/test_measuring\.py::test_a_table_(outside_of_torch|in_memory_from_before)",
+    r"tests/judge/test_(forged_answers|strange_answers|results_that_are_kept)\.py",
+    r"tests/test_bad_input\.py::test_bad_input_gets_its_verdict",
+)
+EVERY_PAGE_AT_EVERY_SIZE = (
+    r"tests/pages/test_walks\.py::.*(1366|390)",
+    r"tests/pages/test_walks\.py::test_keys_bring_a_control_into_view",
+    r"tests/pages/test_(accessibility|targets|weight|heard|microscope|cost|addresses|probes)\.py::.*\[",
+    r"tests/pages/test_cost\.py",
+    r"tests/pages/test_(store_away|several_processes|away|listening|screenshots)\.py",
+)
+RESTARTS_KILLS_AND_CROWDS = (
+    r"tests/test_(storm|killed_service|machines)\.py",
+    r"tests/jobs/test_(outages|cut_off|killed_regrade|fairness)\.py",
+    r"tests/service/test_pools\.py",
+    r"tests/test_stopping\.py::test_a_(shell_that_allows|signal_while)",
+)
+WALKS_AND_FUZZ = (
+    r"tests/box/test_(operators|wire_fuzz)\.py",
+    r"tests/box/test_prebuilt\.py::test_modules_that_were_built_before_give_the_same",
+    r"tests/judge/test_readers\.py::test_a_reader_(needs_time|takes_steps)",
+    r"tests/test_(search_path|wrong_use|files_written)\.py",
+)
+EVERY_EXERCISE_AGAIN = (
+    r"tests/exercise/test_(one_call_of_each_kind|fill_values)\.py",
+    r"tests/exercise/test_offers\.py::test_what_is_declined_as_the_same",
+    r"tests/judge/test_habits\.py::test_the_(starter_is_refused|first_sentence)",
+    r"tests/judge/test_mistake_runs\.py",
+    r"tests/judge/test_tryout\.py::test_a_right_answer_is_as_expected",
+    r"tests/pack/test_replay\.py::test_the_numbers_of_a_pack",
+    r"tests/pack/test_pack\.py::test_a_right_answer_passes",
+)
+
+_PROOF = (
+    *EVERY_ATTACK_IN_EVERY_PLACE,
+    *EVERY_PAGE_AT_EVERY_SIZE,
+    *RESTARTS_KILLS_AND_CROWDS,
+    *WALKS_AND_FUZZ,
+    *EVERY_EXERCISE_AGAIN,
+)
+_ANY = re.compile("|".join(f"(?:{pattern})" for pattern in _PROOF))
+
+
+def is_proof(nodeid: str) -> bool:
+    """Return whether a test belongs to the exhaustive proof."""
+    return _ANY.match(nodeid) is not None
+
+
+def unused(nodeids: Iterable[str]) -> list[str]:
+    """Return the patterns that fit none of these tests."""
+    ids = list(nodeids)
+    return [pattern for pattern in _PROOF if not any(re.match(pattern, one) for one in ids)]
