@@ -11,6 +11,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from grader.errors import AuthorError
+from grader.exercise import ROOT as ROOT
 from grader.exercise import mistakes
 from grader.exercise.mistakes import Mistake
 from grader.exercise.patchable import PatchableReference
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from grader.exercise.inputs import Case
     from grader.exercise.steps import Steps
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_INSTALLED = _PACKAGE / "content"  # in a wheel; a checkout has both folders beside the package
-ROOT = _INSTALLED if _INSTALLED.is_dir() else _PACKAGE.parent
 STILL_THE_STARTER = "This is still the starter: write your answer into it first."
 MODULES = ("inputs.py", "mistakes.py")  # of an exercise, those that decide scores
 

@@ -15,7 +15,7 @@ A step is a name in the reference module, `scale`, or a method of a class there,
 mistake executes the reference's source afresh and puts the function in the step's place, so mistakes that replace
 different steps compose.
 
-What many exercises share is in `grader/exercise/families/`. An exercise takes what is `common` in a family in one line,
+What many exercises share is in `exercises/families/`. An exercise takes what is `common` in a family in one line,
 takes one mistake under another name, or borrows one for a step that has another name there:
 
     from_weights = take(weights, except_=("hard_maximum",), also=("powers_of_two",))

@@ -14,10 +14,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from grader.exercise import ROOT
 from grader.exercise.spec import Spec
 
 _GRADER = Path(__file__).resolve().parents[1]
-_DECIDING = ("box", "checks", "exercise", "judge")  # the packages that decide a score
+# What decides a score beside an exercise's own files.
+_DECIDING = (*(_GRADER / name for name in ("box", "checks", "exercise", "judge")), ROOT / "exercises" / "families")
 _WORDING = frozenset({
     *("title", "summary", "hints", "sources", "teaches"),
     *("track", "order", "difficulty", "minutes", "needs", "devices"),
@@ -39,9 +41,10 @@ def exercise_version(spec: Spec, modules: Iterable[Path]) -> str:
 def grader_version() -> str:
     """Return a hash over the code that grades, as it stands on the disk."""
     digest = hashlib.sha256()
-    for package in _DECIDING:
-        for path in sorted((_GRADER / package).rglob("*.py")):
-            digest.update(str(path.relative_to(_GRADER)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for folder in _DECIDING:
+        for path in sorted(folder.rglob("*.py")):
+            name = path.relative_to(folder.parent)
+            digest.update(str(name).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:_DIGITS]
 
 

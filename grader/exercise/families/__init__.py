@@ -17,5 +17,10 @@ otherwise borrows them. `...` stands for any leading axes, batch or heads or nei
     gather(self, weights, values) -> context                                                            dropouts
     leave(self, context) -> output                                                                      heads
 
-What only costs gradients is in `gradients`, whichever step it replaces.
+What only costs gradients is in `gradients`, whichever step it replaces. `cases` draws inputs that bring such mistakes
+to light. The modules are content, and lie in `exercises/families/`, which is this package's folder.
 """
+
+from grader.exercise import ROOT
+
+__path__ = [str(ROOT / "exercises" / "families")]
