@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -33,9 +32,8 @@ def move_to(
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.installation import known_secret
     from grader.jobs import archive
-    from grader.jobs.moving import move
-    from grader.store.backup_file import KEPT
-    from grader.store.copying import CannotMove
+    from grader.jobs.backup import move
+    from grader.store.dump import KEPT, DumpRefused
     from grader.store.engine import Database
 
     settings = Settings.from_environment()
@@ -43,8 +41,8 @@ def move_to(
         with source.read() as session:
             warning = archive.warning(session, known_secret(settings))
         try:
-            moved = move(source, target, workers=settings.data / "workers")
-        except CannotMove as refusal:
+            moved = move(source, target, settings.data)
+        except DumpRefused as refusal:
             raise WrongUse(str(refusal)) from refusal
         if warning:
             echo(warning, err=True)
@@ -62,18 +60,19 @@ def back_up_to(file: Annotated[Path, typer.Argument(help="The file to write; it 
     # Here and not above, as in `move_to`.
     from grader.installation import present
     from grader.jobs.backup import back_up
-    from grader.store.backup_file import KEPT, BackupRefused
+    from grader.store.dump import KEPT, DumpRefused
 
     settings = Settings.from_environment()
     with closing(present(settings)) as database:
         try:
-            made = back_up(database, settings.data, file, program=metadata.version("attention-gym"))
-        except BackupRefused as refusal:
+            made = back_up(database, settings.data, file)
+        except DumpRefused as refusal:
             raise WrongUse(str(refusal)) from refusal
-    echo(f"{file}: {', '.join(f'{name} ({size} bytes)' for name, size in made.sizes.items())}")
+    rows = f"{sum(made.rows.values())} rows of {len(made.rows)} tables"
+    echo(f"{file}: {', '.join([rows, *made.kept])}")
     echo(f"tables of revision {made.revision}; `attention-gym restore` takes it on SQLite and on Postgres")
     for name in KEPT:
-        if name not in made.sizes:
+        if name not in made.kept:
             echo(f"without {name}: it is not in {settings.data}; where it is a setting, keep that as well")
 
 
@@ -108,8 +107,7 @@ def restore_from(
     from grader.installation import known_secret
     from grader.jobs.backup import restore
     from grader.store import private
-    from grader.store.backup_file import BackupRefused
-    from grader.store.copying import CannotMove
+    from grader.store.dump import DumpRefused
     from grader.store.engine import Database
 
     settings = Settings.from_environment()
@@ -118,7 +116,7 @@ def restore_from(
         try:
             secret = known_secret(settings)
             rows = restore(file, settings.data, target, secret=secret, trust=trust_files, say=partial(echo, err=True))
-        except (BackupRefused, CannotMove) as refusal:
+        except DumpRefused as refusal:
             raise WrongUse(str(refusal)) from refusal
         echo(f"{target.place} holds everything now:")
     for table, number in rows.items():

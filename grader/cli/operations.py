@@ -108,16 +108,16 @@ def show_class_code(
     """Print the code with which students join the class."""
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.installation import opened
-    from grader.store import keys, memberships
+    from grader.store import keys, people
 
     settings = Settings.from_environment()
     database = opened(settings)
     try:
         if new:
             with database.write() as session:
-                memberships.replace_code(session, keys.drawn_code())
+                people.replace_class_code(session, keys.drawn_code())
         with database.read() as session:
-            replaced = memberships.code(session)
+            replaced = people.class_code(session)
     finally:
         database.close()
     echo(replaced or settings.class_code or keys.class_code(settings.data))

@@ -17,9 +17,9 @@ from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
 from grader.service.shared_limits import limiters
 from grader.service.taken import TakenNames
 from grader.service.typed import check_length, code_of, digest, key_of, plain
-from grader.store import accounts, memberships, turns
-from grader.store.accounts import Credentials, Visit
+from grader.store import people, turns
 from grader.store.engine import Database
+from grader.store.people import Credentials, Visit
 from grader.store.records import Role, User, UserId
 
 CACHE_SECONDS = 5.0  # on SQLite; where several processes serve pages, the next request of a click may reach another one
@@ -82,9 +82,9 @@ class Accounts:
         with self._database.write() as session:
             # No name can be folded into this: it begins a line.
             key = f"\nvisitor {secrets.token_hex(12)}"
-            user = accounts.add(session, "", Role.LEARNER, key=key, password="", now=now)
-            accounts.open_session(session, user.id, digest=digest(token), now=now, expires=now + VISITOR_SECONDS)
-            self._looked_at = accounts.forget_visitors(
+            user = people.add(session, "", Role.LEARNER, key=key, password="", now=now)
+            people.open_session(session, user.id, digest=digest(token), now=now, expires=now + VISITOR_SECONDS)
+            self._looked_at = people.forget_visitors(
                 session, self._looked_at, looked_at=LOOKED_AT_AT_ONCE, most=FORGOTTEN_AT_ONCE
             )
         return token
@@ -123,21 +123,21 @@ class Accounts:
         self.check_code(class_code, address)
         with self._database.write() as session:
             turns.of_class(session)
-            known = accounts.user(session, user.id)
+            known = people.user(session, user.id)
             if known is not None and known.role is Role.LEARNER:
-                memberships.enter(session, user.id, Role.STUDENT, self._clock())
+                people.enter_class(session, user.id, Role.STUDENT, self._clock())
         self.forget_sessions()
 
     def _take_over(self, visitor: User, user: User) -> None:
         with self._database.write() as session:
-            accounts.take_over(session, visitor.id, user.id)
+            people.take_over(session, visitor.id, user.id)
         # Whoever has planted the visitor's session in this browser is not signed in as the new member.
         self.forget_sessions()
 
     def class_code(self) -> str:
         """Return what somebody who joins the class has to know."""
         with self._database.read() as session:
-            return memberships.code(session) or self._class_code
+            return people.class_code(session) or self._class_code
 
     def check_code(self, class_code: str, address: str = "") -> None:
         """Refuse a wrong class code; hashes nothing, so that nobody waits behind it.
@@ -169,12 +169,12 @@ class Accounts:
         check_length(password)
         with self._database.read() as session:
             # Before the hash, which costs most.
-            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
+            self._taken.refuse(tidied, partial(people.names, session), people.census(session))
         hashed = self._hash(password)
         with self._database.write() as session:
             turns.of_class(session)  # else two names that look alike could come at once
-            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
-            return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
+            self._taken.refuse(tidied, partial(people.names, session), people.census(session))
+            return people.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
 
     def rename(self, id: UserId, name: str) -> str:
         """Give somebody another name, to be shown and to sign in with, and return it as it is shown.
@@ -185,8 +185,8 @@ class Accounts:
         tidied = tidy(name)
         with self._database.write() as session:
             turns.of_class(session)
-            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session), of=id)
-            accounts.rename(session, id, tidied, key=fold(tidied))
+            self._taken.refuse(tidied, partial(people.names, session), people.census(session), of=id)
+            people.rename(session, id, tidied, key=fold(tidied))
         self.forget_sessions()
         return tidied
 
@@ -218,7 +218,7 @@ class Accounts:
     def credentials(self, name: str) -> Credentials | None:
         """Return the person of that name with the hash of their password."""
         with self._database.read() as session:
-            return accounts.credentials(session, key_of(name))
+            return people.credentials(session, key_of(name))
 
     def hashed(self, password: str) -> str:
         """Return the hash of a new password.
@@ -243,7 +243,7 @@ class Accounts:
         token, now = secrets.token_urlsafe(32), self._clock()
         ends = now + self._session_seconds
         with self._database.write() as session:
-            accounts.open_session(session, user.id, digest=digest(token), now=now, expires=ends)
+            people.open_session(session, user.id, digest=digest(token), now=now, expires=ends)
         return token
 
     def mark(self, user: User) -> str:
@@ -266,12 +266,12 @@ class Accounts:
             return
         known = digest(token)
         with self._database.write() as session:
-            accounts.close_session(session, known)
+            people.close_session(session, known)
         self._cache.pop(known, None)
 
     def _look_up(self, known: str, now: float) -> Visit | None:
         with self._database.read() as session:
-            visit = accounts.visit(session, known, now)
+            visit = people.visit(session, known, now)
         if len(self._cache) >= CACHE_SIZE:
             self._cache = {}
         self._cache[known] = (visit, now + (CACHE_SECONDS if self._database.embedded else 0.0))
@@ -279,7 +279,7 @@ class Accounts:
 
     def _proven(self, key: str, password: str) -> User:
         with self._database.read() as session:
-            found = accounts.credentials(session, key)
+            found = people.credentials(session, key)
         # An unknown name costs as much time as a known one, so that nobody can ask which names exist.
         right = self._fits(found.password if found else self._decoy, password)
         if found is None or not right:
@@ -287,7 +287,7 @@ class Accounts:
         if self._hasher.check_needs_rehash(found.password):
             hashed = self._hash(password)
             with self._database.write() as session:
-                accounts.replace_password(session, found.user.id, hashed, former=found.password)
+                people.replace_password(session, found.user.id, hashed, former=found.password)
         return found.user
 
     def _fits(self, hashed: str, password: str) -> bool:

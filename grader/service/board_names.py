@@ -15,7 +15,7 @@ from itertools import count
 from grader.errors import NotAllowed
 from grader.service.authorize import Action, Roster, may
 from grader.service.names import fold
-from grader.store import boards
+from grader.store import people, standings
 from grader.store.engine import Database
 from grader.store.records import BoardName, Standing, User, UserId
 from grader.store.tables import FIRST_CLASS
@@ -82,10 +82,10 @@ class BoardNames:
         Instructors see names; everybody else sees what each one has chosen.
         """
         with self._database.read() as session:
-            lines = boards.leaderboard(session, exercise)
+            lines = standings.leaderboard(session, exercise)
             if reader is not None and may(reader, Action.READ, Roster()):
                 return lines
-            names = pseudonyms(self._secret, boards.members(session))
+            names = pseudonyms(self._secret, people.folded_names(session))
         return [
             line if line.shown is BoardName.NAME else replace(line, name=names.get(line.user, "Somebody"))
             for line in lines
@@ -94,8 +94,8 @@ class BoardNames:
     def of(self, user: User) -> OwnBoard | None:
         """Return how a student stands on the boards; None for whoever is on none."""
         with self._database.read() as session:
-            choice = boards.choice(session, user.id)
-            return None if choice is None else OwnBoard(choice, self._pseudonym(boards.members(session), user.id))
+            choice = people.board_name(session, user.id)
+            return None if choice is None else OwnBoard(choice, self._pseudonym(people.folded_names(session), user.id))
 
     def choose(self, user: User, choice: str) -> None:
         """Let a student stand on the boards in another way from now on.
@@ -106,7 +106,7 @@ class BoardNames:
         if choice not in set(BoardName):
             raise NotAllowed("Choose one of the three.")
         with self._database.write() as session:
-            if not boards.choose(session, user.id, BoardName(choice)):
+            if not people.choose_board_name(session, user.id, BoardName(choice)):
                 raise NotAllowed("Only students of a class are on its leaderboards.")
 
     def _pseudonym(self, members: Sequence[tuple[UserId, str]], user: UserId) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from grader.errors import NotAllowed
-from grader.store import accounts, clock, turns
-from grader.store.engine import Database
+from grader.store import people, turns
+from grader.store.engine import Database, server_time
 from grader.store.records import Draft, User
 
 
@@ -49,14 +49,14 @@ class Drafts:
             raise NotAllowed(f"The draft is too long: {length} bytes, where {self._longest} are allowed.")
         with self._database.write() as session:
             turns.of_person(session, user.id)  # who may type on two devices
-            stored = accounts.draft(session, user.id, exercise)
+            stored = people.draft(session, user.id, exercise)
             if stored is not None and stored.saved != base and stored.source != text:
                 return stored
-            draft = Draft(text, clock.now(session, self._clock))
-            accounts.keep_draft(session, user.id, exercise, draft)
+            draft = Draft(text, server_time(session, self._clock))
+            people.keep_draft(session, user.id, exercise, draft)
         return draft
 
     def of(self, user: User, exercise: str) -> Draft | None:
         """Return what the person was typing last; None for nothing."""
         with self._database.read() as session:
-            return accounts.draft(session, user.id, exercise)
+            return people.draft(session, user.id, exercise)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from grader.errors import NotAllowed
 from grader.service.authorize import Action, Roster, authorize
-from grader.store import roster, submissions, ways
+from grader.store import people, standings, submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
-from grader.store.roster import CommonMistake, Student
+from grader.store.standings import CommonMistake, Student
 
 MOST_LISTED = 300
 
@@ -27,7 +27,7 @@ class InstructorService:
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            return roster.students(session)
+            return standings.students(session)
 
     def student(self, user: User, id: UserId) -> User:
         """Return the student of that id.
@@ -37,7 +37,7 @@ class InstructorService:
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            found = roster.student(session, id)
+            found = people.student(session, id)
         if found is None:
             raise NotAllowed("There is no such student.")
         return found
@@ -60,7 +60,7 @@ class InstructorService:
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            return ways.neighbours(session, submission)
+            return submissions.neighbours(session, submission)
 
     def listed(self, user: User, wanted: Wanted) -> list[ListedAttempt]:
         """Return the students' submissions that are wanted, newest first, the last few hundred of them.
@@ -80,7 +80,7 @@ class InstructorService:
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            found = ways.best_of(session, student, exercise)
+            found = submissions.best_of(session, student, exercise)
         if found is None:
             raise NotAllowed("There is no graded attempt of this student at that exercise.")
         return found
@@ -93,4 +93,4 @@ class InstructorService:
         """
         authorize(user, Action.READ, Roster())
         with self._database.read() as session:
-            return roster.common_mistakes(session)
+            return standings.common_mistakes(session)

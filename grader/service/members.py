@@ -7,9 +7,9 @@ from collections.abc import Callable
 from grader.errors import NotAllowed
 from grader.service.accounts import Accounts
 from grader.service.authorize import Action, OwnName, Roster, authorize
-from grader.store import clock, keys, memberships, turns
-from grader.store.engine import Database
-from grader.store.memberships import LAST, Member
+from grader.store import keys, people, turns
+from grader.store.engine import Database, server_time
+from grader.store.people import Member
 from grader.store.records import Role, User, UserId
 
 NOBODY = "There is no such member of the class."
@@ -46,7 +46,7 @@ class Members:
         authorize(asking, Action.MANAGE, Roster())
         code = keys.drawn_code()
         with self._database.write() as session:
-            memberships.replace_code(session, code)
+            people.replace_class_code(session, code)
         return code
 
     def everybody(self, asking: User) -> list[Member]:
@@ -57,7 +57,7 @@ class Members:
         """
         authorize(asking, Action.MANAGE, Roster())
         with self._database.read() as session:
-            return memberships.members(session)
+            return people.members(session)
 
     def one(self, asking: User, id: UserId) -> Member:
         """Return one of them.
@@ -67,7 +67,7 @@ class Members:
         """
         authorize(asking, Action.MANAGE, Roster())
         with self._database.read() as session:
-            found = memberships.member(session, id)
+            found = people.member(session, id)
         if found is None:
             raise NotAllowed(NOBODY)
         return found
@@ -103,12 +103,11 @@ class Members:
         authorize(asking, Action.MANAGE, Roster())
         with self._database.write() as session:
             turns.of_class(session)  # else the last two instructors could remove each other
-            if memberships.member(session, id) is None:
+            if people.member(session, id) is None:
                 raise NotAllowed(NOBODY)
             if role is None:
-                memberships.end(session, id, clock.now(session, self._clock))
+                people.leave_class(session, id, server_time(session, self._clock))
             else:
-                memberships.enter(session, id, role, clock.now(session, self._clock))
-            if not memberships.instructors(session):
-                raise NotAllowed(LAST)
+                people.enter_class(session, id, role, server_time(session, self._clock))
+            people.check_instructor_left(session)
         self._people.forget_sessions()

@@ -18,9 +18,9 @@ from grader.service.authorize import Action, OwnName, Roster, authorize
 from grader.service.rate_limits import refuse
 from grader.service.shared_limits import limiters
 from grader.service.signing import Signer
-from grader.store import accounts, clock, memberships, roster, submissions, turns
-from grader.store.accounts import Credentials
-from grader.store.engine import Database
+from grader.store import people, submissions, turns
+from grader.store.engine import Database, server_time
+from grader.store.people import Credentials
 from grader.store.records import User, UserId
 
 LINK_SECONDS = 48 * 3600
@@ -74,7 +74,7 @@ class OwnAccount:
     def sign_out_everywhere(self, user: User) -> None:
         """End all of a person's sessions."""
         with self._database.write() as session:
-            accounts.close_sessions(session, user.id)
+            people.close_sessions(session, user.id)
         self._people.forget_sessions()
 
     def leave(self, user: User) -> None:
@@ -85,11 +85,11 @@ class OwnAccount:
         """
         with self._database.write() as session:
             turns.of_class(session)  # else the last two instructors could leave at once
-            found = memberships.member(session, user.id)
+            found = people.member(session, user.id)
             if found is None or found.ended is not None:
                 raise NotAllowed(NO_CLASS)
-            memberships.check_leaving(session, user.id)
-            memberships.end(session, user.id, clock.now(session, self._clock))
+            people.check_leaving(session, user.id)
+            people.leave_class(session, user.id, server_time(session, self._clock))
         self._people.forget_sessions()
 
     def delete(self, user: User, password: str, address: str) -> None:
@@ -100,14 +100,14 @@ class OwnAccount:
         """
         self._prove(user, password, address)
         with self._database.read() as session:
-            memberships.check_leaving(session, user.id)
+            people.check_leaving(session, user.id)
             under_way = submissions.open_ones(session, user.id)
         for id in under_way:
             self._queue.cancel(id)
         with self._database.write() as session:
             turns.of_class(session)
-            memberships.check_leaving(session, user.id)
-            accounts.delete_person(session, user.id)
+            people.check_leaving(session, user.id)
+            people.delete_person(session, user.id)
         self._people.forget_sessions()
 
     def link_for_student(self, asking: User, student: UserId) -> str:
@@ -118,8 +118,8 @@ class OwnAccount:
         """
         authorize(asking, Action.RESET, Roster())
         with self._database.read() as session:
-            known = roster.student(session, student)
-            found = accounts.credentials_of(session, student) if known else None
+            known = people.student(session, student)
+            found = people.credentials_of(session, student) if known else None
         if found is None:
             raise NotAllowed("There is no such student.")
         return self._signer(found).sign(str(found.user.id)).decode()
@@ -164,7 +164,7 @@ class OwnAccount:
         if not (number.isascii() and number.isdigit() and len(number) <= LONGEST_ID):
             raise NotAllowed(WORTHLESS)
         with self._database.read() as session:
-            found = accounts.credentials_of(session, UserId(int(number)))
+            found = people.credentials_of(session, UserId(int(number)))
         try:
             if found is None:
                 raise BadSignature("nobody")
@@ -176,9 +176,9 @@ class OwnAccount:
     def _set(self, user: User, password: str, *, former: str | None = None) -> None:
         hashed = self._people.hashed(password)
         with self._database.write() as session:
-            if not accounts.replace_password(session, user.id, hashed, former=former):
+            if not people.replace_password(session, user.id, hashed, former=former):
                 raise NotAllowed(WORTHLESS if former else turns.GONE)  # a link is good once
-            accounts.close_sessions(session, user.id)
+            people.close_sessions(session, user.id)
         self._people.forget_sessions()
 
     def _signer(self, found: Credentials) -> Signer:

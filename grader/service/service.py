@@ -31,8 +31,8 @@ from grader.service.own_account import OwnAccount
 from grader.service.shared_limits import limiters
 from grader.service.trail import Trail
 from grader.service.tryouts import TryoutService
-from grader.store import boards, clock, keys, submissions, turns
-from grader.store.engine import Database
+from grader.store import keys, standings, submissions, turns
+from grader.store.engine import Database, server_time
 from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
 
 ID = re.compile(r"[0-9a-f]{24}")
@@ -216,7 +216,7 @@ class Service:
         id = SubmissionId(secrets.token_hex(12))
         with logged_for(id), self._database.write() as session:
             turns.of_person(session, user.id)
-            now = clock.now(session, self._clock)
+            now = server_time(session, self._clock)
             charged = payer(user, address)
             shares.admit(session, charged, len(raw), now)
             submission = Submission(
@@ -279,7 +279,7 @@ class Service:
     def best(self, user: User) -> dict[str, float]:
         """Return the person's best score on each exercise they have an attempt on."""
         with self._database.read() as session:
-            return boards.best(session, user.id)
+            return standings.best(session, user.id)
 
     def leaderboard(self, exercise: str | None = None, reader: User | None = None) -> list[Standing]:
         """Return the students in order, on one exercise or over all, under the names that `reader` may see."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from grader.service.limits import MakeLimiter, in_memory
-from grader.store import clock, tokens
-from grader.store.engine import Database
+from grader.store import tokens
+from grader.store.engine import Database, server_time
 from grader.store.tokens import Rate
 
 FORGET_EVERY = 200  # calls of a process
@@ -51,7 +51,7 @@ class SharedBuckets:
         with self.database.write() as session:
             bucket, rate = self._id(key), self._rate
             before = tokens.spent(session, bucket)  # waits for others; what time it is is asked afterwards
-            now = clock.now(session, self.clock)
+            now = server_time(session, self.clock)
             if (wait := rate.wait(before, now)) == 0:
                 tokens.keep(session, bucket, rate, rate.without(before, now, 1.0))
             return wait
@@ -59,7 +59,7 @@ class SharedBuckets:
     def wait(self, key: str) -> float:
         """Return the seconds until a token could be taken; takes none."""
         with self.database.read() as session:
-            return self._rate.wait(tokens.seen(session, self._id(key)), clock.now(session, self.clock))
+            return self._rate.wait(tokens.seen(session, self._id(key)), server_time(session, self.clock))
 
     def give(self, key: str) -> None:
         """Give a token back."""
@@ -70,7 +70,7 @@ class SharedBuckets:
         with self.database.write() as session:
             bucket, rate = self._id(key), self._rate
             before = tokens.spent(session, bucket)
-            tokens.keep(session, bucket, rate, rate.without(before, clock.now(session, self.clock), amount))
+            tokens.keep(session, bucket, rate, rate.without(before, server_time(session, self.clock), amount))
 
     @property
     def _rate(self) -> Rate:
@@ -83,4 +83,4 @@ class SharedBuckets:
     def _forget_now_and_then(self) -> None:
         if next(self._calls) % FORGET_EVERY == 0:
             with self.database.write() as session:
-                tokens.forget_full(session, clock.now(session, self.clock), FORGOTTEN_AT_ONCE)
+                tokens.forget_full(session, server_time(session, self.clock), FORGOTTEN_AT_ONCE)

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from grader.errors import NotAllowed
 from grader.service.authorize import NOT_YOURS
-from grader.store import submissions, ways
+from grader.store import submissions
 from grader.store.engine import Database
 from grader.store.records import Attempt, Submission, SubmissionId, User
 
@@ -74,7 +74,7 @@ class Trail:
         if user.visitor:
             return []
         with self._database.read() as session:
-            return due(ways.full_marks(session, user.id), self._clock())
+            return due(submissions.full_marks(session, user.id), self._clock())
 
     def pair(self, user: User, id: SubmissionId, other: SubmissionId | None = None) -> Pair:
         """Return an attempt beside another one of the same person at the same exercise.

@@ -16,7 +16,7 @@ from grader.errors import NotAllowed
 from grader.service import Service
 from grader.service.confusables import skeleton
 from grader.service.names import fold, tidy
-from grader.store import accounts
+from grader.store import people
 from grader.store.engine import Database
 from grader.store.records import Role, User
 
@@ -138,8 +138,8 @@ def test_who_was_there_before_a_rule_signs_in_as_ever(
     first = person("alice")
     hashed = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     with database.write() as session:
-        accounts.add(session, "al\u0131ce", Role.STUDENT, key=fold("al\u0131ce"), password=hashed, now=0.0)
-        accounts.add(session, "a\u200dlice", Role.STUDENT, key=fold("a\u200dlice"), password=hashed, now=0.0)
+        people.add(session, "al\u0131ce", Role.STUDENT, key=fold("al\u0131ce"), password=hashed, now=0.0)
+        people.add(session, "a\u200dlice", Role.STUDENT, key=fold("a\u200dlice"), password=hashed, now=0.0)
 
     tokens = [service.sign_in(name, PASSWORD, "192.0.2.1") for name in ("alice", "al\u0131ce", "a\u200dlice")]
 

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from grader.errors import NotAllowed
 from grader.service import Service
 from grader.service.own_account import NO_CLASS, WORTHLESS
-from grader.store import accounts
+from grader.store import people
 from grader.store.engine import Database
 from grader.store.records import Role, User, UserId, Wanted
 from grader.store.tables import GradingRow, SubmissionRow, UserRow
@@ -191,7 +191,7 @@ def test_a_new_name_keeps_to_the_rules_of_names(service: Service, person: Person
         service.own_account.rename(ada, "Augusta", "a wrong one", HERE)
     ada = service.own_account.rename(ada, "ADA", OLD, HERE)
     with database.write() as session:
-        accounts.rename(session, bob.id, "Carol", key="carol")
+        people.rename(session, bob.id, "Carol", key="carol")
     with pytest.raises(NotAllowed, match="taken, or looks like"):
         service.register("Car0l", OLD, "green-tree")
 

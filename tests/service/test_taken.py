@@ -6,7 +6,7 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.service import Service, taken
-from grader.store import accounts
+from grader.store import people
 from grader.store.engine import Database
 from grader.store.records import Role
 from tests.service.conftest import Clock
@@ -16,7 +16,7 @@ def store(database: Database, *names: str) -> None:
     """Put people into the store as another process does."""
     with database.write() as session:
         for name in names:
-            accounts.add(session, name, Role.STUDENT, key=name, password="", now=0.0)
+            people.add(session, name, Role.STUDENT, key=name, password="", now=0.0)
 
 
 def test_a_new_name_is_compared_with_what_has_come_since(

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from grader.judge.report import Report, Status
-from grader.store import boards
+from grader.store import standings
 from grader.store.engine import Database
 from grader.store.records import Role, User
 
@@ -30,7 +30,7 @@ def count(graded: Callable[..., object]) -> Count:
 def board(database: Database, exercise: str | None) -> list[tuple[int, str, float, int, float, int]]:
     """Return a board without the people's ids."""
     with database.read() as session:
-        lines = boards.leaderboard(session, exercise)
+        lines = standings.leaderboard(session, exercise)
     return [(line.rank, line.name, line.score, line.attempts, line.reached, line.solved) for line in lines]
 
 
@@ -86,7 +86,7 @@ def test_the_overall_board_sums_over_the_exercises(database: Database, person: P
 
     assert board(database, None) == [(1, "Bob", 200.0, 2, 9.0, 2), (2, "Ada", 150.25, 3, 3.0, 1)]
     with database.read() as session:
-        assert boards.best(session, ada.id) == {"e": 100.0, "f": 50.25}
+        assert standings.best(session, ada.id) == {"e": 100.0, "f": 50.25}
 
 
 def test_instructors_are_on_no_board(database: Database, person: Person, count: Count) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from grader.judge.report import Diagnosis, Report, Status
-from grader.store import accounts, roster
+from grader.store import people, standings
 from grader.store.engine import Database
 from grader.store.records import Role, SubmissionId, User
-from grader.store.roster import CommonMistake, Grade
+from grader.store.standings import CommonMistake, Grade
 
 Person = Callable[..., User]
 Graded = Callable[..., SubmissionId]
@@ -31,10 +31,10 @@ def test_everybody_is_listed_whether_they_have_begun_or_not(database: Database, 
     for created, score in ((9.0, 80.0), (10.0, 30.0)):
         graded(zoe, report(score), created=created)
     with database.write() as session:
-        accounts.open_session(session, zoe.id, digest="z", now=5.0, expires=99.0)
-        accounts.open_session(session, bob.id, digest="b", now=6.0, expires=99.0)
+        people.open_session(session, zoe.id, digest="z", now=5.0, expires=99.0)
+        people.open_session(session, bob.id, digest="b", now=6.0, expires=99.0)
     with database.read() as session:
-        listed = roster.students(session)
+        listed = standings.students(session)
 
     assert [(one.user, one.grades, one.active) for one in listed] == [
         (ada, {}, None),
@@ -50,7 +50,7 @@ def test_mistakes_are_counted_per_student_and_attempt(database: Database, person
         graded(user, report(0.0, seen("late"), seen("late", "New")), created=1.0)
     graded(ada, report(0.0, seen("scale")), created=2.0)
     with database.read() as session:
-        common = roster.common_mistakes(session)
+        common = standings.common_mistakes(session)
 
     assert common == [
         CommonMistake("softmax", "late", "New", students=2, times=3),
@@ -62,6 +62,6 @@ def test_an_instructor_is_no_student(database: Database, person: Person) -> None
     """Asked for by id, a student is found, an instructor or an unknown id is not."""
     ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
     with database.read() as session:
-        found = [roster.student(session, id) for id in (ada.id, prof.id, 99)]
+        found = [people.student(session, id) for id in (ada.id, prof.id, 99)]
 
     assert found == [ada, None, None]
