@@ -15,7 +15,7 @@ from grader.pages import lists, plain
 from grader.pages.accounts import Field
 from grader.pages.identity import Identity, id_of
 from grader.pages.wording import clean
-from grader.service.members import Members
+from grader.service.classroom import Members
 from grader.store.people import Member
 from grader.store.records import Role, User
 

@@ -13,7 +13,7 @@ from grader.pages.catalogue import numbered, tracks
 from grader.pages.identity import id_of, shown_name
 from grader.pages.marks import marks
 from grader.pages.wording import View, clean
-from grader.service.instructor import MOST_LISTED
+from grader.service.classroom import MOST_LISTED
 from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
 from grader.store.standings import CommonMistake
 

@@ -26,7 +26,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, Float, cast, create_engine, event, func, select, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session as Session  # passed on to those who do not import the library
 
 from grader.errors import DatabaseUnusable, GraderFault, record
 from grader.store import private

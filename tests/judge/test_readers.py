@@ -34,8 +34,7 @@ from grader.judge.typed_values import read_tensor
 from grader.pages import wording
 from grader.pages.gradebook import quoted
 from grader.service import typed
-from grader.service.confusables import skeleton
-from grader.service.names import tidy
+from grader.service.names import skeleton, tidy
 from tests.judge.slow_texts import TEXTS
 
 SIZES = (16 << 10, 64 << 10, 256 << 10)

@@ -105,7 +105,7 @@ def test_a_class_is_joined_with_its_code_only(service: Service) -> None:
 def test_visitors_without_end_have_to_wait(service: Service, clock: Clock) -> None:
     """Four hundred at one address, then one more every ten seconds; other addresses are let in."""
     for _ in range(399):
-        service.accounts._arrivals.visitor("192.0.2.1")
+        service.accounts._limits.visitor("192.0.2.1")
     service.accounts.visit("192.0.2.1")
     with pytest.raises(NotAllowed, match="visitors began at your address"):
         service.accounts.visit("192.0.2.1")

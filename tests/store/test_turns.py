@@ -23,8 +23,8 @@ from grader.jobs.tryouts import TryoutThread
 from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.accounts import Accounts
-from grader.service.drafts import Drafts
 from grader.service.service import Rules
+from grader.service.student import Drafts
 from grader.store import migrate, people, standings, submissions, tokens
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions

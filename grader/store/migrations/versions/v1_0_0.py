@@ -45,8 +45,12 @@ def _maybe(name: str, kind: Any, *more: Any, **options: Any) -> sa.Column[Any]:
     return sa.Column(name, kind, *more, nullable=True, **options)
 
 
-def _points_at(parent: str, **options: Any) -> sa.ForeignKey:
-    return sa.ForeignKey(f"{parent}.id", **{"ondelete": "CASCADE", **options})
+def _points_at(parent: str) -> sa.ForeignKey:
+    return sa.ForeignKey(f"{parent}.id", ondelete="CASCADE")
+
+
+def _points_later_at(parent: str) -> sa.ForeignKey:
+    return sa.ForeignKey(f"{parent}.id", ondelete="SET NULL", use_alter=True, deferrable=True, initially="DEFERRED")
 
 
 def _index_where(condition: str, name: str, *columns: str, unique: bool = False) -> sa.Index:
@@ -116,7 +120,7 @@ def _declare_submissions(tables: sa.MetaData) -> None:
         _column("state", sa.String(16)),
         _column("created", TIME),
         _maybe("finished", TIME),
-        _maybe("current_grading", sa.Integer, _points_at("gradings", ondelete="SET NULL", use_alter=True), index=True),
+        _maybe("current_grading", sa.Integer, _points_later_at("gradings"), index=True),
         _column("exercise_version", sa.String(80)),
         _column("seed", sa.BigInteger),
         _column("device", sa.String(16)),
