@@ -43,7 +43,7 @@ from grader.jobs.retries import Retries
 from grader.judge.report import Report, Status
 from grader.sandbox.plain import PlainBox
 from grader.settings import Settings
-from grader.store import accounts
+from grader.store import people
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import Submission, UserId
 from grader.store.tables import UserRow
@@ -80,13 +80,13 @@ def hand_in(url: str, home: Path, told: Connection, seed: int) -> None:
     service = assemble(Settings(data=home, database_url=url, secret=SECRET), Catalog.load(), PlainBox())
     database = service._database
     with database.read() as session:
-        people = [accounts.user(session, UserId(id)) for id in session.scalars(select(UserRow.id))]
+        users = [people.user(session, UserId(id)) for id in session.scalars(select(UserRow.id))]
     known = sorted(service.catalog)
     while True:
         time.sleep(chance.uniform(0.0, 0.02))
         if sum(service._queue.depth().values()) > ROOM:
             continue
-        person = chance.choice(people)
+        person = chance.choice(users)
         assert person is not None
         with suppress(NotAllowed, StoreUnavailable):  # they have one that waits, or were too fast
             told.send(str(service.submit(person, chance.choice(known), "x = 1")))

@@ -18,7 +18,7 @@ from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Tracker
 from grader.judge.report import Report, Status
-from grader.store import accounts, migrate, submissions
+from grader.store import migrate, people, submissions
 from grader.store.engine import Database
 from grader.store.records import Role, Submission, SubmissionId, User
 from tests.jobs import postgres
@@ -47,7 +47,7 @@ class Course:
         """Store that many students."""
         with self.database.write() as session:
             names = (f"student {n}" for n in range(number))
-            return [accounts.add(session, name, Role.STUDENT, key=name, password="", now=0.0) for name in names]
+            return [people.add(session, name, Role.STUDENT, key=name, password="", now=0.0) for name in names]
 
     def submit(self, user: User, exercise: str) -> float:
         """Hand in 3 KB; return when that was committed."""

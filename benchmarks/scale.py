@@ -23,7 +23,7 @@ from grader.jobs import claims
 from grader.judge.grade import grade
 from grader.judge.report import Report, Status
 from grader.sandbox.choice import choose_box
-from grader.store import boards, migrate, roster, submissions
+from grader.store import migrate, standings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Submission, SubmissionId, UserId
@@ -159,11 +159,11 @@ def _questions(box: Box) -> dict[str, Callable[[Database, int], object]]:
 
 
 _LOOKS: dict[str, Callable[[Database, int], object]] = {
-    "the leaderboard of an exercise": _read(boards.leaderboard, "exercise 0"),
-    "the leaderboard of all": _read(boards.leaderboard),
+    "the leaderboard of an exercise": _read(standings.leaderboard, "exercise 0"),
+    "the leaderboard of all": _read(standings.leaderboard),
     "a student's work": _read(submissions.attempts, UserId(1)),
     "a student's attempts at an exercise": _read(submissions.attempts, UserId(1), "exercise 3"),
-    "a student's best scores": _read(boards.best, UserId(1)),
-    "the gradebook": _read(roster.students),
-    "common mistakes": _read(roster.common_mistakes),
+    "a student's best scores": _read(standings.best, UserId(1)),
+    "the gradebook": _read(standings.students),
+    "common mistakes": _read(standings.common_mistakes),
 }

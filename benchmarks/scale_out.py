@@ -32,7 +32,7 @@ from grader.exercise.catalog import ROOT, Catalog
 from grader.grading_process import assemble
 from grader.sandbox.plain import PlainBox
 from grader.settings import PREFIX, Settings
-from grader.store import accounts
+from grader.store import people
 from grader.store.engine import Database
 from grader.store.records import Role
 from tests.jobs import networks, postgres
@@ -63,7 +63,7 @@ class Course:
             name = f"student {self.number}"
             self.number += 1
             with self.database.write() as session:
-                person = accounts.add(session, name, Role.STUDENT, key=name, password="", now=0.0)
+                person = people.add(session, name, Role.STUDENT, key=name, password="", now=0.0)
             self._service.submit(person, "softmax", source)
 
     def finished(self) -> list[float]:

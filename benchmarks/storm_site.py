@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from grader.exercise.catalog import ROOT
 from grader.settings import PREFIX, Settings
-from grader.store import accounts, migrate
+from grader.store import migrate, people
 from grader.store.engine import Database
 from grader.store.records import Role
 from tests.machine import free_port, stat_of
@@ -77,9 +77,9 @@ def enrol(settings: Settings, students: int) -> list[str]:
     with database.write() as session:
         for number, token in enumerate(tokens):
             name = f"Student {number:03}"
-            user = accounts.add(session, name, Role.STUDENT, key=name.lower(), password="", now=now)
+            user = people.add(session, name, Role.STUDENT, key=name.lower(), password="", now=now)
             digest = hashlib.sha256(token.encode()).hexdigest()
-            accounts.open_session(session, user.id, digest=digest, now=now, expires=now + 36000)
+            people.open_session(session, user.id, digest=digest, now=now, expires=now + 36000)
     database.close()
     return tokens
 

@@ -34,7 +34,7 @@ _WRONG_IMPORTS = {
     "the library of the store": ("service/names.py", "sqlalchemy"),
     "the library that delivers jobs, and the driver of its notices": ("jobs/table.py", "procrastinate"),
     "the library for migrations": ("jobs/claims.py", "alembic"),
-    "libraries of the accounts": ("store/accounts.py", "argon2"),
+    "libraries of the accounts": ("store/people.py", "argon2"),
     "the library for outside data": ("box/plan.py", "pydantic"),
     "the library for tensors in files": ("store/tables.py", "safetensors"),
     "the library for translations": ("judge/text.py", "sacrebleu"),

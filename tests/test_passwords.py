@@ -16,7 +16,7 @@ from psycopg import ProgrammingError
 from grader.cli.main import main
 from grader.errors import SettingsError
 from grader.jobs.cluster.library import conninfo
-from grader.store.urls import parse
+from grader.store.private import parse_url
 from tests.commands import process_kept
 
 PARTS = ("Kqxzvw", "Jyhgfb", "Wtrdns")  # of each password; no word of ours has one of them
@@ -98,7 +98,7 @@ def test_an_address_is_either_understood_or_refused(password: str) -> None:
     for address in _addresses(password)[:3]:
         refusals = []
         try:
-            url = parse(address)
+            url = parse_url(address)
             assert (url.host, url.port, url.database) == ("127.0.0.1", 1, "gym")
             conninfo(url)
         except (SettingsError, ProgrammingError) as refusal:

@@ -21,7 +21,7 @@ import grader.store
 from grader.errors import SettingsError
 from grader.settings import DATABASE, FLEETING, Settings, default_data, lost_at_a_restart
 from grader.store import private
-from grader.store.urls import parse
+from grader.store.private import parse_url
 
 
 def test_an_empty_environment_serves_on_loopback() -> None:
@@ -234,9 +234,9 @@ def test_the_address_of_a_sqlite_file_is_a_file_and_nothing_else(place: str, opt
     """With options it can be in memory, open to other users of the machine, or locked for nobody; some are a trace."""
     if option or place.startswith("file:"):
         with pytest.raises(SettingsError, match="with options, or with an address"):
-            parse(f"sqlite:///{place}{option}")
+            parse_url(f"sqlite:///{place}{option}")
     else:
-        assert parse(f"sqlite:///{place}").database == place
+        assert parse_url(f"sqlite:///{place}").database == place
 
 
 @given(st.text(st.characters(exclude_characters="/\0"), min_size=1, max_size=8))

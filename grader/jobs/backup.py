@@ -1,7 +1,7 @@
-"""Backs an installation up while it runs, and restores it where there is none, on SQLite and on Postgres alike.
+"""Backs an installation up while it runs, restores it where there is none, and moves it from SQLite to Postgres.
 
-What is backed up is one snapshot: SQLite copies its pages while others write, and from Postgres every table is read in
-one transaction. The keys beside the database never change, so they fit to every snapshot.
+All three are a dump (`grader.store.dump`) and a load of it, on SQLite and on Postgres alike. What is dumped is one
+snapshot. The keys beside the database never change, so they fit to every snapshot.
 """
 
 from __future__ import annotations
@@ -9,68 +9,58 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlalchemy import delete, func, select, text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from grader.jobs import archive, claims
 from grader.jobs.claims import LostTry
-from grader.jobs.moving import empty_target
+from grader.jobs.worker_lock import WorkerLock
 from grader.settings import file_url
-from grader.store import backup_file, copying, keys, migrate, private
-from grader.store.backup_file import CONTENT, KEPT, BackupManifest, BackupRefused
-from grader.store.copying import lasting
+from grader.store import dump, keys, migrate, private
+from grader.store.dump import KEPT, DumpManifest, DumpRefused
 from grader.store.engine import Database
-from grader.store.tables import Base, UserRow
+from grader.store.tables import UserRow
 
 _WORKPLACE = "restore.unfinished."  # the beginning of its name, which nobody else gives; see `private.OURS`
+_CONTENT, _CARRIED = "database.sqlite3", "carried.zip"
 
 
-def back_up(database: Database, data: Path, file: Path, *, program: str) -> BackupManifest:
-    """Write a backup; others may go on writing meanwhile.
-
-    Args:
-        database: as it is; on Postgres of this version.
-        data: the directory with the kept keys.
-        file: where to write it; nothing may be there.
-        program: the version of this program.
+def back_up(database: Database, data: Path, file: Path) -> DumpManifest:
+    """Write a dump with the keys that are kept in `data`; others may go on writing meanwhile.
 
     Raises:
-        BackupRefused: there is something at `file`, it cannot be written, or the database is damaged.
-        DatabaseUnusable: it is a Postgres of another version.
+        DumpRefused: there is something at `file`, it cannot be written, or the database is damaged.
+        DatabaseUnusable: it is of another version.
         StoreUnavailable: it does not answer.
     """
-    if file.exists() or not file.parent.is_dir():
-        raise BackupRefused(f"{file} is there already, or its folder is not; name a new file in a folder that is there")
-    with TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
-        content = Path(folder) / CONTENT
-        private.make_file(content)
-        (_copy_pages if database.embedded else _copy_rows)(database, content)
-        revision = backup_file.check(content)
-        if revision is None:
-            raise BackupRefused(f"{database.place} holds no tables; there is nothing to back up")
-        beside = {name: data / name for name in KEPT if (data / name).exists()}
-        return backup_file.write(file, {CONTENT: content, **beside}, program=program, revision=revision)
+    migrate.check(database)
+    with database.read() as session:
+        if database.embedded:
+            _check_pages(session)
+        else:
+            session.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))  # a slow disk is no lost machine
+        return _dump(session, file, data)
 
 
 def restore(
     file: Path, data: Path, target: Database, *, secret: bytes | None, trust: bool, say: Callable[[str], None]
 ) -> dict[str, int]:
-    """Restore a backup, and return how many rows there are of each table.
+    """Load a dump, and return how many rows there are of each table.
 
-    What was being graded at the time of the backup is queued again. Until everything has been checked nothing is
-    changed, and what fails later is taken back.
+    What was being graded at that time is queued again. Until everything has been checked nothing is changed, and what
+    fails later is taken back.
 
-    The grading files in it are run later only if they are signed with `secret`. A backup may bring a secret along, but
+    The grading files in it are run later only if they are signed with `secret`. A dump may bring a secret along, but
     who has made it up knows that one, so its signatures are taken away unless it is trusted.
 
     Args:
-        file: the backup.
+        file: the dump.
         data: the directory of the kept keys; made if it is not there.
         target: a database that is not there yet, or an empty Postgres.
         secret: of this installation; None where it has none yet.
@@ -79,9 +69,7 @@ def restore(
 
     Raises:
         SettingsError: the secret or the class code in it is none.
-        BackupRefused: the backup is damaged, of a newer form, or holds a schema of its own, or there is something
-            where it is to go.
-        CannotMove: there is something in the Postgres.
+        DumpRefused: it cannot be loaded, or there is something where it is to go.
         DatabaseUnusable: the Postgres cannot be used.
     """
     place = _free_place(target)
@@ -89,23 +77,26 @@ def restore(
     for folder in (data, beside):
         private.make_folder(folder)
     finish_killed(data, target)
-    with TemporaryDirectory(prefix=_WORKPLACE, dir=beside) as name, _held(workplace := Path(name)):
-        made = backup_file.unpack(file, workplace)
-        if not migrate.knows(made.revision):
-            raise BackupRefused(
-                f"{file} was made by a newer version ({made.program}, tables {made.revision}); install it"
-            )
-        _check_schema(file, made.revision, workplace)
+    with _workplace_in(beside) as workplace, closing(Database(file_url(workplace / _CONTENT))) as fresh:
+        rows = _load(file, workplace, fresh)
         brought = keys.secret(workplace) if (workplace / keys.SECRET).exists() else None
-        if (workplace / keys.CLASS_CODE).exists():
-            keys.class_code(workplace)
-        secret = secret or (brought if trust else None)
-        rows = _brought_up_to_date(workplace / CONTENT, secret, trust=trust, say=say)
-        _check_keys(workplace, data)
+        for name, kept in _kept_in(workplace).items():
+            if _kept_in(data).get(name, kept) != kept:
+                raise DumpRefused(f"{data / name} is not the one of the backup; move it away first")
+        with fresh.write() as session:
+            for worker in claims.holders(session):
+                claims.release(session, worker, LostTry.VANISHED)
+            secret = secret or (brought if trust else None)
+            if trust or secret is None:
+                archive.sign(session, secret)
+            if warning := archive.warning(session, secret):
+                say(warning)
         if place is None:
-            _fill(target, workplace / CONTENT)
+            with fresh.write() as session:
+                _carry(session, target, workplace)
         else:
-            _put(workplace / CONTENT, place)
+            fresh.close()  # which writes all of it into its file
+            _put(workplace / _CONTENT, place)
         try:
             _put_keys(workplace, data)
         except BaseException:
@@ -115,24 +106,80 @@ def restore(
     return rows
 
 
-def _copy_pages(database: Database, content: Path) -> None:
-    with database.engine.connect() as connection, closing(sqlite3.connect(content)) as copy:
-        raw = connection.connection.driver_connection
-        assert isinstance(raw, sqlite3.Connection)
-        try:
-            raw.backup(copy)
-        except sqlite3.Error as error:
-            raise BackupRefused(f"{database.place} could not be copied: {error}") from error
+def move(source: Database, target: Database, data: Path) -> dict[str, int]:
+    """Carry all that is stored to a Postgres, and return how many rows there are of each table; the source stays.
+
+    What was being graded when the service was killed is queued again, as its next start would do.
+
+    Args:
+        source: a SQLite database, up to date.
+        target: a Postgres in which there is nothing.
+        data: the directory of the installation, in which grading processes show each other that they live.
+
+    Raises:
+        DumpRefused: these are other kinds of databases, the service runs, or the target is not empty or takes not all.
+        DatabaseUnusable: the target cannot be reached, or a newer version has migrated it.
+        StoreUnavailable: one of them does not answer, or somebody else writes to the source.
+    """
+    if not source.embedded or target.embedded:
+        raise DumpRefused(f"expected to move from SQLite to Postgres; seen: from {source.place} to {target.place}")
+    _make_tables(target)
+    with closing(WorkerLock(data / "workers")) as lock, _workplace_in(data) as workplace, source.write() as session:
+        if lock.others():
+            raise DumpRefused("the service is running: a grading process is alive; stop it, and then move")
+        for worker in claims.holders(session):
+            claims.release(session, worker, LostTry.KILLED)
+        return _carry(session, target, workplace)
 
 
-def _copy_rows(database: Database, content: Path) -> None:
-    migrate.check(database)
-    with closing(Database(file_url(content))) as copy:
-        migrate.upgrade(copy)
-        with database.read() as old, copy.write() as new:
-            # While the copy is written and compared, this transaction has nothing to say.
-            old.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
-            copying.copy(old, new)
+def _dump(session: Session, file: Path, data: Path) -> DumpManifest:
+    program = metadata.version("attention-gym")
+    return dump.write(session, file, kept=_kept_in(data), program=program, revision=migrate.head())
+
+
+def _carry(source: Session, target: Database, workplace: Path) -> dict[str, int]:
+    """Dump a database of this version, and load it into an empty Postgres, in one transaction of each."""
+    _make_tables(target)
+    file = workplace / _CARRIED
+    _dump(source, file, workplace)
+    with dump.opened(file) as (manifest, lines), target.write() as session:
+        dump.load(session, manifest, lines)
+    return manifest.rows
+
+
+def _make_tables(target: Database) -> None:
+    target.reach()
+    if tables := migrate.foreign_tables(target):
+        raise DumpRefused(f"{target.place} holds tables of something else ({', '.join(tables[:3])}); make a new one")
+    migrate.upgrade(target)
+
+
+def _load(file: Path, workplace: Path, fresh: Database) -> dict[str, int]:
+    """Load a dump into a new SQLite file, bring it up to date, and put its keys beside it, if they are such."""
+    with dump.opened(file) as (manifest, lines):
+        if not migrate.knows(manifest.revision):
+            raise DumpRefused(
+                f"{file} was made by a newer version ({manifest.program}, tables {manifest.revision}); install it"
+            )
+        for name, kept in manifest.kept.items():
+            private.make_file(workplace / name)
+            (workplace / name).write_text(kept)
+        for name, read in ((keys.SECRET, keys.secret), (keys.CLASS_CODE, keys.class_code)):
+            if name in manifest.kept:
+                read(workplace)
+        migrate.upgrade(fresh, manifest.revision)
+        with fresh.write() as session:
+            dump.load(session, manifest, lines)
+    migrate.upgrade(fresh)
+    return manifest.rows
+
+
+def _check_pages(session: Session) -> None:
+    """Refuse a SQLite file that is damaged, or in which a row points at nothing."""
+    said = session.scalar(text("PRAGMA integrity_check"))
+    lost = session.execute(text("PRAGMA foreign_key_check")).all()
+    if said != "ok" or lost:
+        raise DumpRefused(f"the database is damaged: {said}; {len(lost)} rows point at nothing: {lost[:3]}")
 
 
 def _free_place(target: Database) -> Path | None:
@@ -142,7 +189,7 @@ def _free_place(target: Database) -> Path | None:
     place = Path(target.engine.url.database or ":memory:")
     for file in (place.with_name(place.name + end) for end in private.BESIDE):
         if file.exists():
-            raise BackupRefused(f"there is a database already ({file}); restore into an installation without one")
+            raise DumpRefused(f"there is a database already ({file}); restore into an installation without one")
     return place
 
 
@@ -150,53 +197,7 @@ def _put(content: Path, place: Path) -> None:
     try:
         os.link(content, place)  # all at once, and nothing is overwritten
     except OSError as error:
-        raise BackupRefused(f"{place} cannot be made: {error.strerror}") from error
-
-
-def _check_schema(file: Path, revision: str, workplace: Path) -> None:
-    """Refuse what has another schema than the tables of that revision, or a value of another type than it says.
-
-    Nothing in the copy is run before.
-
-    Raises:
-        BackupRefused: it has; the text names what differs.
-    """
-    content, pattern = workplace / CONTENT, workplace / "pattern.sqlite3"
-    if (found := backup_file.revision_in(content)) != revision:
-        raise BackupRefused(f"{file} is damaged: its tables are of revision {found}, and it says {revision}")
-    with closing(Database(file_url(pattern))) as fresh:
-        migrate.upgrade(fresh, revision)
-    if strange := backup_file.strange_objects(content, pattern):
-        raise BackupRefused(
-            f"{file} was not written by this program, or was changed since: {'; '.join(strange[:3])}; take another one"
-        )
-    if value := backup_file.strange_value(content):
-        raise BackupRefused(f"{file} is damaged, or was changed since: {value}; take another one")
-
-
-def _brought_up_to_date(
-    content: Path, secret: bytes | None, *, trust: bool, say: Callable[[str], None]
-) -> dict[str, int]:
-    """Migrate a copy if it is older, forget its processes, and put back what was being graded; return the rows."""
-    with closing(Database(file_url(content))) as copy:
-        migrate.upgrade(copy)
-        with copy.write() as session:
-            for table in (one for one in Base.metadata.sorted_tables if one.info.get("passing")):
-                session.execute(delete(table))
-            for worker in claims.holders(session):
-                claims.release(session, worker, LostTry.VANISHED)
-            if trust or secret is None:
-                archive.sign(session, secret)
-            if warning := archive.warning(session, secret):
-                say(warning)
-            rows = _rows(session)
-    backup_file.check(content)
-    return rows
-
-
-def _rows(session: Session) -> dict[str, int]:
-    tables = lasting()
-    return {table.name: session.scalar(select(func.count()).select_from(table)) or 0 for table in tables}
+        raise DumpRefused(f"{place} cannot be made: {error.strerror}") from error
 
 
 def finish_killed(data: Path, target: Database) -> None:
@@ -210,7 +211,7 @@ def finish_killed(data: Path, target: Database) -> None:
         with suppress(FileNotFoundError), _held(workplace) as is_ours:  # else another process was first
             if not is_ours:
                 continue
-            if _is_stored(workplace / CONTENT, place, target):
+            if _is_stored(workplace / _CONTENT, place, target):
                 _put_keys(workplace, data)
             shutil.rmtree(workplace)
 
@@ -222,6 +223,12 @@ def _is_stored(content: Path, place: Path | None, target: Database) -> bool:
         return False
     with target.read() as session:
         return session.scalar(select(UserRow.id).limit(1)) is not None
+
+
+@contextmanager
+def _workplace_in(folder: Path) -> Iterator[Path]:
+    with TemporaryDirectory(prefix=_WORKPLACE, dir=folder) as name, _held(Path(name)):
+        yield Path(name)
 
 
 @contextmanager
@@ -237,17 +244,6 @@ def _held(workplace: Path) -> Iterator[bool]:
         os.close(handle)
 
 
-def _check_keys(workplace: Path, data: Path) -> None:
-    """Refuse to put a database beside the keys of another one.
-
-    Raises:
-        BackupRefused: there are some.
-    """
-    for name, kept in _kept_in(workplace).items():
-        if _kept_in(data).get(name, kept) != kept:
-            raise BackupRefused(f"{data / name} is not the one of the backup; move it away first")
-
-
 def _put_keys(workplace: Path, data: Path) -> None:
     for name, kept in _kept_in(workplace).items():
         keys.keep(data / name, kept)
@@ -255,9 +251,3 @@ def _put_keys(workplace: Path, data: Path) -> None:
 
 def _kept_in(folder: Path) -> dict[str, str]:
     return {name: (folder / name).read_text(errors="replace").strip() for name in KEPT if (folder / name).exists()}
-
-
-def _fill(target: Database, content: Path) -> None:
-    empty_target(target)
-    with closing(Database(file_url(content))) as copy, copy.write() as old, target.write() as new:
-        copying.copy(old, new)

@@ -30,8 +30,8 @@ from sqlalchemy.orm import Session
 from grader.jobs import shares
 from grader.jobs.queue import Claim
 from grader.store import gradings, turns
-from grader.store.accounts import in_class
 from grader.store.gradings import Grading
+from grader.store.people import in_class
 from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
 from grader.store.tables import OPEN, JobRow, SubmissionRow
 

@@ -16,7 +16,8 @@ from sqlalchemy.orm import Session
 
 from grader.jobs import claims, worker_lock
 from grader.jobs.cluster.heartbeat import SILENCE_SECONDS
-from grader.store import clock, processes
+from grader.store import processes
+from grader.store.engine import server_time
 from grader.store.records import State
 from grader.store.tables import GradingRow, JobRow, SubmissionRow
 
@@ -58,7 +59,7 @@ class Heard:
 
 def queues(session: Session) -> dict[str, QueueLoad]:
     """Return how busy each queue is."""
-    job, now = JobRow, clock.now(session, time.time)
+    job, now = JobRow, server_time(session, time.time)
     first = func.coalesce(func.min(SubmissionRow.created).filter(claims.WAITING), now)
     query = (
         select(job.queue, func.count(), func.count(job.claim), first)

@@ -16,8 +16,8 @@ from grader.jobs.live import Live
 from grader.jobs.queue import Claim
 from grader.jobs.watching import Watching
 from grader.judge.report import Report
-from grader.store import clock, gradings, submissions
-from grader.store.engine import Database, StoreUnavailable
+from grader.store import gradings, submissions
+from grader.store.engine import Database, StoreUnavailable, server_time
 from grader.store.gradings import Grading
 from grader.store.records import GradingId, Submission, SubmissionId, Watch
 
@@ -70,7 +70,7 @@ class TableQueue(ABC):
 
     def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int, payer: str = "") -> None:
         """Put a stored submission into a queue, inside the caller's transaction; see `Queue`."""
-        ready = clock.now(session, self._clock)
+        ready = server_time(session, self._clock)
         claims.enqueue(session, id, queue=queue, priority=priority, ready=ready, payer=payer)
         self._delivery.put(session, [id])
 
@@ -83,7 +83,7 @@ class TableQueue(ABC):
     def cancel(self, id: SubmissionId) -> bool:
         """Take an unfinished submission back; False if it is finished already."""
         with self._database.write() as session:
-            cancelled = claims.cancel(session, id, now=clock.now(session, self._clock))
+            cancelled = claims.cancel(session, id, now=server_time(session, self._clock))
         if cancelled:
             self.interrupt(id)
             self.live.moved(id)
@@ -122,7 +122,7 @@ class TableJobs:
     def next_was_killed(self, queue: str) -> bool:
         """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
         with self.database.read() as session:
-            return claims.next_was_killed(session, queue, now=clock.now(session, self.clock))
+            return claims.next_was_killed(session, queue, now=server_time(session, self.clock))
 
     def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
         """Take the next job that was killed before (`alone`), or that never was; None if none is ready."""
@@ -131,7 +131,7 @@ class TableJobs:
             if self.closed():
                 return None
             # The wait to be alone may have been long, and others may be first by now.
-            now = clock.now(session, self.clock)
+            now = server_time(session, self.clock)
             if alone and not claims.next_was_killed(session, queue, now=now):
                 return None
             return claims.take(session, queue, worker=self.process, token=token, now=now, killed=alone)
@@ -146,7 +146,7 @@ class TableJobs:
         with self.database.write() as session:
             if self.closed():
                 return None
-            now = clock.now(session, self.clock)
+            now = server_time(session, self.clock)
             if not self.delivery.first(session, id, now):
                 return None
             return claims.take_one(session, id, worker=self.process, token=token, now=now)
@@ -171,7 +171,7 @@ class TableJobs:
     def charge(self, claim: Claim, seconds: float) -> None:
         """Charge for what was done after the verdict."""
         with self.database.write() as session:
-            shares.charge(session, claim.payer, seconds, clock.now(session, self.clock))
+            shares.charge(session, claim.payer, seconds, server_time(session, self.clock))
 
     def complete(self, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:
         """Store what was found after the verdict on a submission, in the same grading; `body` is the report as JSON."""
@@ -181,7 +181,7 @@ class TableJobs:
     def retry(self, claim: Claim, pause: float) -> bool:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
         with self.database.write() as session:
-            ready = clock.now(session, self.clock) + pause
+            ready = server_time(session, self.clock) + pause
             return self._delivered(session, claim, claims.put_back(session, claim, ready=ready))
 
     def retry_alone(self, claim: Claim) -> bool:
@@ -204,8 +204,8 @@ class TableJobs:
     def _charge(self, session: Session, claim: Claim, *, ended: bool) -> None:
         """Charge for a try that has ended; one that was cancelled or lost meanwhile is not charged for here."""
         if ended:
-            now = clock.now(session, self.clock)
+            now = server_time(session, self.clock)
             shares.charge(session, claim.payer, max(0.0, now - claim.started), now)
 
     def _later(self, session: Session) -> int:
-        return round((clock.now(session, self.clock) + BACK_SECONDS) * 1000)
+        return round((server_time(session, self.clock) + BACK_SECONDS) * 1000)

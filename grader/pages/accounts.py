@@ -16,7 +16,7 @@ from grader.pages.identity import Identity
 from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Guest, Passwords, Slow
 from grader.pages.request_limits import Who
 from grader.pages.wording import clean
-from grader.service.accounts import VISITOR_SECONDS
+from grader.service.sessions import VISITOR_SECONDS
 
 LOG = logging.getLogger(__name__)
 SORRY = (

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages.wording import View, count, number
-from grader.service.trail import Due
+from grader.service.student import Due
 
 FULL = 99.995  # points; scores have two decimals
 MOST_AGAIN = 4  # exercises to practise again, shown at once

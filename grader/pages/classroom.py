@@ -15,8 +15,8 @@ from grader.pages import lists, plain
 from grader.pages.accounts import Field
 from grader.pages.identity import Identity, id_of
 from grader.pages.wording import clean
-from grader.service.members import Members
-from grader.store.memberships import Member
+from grader.service.classroom import Members
+from grader.store.people import Member
 from grader.store.records import Role, User
 
 UNSURE = "Nothing was changed: tick the box first."

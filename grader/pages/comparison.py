@@ -16,7 +16,7 @@ from grader.pages.catalogue import address
 from grader.pages.pictures import map_view
 from grader.pages.render import NAMES
 from grader.pages.wording import View, clean, count, number
-from grader.service.trail import Pair
+from grader.service.student import Pair
 from grader.store.records import Attempt, Submission, UserId
 
 AROUND = 3  # lines shown before and after a change

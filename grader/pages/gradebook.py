@@ -15,7 +15,7 @@ from grader.pages.handed_in import Asked, best_address, student_address
 from grader.pages.identity import shown_name
 from grader.pages.wording import View, clean, count
 from grader.store.records import UserId
-from grader.store.roster import CommonMistake, Student
+from grader.store.standings import CommonMistake, Student
 
 MOST = 5  # mistakes shown per exercise
 _SUMS: list[View] = [

@@ -13,9 +13,9 @@ from grader.pages.catalogue import numbered, tracks
 from grader.pages.identity import id_of, shown_name
 from grader.pages.marks import marks
 from grader.pages.wording import View, clean
-from grader.service.instructor import MOST_LISTED
+from grader.service.classroom import MOST_LISTED
 from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
-from grader.store.roster import CommonMistake
+from grader.store.standings import CommonMistake
 
 Listed = dict[str, View]  # a list of submissions
 FLAGS = {"any": (Flag.LOOK, Flag.READY_MADE), Flag.LOOK.value: (Flag.LOOK,), Flag.READY_MADE.value: (Flag.READY_MADE,)}

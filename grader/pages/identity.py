@@ -14,7 +14,7 @@ from grader.pages.request_limits import Who
 from grader.pages.wording import clean
 from grader.service import Service
 from grader.service.authorize import Action, Roster, may
-from grader.service.rate_limits import MARK_SECONDS
+from grader.service.sessions import MARK_SECONDS
 from grader.store.records import Role, User, UserId
 
 PLAIN_NAME = "attention_gym"

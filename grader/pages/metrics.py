@@ -28,7 +28,7 @@ from grader.jobs.tally import BUCKETS, Tally
 from grader.judge.report import Status
 from grader.pages.refusal import STORE_FAULTS
 from grader.pages.routes import METRICS
-from grader.service.condition import Condition
+from grader.service.service import Condition
 from grader.store import migrate
 from grader.store.records import State
 

@@ -11,8 +11,8 @@ from jinja2 import Environment, FileSystemLoader, Template
 
 from grader.pages.site import PAGES
 from grader.pages.wording import View
+from grader.service.accounts import PASSWORD_LENGTH
 from grader.service.names import LONGEST, SHORTEST
-from grader.service.typed import PASSWORD_LENGTH
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What a field takes, said beside it before anything is refused.

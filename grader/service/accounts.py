@@ -1,39 +1,58 @@
-"""Who somebody is: registering, signing in, and the session that follows."""
+"""Accounts: registering, signing in, and what people change about their own.
+
+A forgotten password is replaced by a link, which holds the person's id and a signature. The hash of the present
+password is part of what is signed, so a link is worth nothing once a password was set with it, or in any other way;
+nothing of it is stored.
+"""
 
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import threading
+import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from itsdangerous import BadSignature
 
 from grader.errors import GraderError, NotAllowed, WrongPassword
-from grader.service.names import fold, tidy
-from grader.service.rate_limits import BrowserTokens, SignIns, SignupLimits
-from grader.service.shared_limits import limiters
-from grader.service.taken import TakenNames
-from grader.service.typed import check_length, code_of, digest, key_of, plain
-from grader.store import accounts, memberships, turns
-from grader.store.accounts import Credentials, Visit
-from grader.store.engine import Database
+from grader.jobs.queue import Queue
+from grader.service.authorize import Action, OwnName, Roster, authorize
+from grader.service.limits import EntryLimits, limiters, refuse
+from grader.service.names import NameRegister, fold, key_of, tidy
+from grader.service.sessions import BrowserTokens, Sessions, Signer
+from grader.store import people, submissions, turns
+from grader.store.engine import Database, Session, server_time
+from grader.store.people import Credentials
 from grader.store.records import Role, User, UserId
 
-CACHE_SECONDS = 5.0  # on SQLite; where several processes serve pages, the next request of a click may reach another one
-CACHE_SIZE = 4096
-VISITOR_SECONDS = 30 * 24 * 3600.0
-LOOKED_AT_AT_ONCE, FORGOTTEN_AT_ONCE = 500, 20  # people and visitors; a new visitor waits for it
+PASSWORD_LENGTH = range(10, 201)
 HASHES_AT_ONCE = 1  # each takes a core; the pages have the other one
 # Argon2id as OWASP's cheat sheet has it, with one pass more: 30 ms. What is usual, 64 MiB, takes 200 ms, and 300 people
 # who sign in beside a busy grading would wait for five minutes. One lane: four would take both cores from the pages.
 PASSES, MEMORY_KIB, LANES = 3, 19 << 10, 1
+LINK_SECONDS = 48 * 3600
+LONGEST_ID = 18  # digits
+NO_CLASS = "You are in no class."
+WORTHLESS = "This link was used already, or is older than 48 hours. Ask your instructor for a new one."
 
 
 class Accounts:
-    """Everything about who is asking."""
+    """Who somebody is: makes accounts, and proves whose they are; what is refused is a `NotAllowed` that says why.
+
+    Args:
+        database: where people are stored.
+        class_code: what somebody who joins the class has to know, until it is replaced.
+        secret: what the marks of browsers are made with.
+        session_seconds: how long a session lasts.
+        hasher: makes and checks the hashes of passwords.
+        clock: gives the seconds since the epoch.
+    """
 
     def __init__(
         self,
@@ -45,49 +64,23 @@ class Accounts:
         hasher: PasswordHasher | None = None,
         clock: Callable[[], float],
     ) -> None:
-        """Serve the people of `database`.
-
-        Args:
-            database: where they are stored.
-            class_code: what somebody who joins the class has to know, until it is replaced.
-            secret: what the marks of browsers are made with.
-            session_seconds: how long a session lasts.
-            hasher: makes and checks the hashes of passwords.
-            clock: gives the seconds since the epoch.
-        """
-        self._database = database
-        self._class_code = class_code
-        self._session_seconds = session_seconds
+        """Wire the parts."""
+        self._database, self._class_code, self._clock = database, class_code, clock
         self._hasher = hasher or PasswordHasher(PASSES, MEMORY_KIB, LANES)
-        self._clock = clock
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
         self._marks = BrowserTokens(secret, clock)
-        self._sign_ins = SignIns(self._marks, limiters(database, clock))
-        self._arrivals = SignupLimits(limiters(database, clock))
-        self._taken = TakenNames()
-        self._looked_at = 0  # the id up to which it is known which visitors to forget
-        self._cache: dict[str, tuple[Visit | None, float]] = {}
+        self._limits = EntryLimits(limiters(database, clock))
+        self._names = NameRegister()
         self._decoy = self._hash(secrets.token_hex(16))
+        self.sessions = Sessions(database, seconds=session_seconds, clock=clock)
 
     def visit(self, address: str = "") -> str:
         """Return the token of a session for somebody who wants to run something without an account.
 
         Visitors whose session has ended are forgotten on this occasion, with all they have done.
-
-        Raises:
-            NotAllowed: there were too many.
         """
-        self._arrivals.visitor(address)
-        token, now = secrets.token_urlsafe(32), self._clock()
-        with self._database.write() as session:
-            # No name can be folded into this: it begins a line.
-            key = f"\nvisitor {secrets.token_hex(12)}"
-            user = accounts.add(session, "", Role.LEARNER, key=key, password="", now=now)
-            accounts.open_session(session, user.id, digest=digest(token), now=now, expires=now + VISITOR_SECONDS)
-            self._looked_at = accounts.forget_visitors(
-                session, self._looked_at, looked_at=LOOKED_AT_AT_ONCE, most=FORGOTTEN_AT_ONCE
-            )
-        return token
+        self._limits.visitor(address)
+        return self.sessions.begin_visit()
 
     def register(
         self, name: str, password: str, class_code: str = "", address: str = "", *, visitor: User | None = None
@@ -95,100 +88,76 @@ class Accounts:
         """Make an account: for a student of the class with its code, for somebody who only learns without one.
 
         What `visitor` has done is theirs from now on; the visitor's sessions end.
-
-        Raises:
-            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or too many
-                accounts were made at that address.
         """
         if class_code:
             self.check_code(class_code, address)
-        counted = self._arrivals.account(address, in_class=bool(class_code))
+        counted = self._limits.account(address, in_class=bool(class_code))
         try:
             user = self.add(name, password, Role.STUDENT if class_code else Role.LEARNER)
             if visitor is not None and visitor.visitor:
-                self._take_over(visitor, user)
+                with self._database.write() as session:
+                    people.take_over(session, visitor.id, user.id)
+                # Whoever has planted the visitor's session in this browser is not signed in as the new member.
+                self.sessions.forget()
             return user
         except GraderError:
             counted.give_back()  # no account was made
             raise
 
     def join(self, user: User, class_code: str, address: str = "") -> None:
-        """Make somebody with an account a student of the class.
-
-        Raises:
-            NotAllowed: the code is wrong, or they have no account.
-        """
+        """Make somebody with an account a student of the class."""
         if user.visitor:
             raise NotAllowed("Register first: a class has members with a name.")
         self.check_code(class_code, address)
         with self._database.write() as session:
             turns.of_class(session)
-            known = accounts.user(session, user.id)
+            known = people.user(session, user.id)
             if known is not None and known.role is Role.LEARNER:
-                memberships.enter(session, user.id, Role.STUDENT, self._clock())
-        self.forget_sessions()
-
-    def _take_over(self, visitor: User, user: User) -> None:
-        with self._database.write() as session:
-            accounts.take_over(session, visitor.id, user.id)
-        # Whoever has planted the visitor's session in this browser is not signed in as the new member.
-        self.forget_sessions()
+                people.enter_class(session, user.id, Role.STUDENT, self._clock())
+        self.sessions.forget()
 
     def class_code(self) -> str:
         """Return what somebody who joins the class has to know."""
         with self._database.read() as session:
-            return memberships.code(session) or self._class_code
+            return people.class_code(session) or self._class_code
 
     def check_code(self, class_code: str, address: str = "") -> None:
-        """Refuse a wrong class code; hashes nothing, so that nobody waits behind it.
-
-        Raises:
-            NotAllowed: it is wrong.
-        """
+        """Refuse a wrong class code; hashes nothing, so that nobody waits behind it."""
         if not hmac.compare_digest(code_of(class_code), code_of(self.class_code())):
-            self._arrivals.code_was_wrong(address)
+            self._limits.code_was_wrong(address)
             raise NotAllowed("This class code is wrong; your instructor knows the right one.")
 
-    def expect(self, name: str, address: str, mark: str | None = None) -> str | None:
-        """Return the folded name if the browser was signed in under it before, None for a stranger; hashes nothing.
-
-        Raises:
-            NotAllowed: there were too many tries.
-        """
-        key = key_of(name)
-        self._sign_ins.take(key, address, mark).give_back()
-        return None if self._marks.number(key, mark) is None else key
-
     def add(self, name: str, password: str, role: Role) -> User:
-        """Make an account.
-
-        Raises:
-            NotAllowed: the name is taken or odd, the password is too short.
-        """
+        """Make an account for anybody, without a class code."""
         tidied = tidy(name)
         check_length(password)
         with self._database.read() as session:
-            # Before the hash, which costs most.
-            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
+            self._refuse_alike(session, tidied)  # before the hash, which costs most
         hashed = self._hash(password)
         with self._database.write() as session:
             turns.of_class(session)  # else two names that look alike could come at once
-            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session))
-            return accounts.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
+            self._refuse_alike(session, tidied)
+            return people.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
 
     def rename(self, id: UserId, name: str) -> str:
-        """Give somebody another name, to be shown and to sign in with, and return it as it is shown.
-
-        Raises:
-            NotAllowed: it is odd, or looks like another person's.
-        """
+        """Give somebody another name, to be shown and to sign in with, and return it as it is shown."""
         tidied = tidy(name)
         with self._database.write() as session:
             turns.of_class(session)
-            self._taken.refuse(tidied, partial(accounts.names, session), accounts.census(session), of=id)
-            accounts.rename(session, id, tidied, key=fold(tidied))
-        self.forget_sessions()
+            self._refuse_alike(session, tidied, of=id)
+            people.rename(session, id, tidied, key=fold(tidied))
+        self.sessions.forget()
         return tidied
+
+    def _refuse_alike(self, session: Session, name: str, *, of: int = 0) -> None:
+        self._names.refuse(name, partial(people.names, session), people.census(session), of=of)
+
+    def expect(self, name: str, address: str, mark: str | None = None) -> str | None:
+        """Return the folded name if the browser was signed in under it before, None for a stranger; hashes nothing."""
+        key = key_of(name)
+        number = self._marks.number(key, mark)
+        self._limits.sign_in(key, address, number).give_back()
+        return None if number is None else key
 
     def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:
         """Return the token of a new session; takes 30 ms or more, on purpose.
@@ -197,106 +166,203 @@ class Accounts:
             name, password: what was typed.
             address: where from.
             mark: what the browser kept from an earlier sign-in.
-
-        Raises:
-            NotAllowed: the name or the password is wrong, or there were too many tries.
         """
         return self.begin_session(self.prove(name, password, address, mark))
 
     def prove(self, name: str, password: str, address: str, mark: str | None = None) -> User:
-        """Return whose name and password these are; takes 30 ms or more, on purpose.
-
-        Raises:
-            NotAllowed: the name or the password is wrong, or there were too many tries.
-        """
+        """Return whose name and password these are; takes 30 ms or more, on purpose."""
         key = key_of(name)
-        attempt = self._sign_ins.take(key, address, mark)
-        user = self._proven(key, password)
-        attempt.give_back()
-        return user
+        counted = self._limits.sign_in(key, address, self._marks.number(key, mark))
+        with self._database.read() as session:
+            known = people.credentials(session, key)
+        # An unknown name costs as much time as a known one, so that nobody can ask which names exist.
+        right = self._fits(known.password if known else self._decoy, password)
+        if known is None or not right:
+            raise WrongPassword("The name or the password is wrong.")
+        if self._hasher.check_needs_rehash(known.password):
+            hashed = self._hash(password)
+            with self._database.write() as session:
+                people.replace_password(session, known.user.id, hashed, former=known.password)
+        counted.give_back()
+        return known.user
+
+    def begin_session(self, user: User) -> str:
+        """Return the token of a new session for somebody who has just proven who they are, or has registered."""
+        self._limits.session(key_of(user.name))
+        return self.sessions.begin(user)
+
+    def mark(self, user: User) -> str:
+        """Return what a browser in which that person has signed in keeps, so that nobody locks them out of it."""
+        return self._marks.make(key_of(user.name))
 
     def credentials(self, name: str) -> Credentials | None:
         """Return the person of that name with the hash of their password."""
         with self._database.read() as session:
-            return accounts.credentials(session, key_of(name))
+            return people.credentials(session, key_of(name))
 
     def hashed(self, password: str) -> str:
-        """Return the hash of a new password.
-
-        Raises:
-            NotAllowed: it is too short or too long.
-        """
+        """Return the hash of a new password."""
         check_length(password)
         return self._hash(password)
-
-    def forget_sessions(self) -> None:
-        """Ask the store anew who is signed in."""
-        self._cache = {}
-
-    def begin_session(self, user: User) -> str:
-        """Return the token of a new session for somebody who has just proven who they are, or has registered.
-
-        Raises:
-            NotAllowed: there were too many.
-        """
-        self._arrivals.session(key_of(user.name))
-        token, now = secrets.token_urlsafe(32), self._clock()
-        ends = now + self._session_seconds
-        with self._database.write() as session:
-            accounts.open_session(session, user.id, digest=digest(token), now=now, expires=ends)
-        return token
-
-    def mark(self, user: User) -> str:
-        """Return what a browser that has just been signed in is to keep."""
-        return self._marks.make(key_of(user.name))
-
-    def user_of(self, token: str | None) -> User | None:
-        """Return who is signed in with that token; None if nobody is."""
-        if not token:
-            return None
-        known, now = digest(token), self._clock()
-        visit, fresh = self._cache.get(known, (None, 0.0))
-        if fresh <= now:
-            visit = self._look_up(known, now)
-        return visit.user if visit is not None and visit.expires > now else None
-
-    def sign_out(self, token: str | None) -> None:
-        """End the session of that token, if there is one."""
-        if not token:
-            return
-        known = digest(token)
-        with self._database.write() as session:
-            accounts.close_session(session, known)
-        self._cache.pop(known, None)
-
-    def _look_up(self, known: str, now: float) -> Visit | None:
-        with self._database.read() as session:
-            visit = accounts.visit(session, known, now)
-        if len(self._cache) >= CACHE_SIZE:
-            self._cache = {}
-        self._cache[known] = (visit, now + (CACHE_SECONDS if self._database.embedded else 0.0))
-        return visit
-
-    def _proven(self, key: str, password: str) -> User:
-        with self._database.read() as session:
-            found = accounts.credentials(session, key)
-        # An unknown name costs as much time as a known one, so that nobody can ask which names exist.
-        right = self._fits(found.password if found else self._decoy, password)
-        if found is None or not right:
-            raise WrongPassword("The name or the password is wrong.")
-        if self._hasher.check_needs_rehash(found.password):
-            hashed = self._hash(password)
-            with self._database.write() as session:
-                accounts.replace_password(session, found.user.id, hashed, former=found.password)
-        return found.user
 
     def _fits(self, hashed: str, password: str) -> bool:
         try:
             with self._hashing:
-                return self._hasher.verify(hashed, plain(password))
+                return self._hasher.verify(hashed, _plain(password))
         except (VerificationError, InvalidHashError):
             return False
 
     def _hash(self, password: str) -> str:
         with self._hashing:
-            return self._hasher.hash(plain(password))
+            return self._hasher.hash(_plain(password))
+
+
+class OwnAccount:
+    """What people change about their own accounts; what is refused is a `NotAllowed` that says why.
+
+    Args:
+        accounts: knows and hashes passwords.
+        database: where people are stored.
+        queue: cancels what is on its way.
+        secret: what links are signed with.
+        clock: gives the seconds since the epoch.
+    """
+
+    def __init__(
+        self, accounts: Accounts, database: Database, queue: Queue, *, secret: bytes, clock: Callable[[], float]
+    ) -> None:
+        """Wire the parts."""
+        self._accounts, self._database, self._queue = accounts, database, queue
+        self._secret, self._clock = secret, clock
+        self._renames = limiters(database, clock)("renames", 5, 3600.0)
+
+    def change_password(self, user: User, old: str, new: str, address: str) -> str:
+        """Replace the password, end all sessions, and return the token of a new one."""
+        self._prove(user, old, address)
+        return self._set(user, new)
+
+    def rename(self, user: User, name: str, password: str, address: str) -> User:
+        """Give a person another name, to be shown and to sign in with, and return them with it."""
+        authorize(user, Action.RENAME, OwnName(user.id))
+        refuse(self._renames.wait(str(user.id)), "changes of your name")
+        self._prove(user, password, address)
+        renamed = replace(user, name=self._accounts.rename(user.id, name))
+        self._renames.take(str(user.id))
+        return renamed
+
+    def sign_out_everywhere(self, user: User) -> None:
+        """End all of a person's sessions."""
+        with self._database.write() as session:
+            people.close_sessions(session, user.id)
+        self._accounts.sessions.forget()
+
+    def leave(self, user: User) -> None:
+        """End a person's membership of the class; the account stays, with all that was handed in."""
+        with self._database.write() as session:
+            turns.of_class(session)  # else the last two instructors could leave at once
+            known = people.member(session, user.id)
+            if known is None or known.ended is not None:
+                raise NotAllowed(NO_CLASS)
+            people.check_leaving(session, user.id)
+            people.leave_class(session, user.id, server_time(session, self._clock))
+        self._accounts.sessions.forget()
+
+    def delete(self, user: User, password: str, address: str) -> None:
+        """Delete a person with everything that they have handed in."""
+        self._prove(user, password, address)
+        with self._database.read() as session:
+            people.check_leaving(session, user.id)
+            under_way = submissions.open_ones(session, user.id)
+        for id in under_way:
+            self._queue.cancel(id)
+        with self._database.write() as session:
+            turns.of_class(session)
+            people.check_leaving(session, user.id)
+            people.delete_person(session, user.id)
+        self._accounts.sessions.forget()
+
+    def link_for_student(self, asking: User, student: UserId) -> str:
+        """Return the token of a link with which a student sets a new password, once, within 48 hours."""
+        authorize(asking, Action.RESET, Roster())
+        with self._database.read() as session:
+            known = people.credentials_of(session, student) if people.student(session, student) else None
+        if known is None:
+            raise NotAllowed("There is no such student.")
+        return self._link(known)
+
+    def link_for(self, name: str) -> str:
+        """Return the same for anybody, by name; for the command line."""
+        known = self._accounts.credentials(name)
+        if known is None:
+            raise NotAllowed(f"There is no account called {name[:80]!r}.")
+        return self._link(known)
+
+    def reset(self, token: str, password: str) -> str:
+        """Set a new password by a link, end all sessions, and return the token of a new one."""
+        known = self._by_link(token)
+        return self._set(known.user, password, former=known.password)
+
+    def owner_of(self, token: str) -> User:
+        """Return whose password a link replaces."""
+        return self._by_link(token).user
+
+    def _prove(self, user: User, password: str, address: str) -> None:
+        try:
+            self._accounts.prove(user.name, password, address)
+        except WrongPassword:
+            raise WrongPassword("This password is wrong.") from None  # nobody has typed a name
+
+    def _by_link(self, token: str) -> Credentials:
+        number = token.partition(".")[0]
+        if not (number.isascii() and number.isdigit() and len(number) <= LONGEST_ID):
+            raise NotAllowed(WORTHLESS)
+        with self._database.read() as session:
+            known = people.credentials_of(session, UserId(int(number)))
+        try:
+            if known is None:
+                raise BadSignature("nobody")
+            self._signer(known).unsign(token.encode(errors="replace"), max_age=LINK_SECONDS)
+        except BadSignature:
+            raise NotAllowed(WORTHLESS) from None
+        return known
+
+    def _set(self, user: User, password: str, *, former: str | None = None) -> str:
+        hashed = self._accounts.hashed(password)
+        with self._database.write() as session:
+            if not people.replace_password(session, user.id, hashed, former=former):
+                raise NotAllowed(WORTHLESS if former else turns.GONE)  # a link is good once
+            people.close_sessions(session, user.id)
+        self._accounts.sessions.forget()
+        return self._accounts.begin_session(user)
+
+    def _link(self, known: Credentials) -> str:
+        return self._signer(known).sign(str(known.user.id)).decode()
+
+    def _signer(self, known: Credentials) -> Signer:
+        return Signer(self._secret, b"new password after " + known.password.encode(), self._clock)
+
+
+def check_length(password: str) -> None:
+    """Refuse a password that is too short or too long.
+
+    Raises:
+        NotAllowed: it is.
+    """
+    if len(password) not in PASSWORD_LENGTH:
+        shortest, longest = PASSWORD_LENGTH.start, PASSWORD_LENGTH.stop - 1
+        raise NotAllowed(f"A password has {shortest} to {longest} characters; this one has {len(password)}.")
+
+
+def code_of(class_code: str) -> bytes:
+    """Return a class code as it is compared: capitals, hyphens and blanks make no difference."""
+    # A code of nothing but hyphens is compared as it is, else no code at all would equal it.
+    return (re.sub(r"[\s-]", "", class_code).lower() or class_code.strip()).encode(errors="surrogatepass")
+
+
+def _plain(password: str) -> bytes:
+    """Return a password's bytes, the same from every keyboard."""
+    # The same letters typed on another machine may come composed otherwise; half a surrogate pair must not raise.
+    # To put many accents in order takes the square of their number, so it is cut before.
+    return unicodedata.normalize("NFC", password[: PASSWORD_LENGTH.stop])[: PASSWORD_LENGTH.stop].encode(
+        errors="surrogatepass"
+    )

@@ -6,36 +6,34 @@ a moment, `register` and `sign_in` for about 30 ms.
 
 from __future__ import annotations
 
+import logging
 import re
 import secrets
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 
 from argon2 import PasswordHasher
 
-from grader.errors import NotAllowed, logged_for
+from grader.errors import GraderFault, NotAllowed, logged_for
 from grader.exercise.catalog import STILL_THE_STARTER, Catalog
 from grader.jobs import shares
 from grader.jobs.queue import Queue
 from grader.jobs.tryouts import Tryouts
-from grader.service.accounts import Accounts
+from grader.service.accounts import Accounts, OwnAccount
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
-from grader.service.board_names import BoardNames
-from grader.service.condition import Condition
-from grader.service.drafts import Drafts
-from grader.service.instructor import InstructorService
-from grader.service.limits import payer
-from grader.service.members import Members
-from grader.service.own_account import OwnAccount
-from grader.service.shared_limits import limiters
-from grader.service.trail import Trail
+from grader.service.classroom import BoardNames, InstructorService, Members
+from grader.service.limits import limiters, payer
+from grader.service.student import Drafts, Trail
 from grader.service.tryouts import TryoutService
-from grader.store import boards, clock, keys, submissions, turns
-from grader.store.engine import Database
-from grader.store.records import Attempt, Role, Standing, Submission, SubmissionId, User, UserId, Watch
+from grader.store import keys, standings, submissions, turns
+from grader.store.engine import Database, server_time
+from grader.store.records import Attempt, Submission, SubmissionId, User, UserId, Watch
 
+LOG = logging.getLogger(__name__)
 ID = re.compile(r"[0-9a-f]{24}")
+AGAIN_SECONDS = 3600.0  # from one look through the whole database to the next
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +68,8 @@ class Rules:
 class Service:
     """One class, its exercises, and what it has handed in; nothing runs before `start`.
 
+    What belongs to another person, to all but instructors, is refused as if it were not there (`NotAllowed`).
+
     Args:
         database: where everything is stored, with its migrations applied.
         catalog: the exercises.
@@ -97,13 +97,9 @@ class Service:
     ) -> None:
         """Wire the parts."""
         self.catalog, self.box_name = catalog, box_name
-        self.instructor, self.boards = InstructorService(database), BoardNames(database, rules.secret)
-        self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
-        self.trail, self.condition = Trail(database, self.submission, clock=clock), Condition(database, queue, catalog)
         self._database, self._queue, self._closing = database, queue, closing
-        self.tryouts = TryoutService(catalog, tryouts, self._all_slots, limiters(database, clock))
         self._rules, self._clock, self._drained = rules, clock, False
-        self.accounts = Accounts(
+        self.accounts = accounts = Accounts(
             database,
             class_code=rules.class_code,
             secret=rules.secret,
@@ -111,8 +107,18 @@ class Service:
             hasher=hasher,
             clock=clock,
         )
-        self.members = Members(self.accounts, database, clock=clock)
-        self.own_account = OwnAccount(self.accounts, database, queue, secret=rules.secret, clock=clock)
+        self.own_account = OwnAccount(accounts, database, queue, secret=rules.secret, clock=clock)
+        self.members, self.instructor = Members(accounts, database, clock=clock), InstructorService(database)
+        self.boards = BoardNames(database, rules.secret)
+        self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
+        self.trail = Trail(database, self.submission, clock=clock)
+        self.tryouts = TryoutService(catalog, tryouts, self._all_slots, limiters(database, clock))
+        self.condition = Condition(database, queue, catalog)
+        # What everybody asks for is found here as well.
+        self.register, self.add_user, self.sign_in = accounts.register, accounts.add, accounts.sign_in
+        self.begin_session, self.mark = accounts.begin_session, accounts.mark
+        self.user_of, self.sign_out = accounts.sessions.user_of, accounts.sessions.end
+        self.leaderboard = self.boards.leaderboard
 
     @property
     def class_code(self) -> str:
@@ -153,53 +159,6 @@ class Service:
         self._closing()
         self._database.close()
 
-    def register(
-        self, name: str, password: str, class_code: str = "", address: str = "", *, visitor: User | None = None
-    ) -> User:
-        """Make an account, for a student of the class if there is a class code.
-
-        Raises:
-            NotAllowed: the class code is wrong, the name is taken or odd, the password is too short, or too many
-                accounts were made at that address.
-        """
-        return self.accounts.register(name, password, class_code, address, visitor=visitor)
-
-    def add_user(self, name: str, password: str, role: Role) -> User:
-        """Make an account for anybody; for the command line, which asks no class code.
-
-        Raises:
-            NotAllowed: the name is taken or odd, the password is too short.
-        """
-        return self.accounts.add(name, password, role)
-
-    def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:
-        """Return the token of a new session; `mark` is what the browser kept from an earlier one.
-
-        Raises:
-            NotAllowed: the name or the password is wrong, or there were too many tries.
-        """
-        return self.accounts.sign_in(name, password, address, mark)
-
-    def begin_session(self, user: User) -> str:
-        """Return the token of a new session for somebody who has just registered.
-
-        Raises:
-            NotAllowed: there were too many.
-        """
-        return self.accounts.begin_session(user)
-
-    def mark(self, user: User) -> str:
-        """Return what a browser in which that person has signed in keeps, so that nobody locks them out of it."""
-        return self.accounts.mark(user)
-
-    def user_of(self, token: str | None) -> User | None:
-        """Return who is signed in with that token; None if nobody is."""
-        return self.accounts.user_of(token)
-
-    def sign_out(self, token: str | None) -> None:
-        """End the session of that token, if there is one."""
-        self.accounts.sign_out(token)
-
     def submit(
         self, user: User, exercise: str, source: str | bytes, device: str = "cpu", *, address: str = ""
     ) -> SubmissionId:
@@ -216,7 +175,7 @@ class Service:
         id = SubmissionId(secrets.token_hex(12))
         with logged_for(id), self._database.write() as session:
             turns.of_person(session, user.id)
-            now = clock.now(session, self._clock)
+            now = server_time(session, self._clock)
             charged = payer(user, address)
             shares.admit(session, charged, len(raw), now)
             submission = Submission(
@@ -234,20 +193,12 @@ class Service:
         return id
 
     def cancel(self, user: User, id: SubmissionId) -> None:
-        """Take a submission back; it uses up no attempt. One that is finished stays as it is.
-
-        Raises:
-            NotAllowed: it is another person's.
-        """
+        """Take a submission back; it uses up no attempt. One that is finished stays as it is."""
         self._authorize(user, Action.CANCEL, id)
         self._queue.cancel(id)
 
     def submission(self, user: User, id: SubmissionId) -> Submission:
-        """Return a submission with its report.
-
-        Raises:
-            NotAllowed: it is another person's, and the one who asks is no instructor.
-        """
+        """Return a submission with its report."""
         self._authorize(user, Action.READ, id)
         with self._database.read() as session:
             found = submissions.get(session, id)
@@ -263,11 +214,7 @@ class Service:
             return submissions.unfinished(session, user.id, exercise)
 
     def watch(self, user: User, id: SubmissionId) -> AsyncIterator[Watch]:
-        """Yield how far a submission is, at once and at each change, up to its end.
-
-        Raises:
-            NotAllowed: it is another person's, and the one who asks is no instructor.
-        """
+        """Yield how far a submission is, at once and at each change, up to its end."""
         self._authorize(user, Action.READ, id)
         return self._queue.subscribe(id)
 
@@ -279,11 +226,7 @@ class Service:
     def best(self, user: User) -> dict[str, float]:
         """Return the person's best score on each exercise they have an attempt on."""
         with self._database.read() as session:
-            return boards.best(session, user.id)
-
-    def leaderboard(self, exercise: str | None = None, reader: User | None = None) -> list[Standing]:
-        """Return the students in order, on one exercise or over all, under the names that `reader` may see."""
-        return self.boards.leaderboard(exercise, reader)
+            return standings.best(session, user.id)
 
     def _checked(self, exercise: str, source: str | bytes, device: str) -> bytes:
         raw = source if isinstance(source, bytes) else source.encode(errors="surrogatepass")
@@ -308,3 +251,53 @@ class Service:
             with self._database.read() as session:
                 owner = submissions.owner(session, id)
         authorize(user, action, OwnWork(owner))
+
+
+class Condition:
+    """What a service needs, and whether it has it.
+
+    A damaged page is noticed by whoever reads it, which may be nobody for weeks. So the file is read from end to end at
+    the start, and once an hour as long as somebody asks how things are.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        queue: Queue,
+        catalog: Catalog | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Look at nothing yet."""
+        self.database, self.queue, self._exercises = database, queue, [] if catalog is None else list(catalog.values())
+        self._clock, self._due, self._damage = clock, float("-inf"), ""
+
+    def missing(self) -> list[str]:
+        """Return what keeps submissions from being taken and graded, of `database`, `grading` and `exercises`."""
+        self.look_in_time()
+        there = {
+            "database": self._has_database(),
+            "grading": self.queue.grades(),
+            "exercises": all(exercise.is_complete for exercise in self._exercises),
+        }
+        return [name for name, is_there in there.items() if not is_there]
+
+    def look_in_time(self) -> None:
+        """Have the database looked through, beside everything else, if it is time."""
+        now = self._clock()
+        if self.database.embedded and now >= self._due:
+            self._due = now + AGAIN_SECONDS
+            threading.Thread(target=self.look, daemon=True, name="look through the database").start()
+
+    def look(self) -> None:
+        """Look through the database for damage; what is found is logged once."""
+        try:
+            found = self.database.examine()
+        except GraderFault:
+            return  # it is away, which is told elsewhere
+        if found and found != self._damage:
+            LOG.error("%s", found)
+        self._damage = found
+
+    def _has_database(self) -> bool:
+        return not self._damage and self.database.answers()

@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from grader.errors import NotAllowed
 from grader.jobs.shares import is_outside
 from grader.jobs.tryouts import BUSY, LONGEST_SOURCE, MOST_WAITING, TryoutRequest, Tryouts
-from grader.service.limits import Buckets, MakeLimiter, payer
-from grader.service.rate_limits import refuse
+from grader.service.limits import Buckets, MakeLimiter, payer, refuse
 from grader.store.engine import StoreUnavailable
 from grader.store.records import User
 

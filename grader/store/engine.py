@@ -2,8 +2,10 @@
 
 On SQLite every commit is on the disk before it is acknowledged (WAL with synchronous=FULL), a write transaction takes
 the write lock at its first statement, and the writers of one process queue at a lock of ours. On Postgres many write at
-once, and each takes the turn of those whom it concerns (`grader.store.turns`). Whatever keeps the database from doing
-its work, a full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
+once, and each takes the turn of those whom it concerns (`grader.store.turns`): one that reads sees one snapshot
+(REPEATABLE READ), one that writes sees at each statement what was committed before it (READ COMMITTED), so that after
+it has waited for somebody's lock it reads what the one before has written. Whatever keeps the database from doing its
+work, a full disk, another process's lock, a lost connection, is a `StoreUnavailable`.
 """
 
 from __future__ import annotations
@@ -13,26 +15,53 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import URL, Connection, Engine, Float, cast, create_engine, event, func, select, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnectionFree
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session as Session  # passed on to those who do not import the library
 
 from grader.errors import DatabaseUnusable, GraderFault, record
-from grader.store import postgres, private
-from grader.store.urls import parse
+from grader.store import private
 
 LOG = logging.getLogger(__name__)
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 ROOM = 1 << 20  # bytes that must be free on the disk
 PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
+
+# Postgres' own: how it isolates, how it is reached, and what its refusals mean.
+READS: Mapping[str, Any] = MappingProxyType({"isolation_level": "REPEATABLE READ", "postgresql_readonly": True})
+WRITES: Mapping[str, Any] = MappingProxyType({"isolation_level": "READ COMMITTED"})
+PORT = 5432
+KEPT, MOST = 5, 32  # connections of one process: open without need, and open at all; a server takes 100 as it comes
+# Whoever is gone without a word is noticed by the other side after 14 s; the system alone would wait for two hours. So
+# a machine that vanishes keeps no connection, and no row locked for longer than 10 s.
+_SILENT = {"keepalives_idle": 5, "keepalives_interval": 3, "keepalives_count": 3}
+_UNHEARD = 14_000  # milliseconds that something sent may stay without an answer
+LIVENESS = {"connect_timeout": 10, "tcp_user_timeout": _UNHEARD, **_SILENT}  # how this side notices it
+_THEIRS = {f"tcp_{name}": value for name, value in _SILENT.items()} | {"tcp_user_timeout": _UNHEARD}
+_SESSION = {
+    "search_path": "public,procrastinate",  # the tables of Procrastinate have a schema of their own
+    "idle_in_transaction_session_timeout": 10_000,
+    **_THEIRS,
+}
+OPTIONS = " ".join(f"-c{name}={value}" for name, value in _SESSION.items())
+REMEDIES = (
+    ("password authentication failed", "user or password are wrong; look at DATABASE_URL"),
+    ("no password supplied", "it asks for a password; write one into DATABASE_URL"),
+    ("does not exist", "create it on the server, as docs/operators.md shows, or look at DATABASE_URL"),
+    ("no pg_hba.conf entry", "the server lets nobody in from here; see its pg_hba.conf"),
+    ("too many clients", "raise max_connections of the server, or start fewer processes"),
+    ("invalid connection option", "look at what follows the ? in DATABASE_URL"),
+    ("", "is the server running, and can it be reached from here?"),
+)
 
 
 class StoreUnavailable(GraderFault):
@@ -49,7 +78,7 @@ class Database:
         """Prepare the engine for `url`; nothing is opened before the first transaction."""
         self.engine = _engine(url, patience)
         self._patience = patience
-        reads, writes = ({}, {}) if self.embedded else (postgres.READS, postgres.WRITES)
+        reads, writes = ({}, {}) if self.embedded else (READS, WRITES)
         self._reader = self.engine.execution_options(write=False, **reads)
         self._writer = self.engine.execution_options(write=True, **writes)
         # SQLite's own waiting for the write lock is unfair: a writer may starve for seconds beside busy ones.
@@ -114,7 +143,8 @@ class Database:
     def unusable(self, error: Exception) -> DatabaseUnusable:
         """Return what is told where the database refuses what a start needs, by `error`."""
         why = self._why(error)
-        return DatabaseUnusable(f"{self.place} cannot be used: {why}{'' if self.embedded else postgres.remedy(why)}")
+        remedy = "" if self.embedded else f" - {next(words for sign, words in REMEDIES if sign in why)}"
+        return DatabaseUnusable(f"{self.place} cannot be used: {why}{remedy}")
 
     def _why(self, error: Exception) -> str:
         said = " ".join(str(getattr(error, "orig", None) or error).split())
@@ -194,7 +224,7 @@ class Database:
     def place(self) -> str:
         """Which database it is, in words that hold no password."""
         url = self.engine.url
-        return f"the database file {url.database}" if self.embedded else postgres.place(url)
+        return f"the database file {url.database}" if self.embedded else _postgres_place(url)
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -212,9 +242,9 @@ def _is_refused(error: Exception) -> bool:
 
 
 def _engine(url: str, patience: float) -> Engine:
-    parsed = parse(url)
+    parsed = private.parse_url(url)
     if parsed.get_backend_name() != "sqlite":
-        return postgres.engine(parsed, patience)
+        return _postgres_engine(parsed, patience)
     # Parameters hold sources and hashes of passwords, which do not belong into a log.
     engine = create_engine(parsed, pool_size=16, max_overflow=48, hide_parameters=True)
     if (file := private.file_of(url)) is not None:
@@ -246,3 +276,53 @@ def _begin(connection: Connection) -> None:
     # A deferred transaction that reads and then writes fails at once beside another writer; no timeout helps it.
     write = connection.get_execution_options().get("write", True)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _postgres_engine(url: URL, patience: float) -> Engine:
+    waits = {"options": f"{OPTIONS} -clock_timeout={round(1000 * patience)}", "application_name": "attention-gym"}
+    try:
+        made = create_engine(
+            url,
+            connect_args={name: value for name, value in (LIVENESS | waits).items() if name not in url.query},
+            pool_pre_ping=True,
+            pool_size=KEPT,
+            max_overflow=MOST - KEPT,
+            hide_parameters=True,  # they hold sources and hashes of passwords, which do not belong into a log
+        )
+    except ImportError as missing:
+        raise DatabaseUnusable(
+            f"the driver for {_postgres_place(url)} is missing ({missing}); `make setup` installs it, and so does "
+            "`pip install -r requirements.txt`"
+        ) from missing
+    event.listen(made, "connect", _adapt)
+    return made
+
+
+def _postgres_place(url: URL) -> str:
+    host = url.host or url.query.get("host") or "this machine"
+    return f"the Postgres database {url.database or '(without a name)'} at {host}:{url.port or PORT}"
+
+
+def _adapt(connection: Any, _record: object) -> None:
+    # Here and not above: where SQLite is used, the driver need not be there.
+    from psycopg.types.string import StrDumperUnknown
+
+    class WithoutZeros(StrDumperUnknown):
+        """Writes a text with another character for the zero, which Postgres' texts cannot hold."""
+
+        def dump(self, obj: str) -> bytes | bytearray | memoryview | None:
+            return super().dump(obj.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+
+    connection.adapters.register_dumper(str, WithoutZeros)
+
+
+def server_time(session: Session, clock: Callable[[], float]) -> float:
+    """Return the time for what this transaction stores, in seconds since the epoch.
+
+    Args:
+        session: on Postgres its server is asked, so that machines whose clocks differ agree.
+        clock: of this process; what counts on SQLite, which has no other.
+    """
+    if session.get_bind().dialect.name != "postgresql":
+        return clock()
+    return session.scalars(select(cast(func.extract("epoch", func.clock_timestamp()), Float(53)))).one()

@@ -12,7 +12,8 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
-from grader.store import clock, standings, turns
+from grader.store import standings, turns
+from grader.store.engine import server_time
 from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
 from grader.store.tables import DiagnosisRow, GradingRow, LocationRow, SubmissionRow
 
@@ -58,7 +59,7 @@ class Grading:
 def store(session: Session, id: SubmissionId, grading: Grading) -> GradingId:
     """Store a result as the current one of a submission, and bring the caches up to date; return its id."""
     turns.of_owner(session, id)
-    grading = replace(grading, created=clock.now(session, lambda: grading.created))
+    grading = replace(grading, created=server_time(session, lambda: grading.created))
     row = _row(id, grading)
     state = State.BROKEN if grading.report.incident else State.DONE
     session.add(row)

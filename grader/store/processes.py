@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from grader.store import clock
+from grader.store.engine import server_time
 from grader.store.tables import ProcessRow, TryoutRow
 
 
@@ -35,7 +35,7 @@ class KnownProcess:
 
 def hear(session: Session, process: KnownProcess, forget: float) -> None:
     """Note that a process is alive, and forget those that were not heard of for `forget` seconds."""
-    now = clock.now(session, time.time)
+    now = server_time(session, time.time)
     values = {"slots": json.dumps(process.slots), "heard": now}
     known = update(ProcessRow).where(ProcessRow.id == process.id).values(**values).returning(ProcessRow.id)
     if session.scalar(known) is not None:
@@ -52,14 +52,14 @@ def leave(session: Session, id: str) -> None:
 
 def living(session: Session, silence: float) -> list[KnownProcess]:
     """Return the processes that were heard of within `silence` seconds."""
-    heard = ProcessRow.heard >= clock.now(session, time.time) - silence
+    heard = ProcessRow.heard >= server_time(session, time.time) - silence
     found = session.scalars(select(ProcessRow).where(heard).order_by(ProcessRow.id))
     return [KnownProcess(row.id, row.machine, json.loads(row.slots), row.version, row.secret) for row in found]
 
 
 def ask(session: Session, id: str, asked: str) -> None:
     """Store what is to be tried, as JSON."""
-    session.execute(insert(TryoutRow).values(id=id, asked=asked, created=clock.now(session, time.time)))
+    session.execute(insert(TryoutRow).values(id=id, asked=asked, created=server_time(session, time.time)))
 
 
 def asked(session: Session, id: str) -> str | None:
@@ -81,5 +81,5 @@ def fetch(session: Session, ids: Collection[str]) -> dict[str, str]:
 
 def forget_tries(session: Session, ids: Collection[str], seconds: float) -> None:
     """Delete these tries, and those that were begun more than `seconds` ago, by a process that is gone by now."""
-    old = TryoutRow.created < clock.now(session, time.time) - seconds
+    old = TryoutRow.created < server_time(session, time.time) - seconds
     session.execute(delete(TryoutRow).where(TryoutRow.id.in_(ids) | old))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, TextClause, bindparam, case, exists, func, select
+from sqlalchemy import ColumnElement, Select, TextClause, and_, bindparam, case, exists, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -15,11 +15,11 @@ from grader.errors import NotAllowed
 from grader.judge.clues import Flag
 from grader.judge.report import Report, Status
 from grader.store import standings, turns
-from grader.store.accounts import is_member
+from grader.store.people import is_student
 from grader.store.records import (
     Attempt,
     ListedAttempt,
-    Role,
+    Neighbours,
     State,
     Submission,
     SubmissionId,
@@ -31,6 +31,7 @@ from grader.store.tables import (
     FIRST_CLASS,
     FLAGGED,
     OPEN,
+    BestRow,
     DiagnosisRow,
     GradingRow,
     JobRow,
@@ -137,16 +138,58 @@ def attempts(session: Session, user: UserId, exercise: str | None = None, *, mos
     return _attempts(session, session.execute(query).all())
 
 
+def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
+    """Return when the person handed in what got full marks, by exercise, each in the order of time."""
+    row = SubmissionRow
+    query = (
+        select(row.exercise, row.created)
+        .join(GradingRow, GradingRow.id == row.current_grading)
+        .where(row.user_id == user, GradingRow.score >= standings.FULL)
+        .order_by(row.created)
+    )
+    times: dict[str, list[float]] = {}
+    for exercise, created in session.execute(query):
+        times.setdefault(exercise, []).append(created)
+    return times
+
+
+def neighbours(session: Session, one: Submission) -> Neighbours:
+    """Return what the person handed in to the exercise just before `one`, and just after it."""
+    row = SubmissionRow
+    mine = (row.user_id == one.user, row.exercise == one.exercise)
+    before = select(row.id).where(*mine, row.number < one.number).order_by(row.number.desc()).limit(1)
+    after = select(row.id).where(*mine, row.number > one.number).order_by(row.number).limit(1)
+    previous, following = (None if id is None else SubmissionId(id) for id in map(session.scalar, (before, after)))
+    count = standings.used(session, one.user, one.exercise)
+    if session.scalar(select(row.id).where(*mine, row.state == OPEN)):
+        count += 1
+    return Neighbours(previous, following, count)
+
+
+def best_of(session: Session, user: UserId, exercise: str) -> SubmissionId | None:
+    """Return the submission that somebody's best score on an exercise comes from."""
+    row, best = SubmissionRow, BestRow
+    query = (
+        select(row.id)
+        .join(best, and_(best.user_id == row.user_id, best.exercise == row.exercise, best.reached == row.created))
+        .where(row.user_id == user, row.exercise == exercise)
+        .order_by(row.number)
+        .limit(1)
+    )
+    id = session.scalar(query)
+    return None if id is None else SubmissionId(id)
+
+
 def listed(session: Session, wanted: Wanted, *, most: int) -> list[ListedAttempt]:
     """Return at most `most` of the submissions of present students that are wanted, newest first."""
     row = SubmissionRow
     query = _joined(select(UserRow.id, UserRow.name, *_LINE)).join(UserRow, UserRow.id == row.user_id).limit(most)
     conditions = _conditions(wanted)
     if wanted.flags:  # there are few, and an index has them by the time of the report
-        query = query.where(is_member(row.user_id, Role.STUDENT), *conditions).order_by(GradingRow.created.desc())
+        query = query.where(is_student(row.user_id), *conditions).order_by(GradingRow.created.desc())
     else:  # from the people to their submissions, and never through everybody's; of rows, only those that are listed
         order = (row.created.desc(), row.number.desc())
-        students = select(UserRow.id).where(is_member(UserRow.id, Role.STUDENT))
+        students = select(UserRow.id).where(is_student(UserRow.id))
         ids = select(row.id).where(row.user_id.in_(students), *conditions).order_by(*order).limit(most)
         query = query.where(row.id.in_(ids.subquery().select())).order_by(*order)
     people, lines = [], []

@@ -141,8 +141,9 @@ class SubmissionRow(Base):
     state: Mapped[str] = mapped_column(String(16))
     created: Mapped[float]  # handed in
     finished: Mapped[float | None]
-    current_grading: Mapped[int | None] = mapped_column(
-        ForeignKey("gradings.id", ondelete="SET NULL", use_alter=True), index=True
+    current_grading: Mapped[int | None] = mapped_column(  # looked at when a transaction ends: each points at the other
+        ForeignKey("gradings.id", ondelete="SET NULL", use_alter=True, deferrable=True, initially="DEFERRED"),
+        index=True,
     )
     exercise_version: Mapped[str] = mapped_column(String(80))
     seed: Mapped[int] = mapped_column(BigInteger)

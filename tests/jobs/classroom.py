@@ -12,7 +12,7 @@ from grader.box.observations import CallSeen
 from grader.jobs import shares
 from grader.jobs.queue import Queue, Tracker
 from grader.judge.report import Report, Status
-from grader.store import accounts, migrate, submissions
+from grader.store import migrate, people, submissions
 from grader.store.engine import Database
 from grader.store.records import Role, State, Submission, SubmissionId, User
 from grader.store.tables import JobRow, SubmissionRow
@@ -54,8 +54,8 @@ def hand_in(
     """Store a submission of a person, who is added if need be, and put it into the queue."""
     name = user or f"owner of {id}"
     with database.write() as session:
-        known = accounts.credentials(session, name)
-        owner = known.user if known else accounts.add(session, name, Role.STUDENT, key=name, password="hash", now=1.0)
+        known = people.credentials(session, name)
+        owner = known.user if known else people.add(session, name, Role.STUDENT, key=name, password="hash", now=1.0)
         stored = submissions.add(session, _draft(owner, id, exercise, device))
         charged = shares.home(name) if owner.role is Role.LEARNER else shares.member(owner.id)
         engine.submit(session, stored.id, queue=device, priority=priority, payer=payer or charged)

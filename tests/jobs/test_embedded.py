@@ -18,7 +18,7 @@ from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.queue import Tracker
 from grader.jobs.worker import KILLED
 from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
-from grader.store import boards, submissions
+from grader.store import standings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import State, Submission, SubmissionId
@@ -66,7 +66,7 @@ def test_a_submission_is_graded_and_counts(database: Database, engine: Make) -> 
         assert found is not None
         assert found.report is not None
         assert (found.state, found.report.score) == (State.DONE, 100.0)
-        assert boards.best(session, stored.user) == {"softmax": 100.0}
+        assert standings.best(session, stored.user) == {"softmax": 100.0}
 
 
 def test_nobody_waits_behind_all_jobs_of_one_person(database: Database, engine: Make, gate: Gate) -> None:
@@ -127,7 +127,7 @@ def test_the_last_fault_breaks_it_with_an_incident(
     until(finished(database), "given up")
     with database.read() as session:
         found = submissions.get(session, stored.id)
-        best = boards.best(session, stored.user)
+        best = standings.best(session, stored.user)
 
     assert found is not None
     assert found.report is not None
@@ -154,7 +154,7 @@ def test_a_report_that_was_left_open_is_tried_again(database: Database, engine: 
     stored = hand_in(database, one, "s1")
     until(finished(database), "at an end")
     with database.read() as session:
-        best = boards.best(session, stored.user)
+        best = standings.best(session, stored.user)
         used = session.execute(text("SELECT used FROM bests")).scalars().all()
 
     open_ended = bad_tries == 9
@@ -231,7 +231,7 @@ def test_cancelling_one_that_runs_drops_its_result(database: Database, engine: M
         found = submissions.get(session, stored.id)
         assert found is not None
         assert (found.state, found.report) == (State.CANCELLED, None)
-        assert boards.best(session, stored.user) == {}
+        assert standings.best(session, stored.user) == {}
 
 
 def test_draining_finishes_what_runs_and_leaves_what_waits(database: Database, engine: Make, gate: Gate) -> None:
@@ -278,7 +278,7 @@ def test_what_does_not_end_in_time_is_handed_back(database: Database, engine: Ma
     gate.open.set()
     until(finished(database), "graded")
     with database.read() as session:
-        assert boards.best(session, stored.user) == {"softmax": 100.0}
+        assert standings.best(session, stored.user) == {"softmax": 100.0}
         assert session.execute(text("SELECT used FROM bests")).scalars().all() == [1]
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import event
 from grader.jobs import regrade
 from grader.jobs.regrade import Regraded
 from grader.judge.report import Diagnosis, Report, Status
-from grader.store import accounts, gradings, migrate, submissions
+from grader.store import gradings, migrate, people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Role, Submission, SubmissionId
@@ -40,7 +40,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         with closing(Database(url)) as database:
             migrate.upgrade(database)
             with database.write() as session:
-                ada = accounts.add(session, "Ada", Role.STUDENT, key="ada", password="hash", now=1.0)
+                ada = people.add(session, "Ada", Role.STUDENT, key="ada", password="hash", now=1.0)
                 draft = Submission(
                     id=ID, user=ada.id, exercise="softmax", exercise_version="v1", raw=b"x = 1", seed=1, device="cpu",
                     created=2.0,

@@ -12,7 +12,7 @@ from sqlalchemy import select, text
 from grader.cli.main import main
 from grader.jobs.worker_lock import WorkerLock
 from grader.settings import DATABASE, Settings
-from grader.store import accounts, boards, migrate, roster
+from grader.store import migrate, people, standings
 from grader.store.engine import Database
 from grader.store.records import Role, UserId
 from grader.store.tables import JobRow
@@ -54,11 +54,11 @@ def test_everything_arrives(data: Path, to: str, capsys: pytest.CaptureFixture[s
     before, after = everything(url), everything(to)
     with closing(Database(to)) as database:
         with database.read() as session:
-            names = [one.user.name for one in roster.students(session)]
-            best, common = boards.best(session, UserId(2)), roster.common_mistakes(session)
+            names = [one.user.name for one in standings.students(session)]
+            best, common = standings.best(session, UserId(2)), standings.common_mistakes(session)
             ready = session.scalars(select(JobRow.submission_id).where(JobRow.claim.is_(None))).all()
         with database.write() as session:
-            fresh = accounts.add(session, "Eve", Role.STUDENT, key="eve", password="h", now=1.0)
+            fresh = people.add(session, "Eve", Role.STUDENT, key="eve", password="h", now=1.0)
 
     assert (code, len(said.err.splitlines())) == (0, 1)
     assert "not signed with this installation's secret: 1 (softmax at v1)" in said.err

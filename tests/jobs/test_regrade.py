@@ -28,7 +28,7 @@ from grader.jobs.regrade import CannotRegrade
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.settings import Settings
-from grader.store import accounts, gradings, keys, submissions
+from grader.store import gradings, keys, people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading
 from grader.store.records import Role, State, Submission, SubmissionId
@@ -52,7 +52,7 @@ def graded(tmp_path: Path, box: Box) -> Iterator[tuple[Database, Catalog, Submis
     exercise = catalog["softmax"]
     report = grade(exercise, ANSWER, seed=77, box=box)
     with database.write() as session:
-        ada = accounts.add(session, "Ada", Role.STUDENT, key="ada", password="hash", now=1.0)
+        ada = people.add(session, "Ada", Role.STUDENT, key="ada", password="hash", now=1.0)
         draft = Submission(
             id=id, user=ada.id, exercise="softmax", exercise_version=exercise.version, raw=ANSWER.encode(), seed=77,
             device="cpu", created=2.0,

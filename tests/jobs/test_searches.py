@@ -19,7 +19,7 @@ from grader.jobs.queue import Claim, Tracker
 from grader.jobs.table import TableJobs
 from grader.judge.cause import Diagnosis
 from grader.judge.report import Report
-from grader.store import accounts, submissions
+from grader.store import people, submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading as Result
 from grader.store.records import GradingId, Role, State, Submission, SubmissionId
@@ -83,7 +83,7 @@ def test_members_causes_wait_for_members_only(database: Database, engine: Make) 
     grading = Grading()
     with database.write() as session:
         for name in ("visitor", "another visitor"):
-            accounts.add(session, name, Role.LEARNER, key=name, password="hash", now=1.0)
+            people.add(session, name, Role.LEARNER, key=name, password="hash", now=1.0)
     one = engine(grading.grade)
     hand_in(database, one, "wrong of a visitor", user="visitor", priority=0)
     hand_in(database, one, "wrong of a member", priority=1)
@@ -145,7 +145,7 @@ def test_no_cause_of_a_visitor_comes_before_a_verdict_of_a_member(
     monkeypatch.setattr(searches, limit, 1 if limit == "MOST_WAITING" else 0.0)
     grading = Grading()
     with database.write() as session:
-        accounts.add(session, "visitor", Role.LEARNER, key="visitor", password="hash", now=1.0)
+        people.add(session, "visitor", Role.LEARNER, key="visitor", password="hash", now=1.0)
     one = engine(grading.grade)
     for n in range(3):
         hand_in(database, one, f"wrong {n}", user="visitor", exercise=f"e{n}", priority=n)
@@ -313,7 +313,7 @@ def test_nobody_gets_the_report_of_another_one(database: Database, engine: Make)
     gone = hand_in(database, one, "wrong 1")
     assert started.wait(20)
     with database.write() as session:
-        accounts.delete_person(session, gone.user)
+        people.delete_person(session, gone.user)
     hand_in(database, one, "wrong 2")
     until(explained(database, "wrong 2"), "the second has its cause")
     go.set()

@@ -9,7 +9,7 @@ from sqlalchemy import delete, update
 
 from grader.jobs.tally import AGAIN_SECONDS, BUCKETS, Tally
 from grader.judge.report import Report, Status
-from grader.store import accounts, submissions
+from grader.store import people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions, store
 from grader.store.records import Reason, Role, Submission, SubmissionId, User
@@ -23,7 +23,7 @@ VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
 def ada(database: Database) -> User:
     """Give somebody who hands in."""
     with database.write() as session:
-        return accounts.add(session, "Ada", Role.STUDENT, key="ada", password="hash", now=1.0)
+        return people.add(session, "Ada", Role.STUDENT, key="ada", password="hash", now=1.0)
 
 
 def grade(

@@ -26,7 +26,7 @@ from grader.jobs.watching import Watching
 from grader.jobs.worker import Worker
 from grader.judge.cause import Diagnosis
 from grader.judge.report import Report
-from grader.store import boards, submissions
+from grader.store import standings, submissions
 from grader.store.engine import Database
 from grader.store.records import GradingId, State, Submission, SubmissionId
 from grader.store.submissions import EXPLAIN_SECONDS
@@ -89,7 +89,7 @@ def test_the_verdict_counts_before_its_cause_is_found(database: Database, engine
 
     verdict = stored_report(database)
     with database.read() as session:
-        best = boards.best(session, stored.user)
+        best = standings.best(session, stored.user)
     before = states(database), verdict.score, verdict.complete, verdict.diagnosis, best, count(database, JobRow)
     assert before == ({"s1": State.DONE}, 40.0, False, (), {"softmax": 40.0}, 0)
     assert count(database, MistakeRow) == 0

@@ -9,8 +9,8 @@ from sqlalchemy import select
 from grader.jobs import archive, claims
 from grader.judge.cause import Location
 from grader.judge.report import Diagnosis, Report, Status
-from grader.store import accounts, memberships, submissions
-from grader.store.copying import lasting
+from grader.store import people, submissions
+from grader.store.dump import lasting
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions, store
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
@@ -22,14 +22,14 @@ VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
 def fill(database: Database) -> None:
     """Store people, what they have handed in, and a job that a process which was killed holds."""
     with database.write() as session:
-        prof = accounts.add(session, "Prof", Role.INSTRUCTOR, key="prof", password="h1", now=1.5)
-        ada = accounts.add(session, "Ada", Role.STUDENT, key="ada", password="h2", now=2.5)
-        gone = accounts.add(session, "Gone", Role.STUDENT, key="gone", password="h3", now=3.5)
-        visitor = accounts.add(session, "", Role.LEARNER, key="\nvisitor 1", password="", now=4.5)
-        accounts.open_session(session, visitor.id, digest="d" * 64, now=5.0, expires=1e12)
-        accounts.keep_draft(session, ada.id, "softmax", Draft("a\0b ä \N{GREEK SMALL LETTER LAMDA}", 6.125))
-        memberships.replace_code(session, "another-code")
-        memberships.end(session, gone.id, 7.0)
+        prof = people.add(session, "Prof", Role.INSTRUCTOR, key="prof", password="h1", now=1.5)
+        ada = people.add(session, "Ada", Role.STUDENT, key="ada", password="h2", now=2.5)
+        gone = people.add(session, "Gone", Role.STUDENT, key="gone", password="h3", now=3.5)
+        visitor = people.add(session, "", Role.LEARNER, key="\nvisitor 1", password="", now=4.5)
+        people.open_session(session, visitor.id, digest="d" * 64, now=5.0, expires=1e12)
+        people.keep_draft(session, ada.id, "softmax", Draft("a\0b ä \N{GREEK SMALL LETTER LAMDA}", 6.125))
+        people.replace_class_code(session, "another-code")
+        people.leave_class(session, gone.id, 7.0)
         for number, (owner, score) in enumerate([(ada, 0.1 + 0.2), (ada, 100.0), (visitor, 50.0), (prof, 1.0)]):
             made = submissions.add(session, _draft(owner, number))
             report = Report(
@@ -42,9 +42,9 @@ def fill(database: Database) -> None:
             claims.enqueue(session, SubmissionId(f"s{number}"), queue="cpu", priority=number, ready=0.0)
         claims.take(session, "cpu", worker="killed", token="t", now=30.0)
         archive.add(session, "softmax", "v1", bytes(range(256)))
-        newest = accounts.add(session, "Newest", Role.STUDENT, key="newest", password="h5", now=8.0)
+        newest = people.add(session, "Newest", Role.STUDENT, key="newest", password="h5", now=8.0)
         for person in (gone, newest):
-            accounts.delete_person(session, person.id)
+            people.delete_person(session, person.id)
 
 
 def _draft(owner: User, number: int) -> Submission:

@@ -33,9 +33,8 @@ from grader.judge.text import clean
 from grader.judge.typed_values import read_tensor
 from grader.pages import wording
 from grader.pages.gradebook import quoted
-from grader.service import typed
-from grader.service.confusables import skeleton
-from grader.service.names import tidy
+from grader.service import accounts, names
+from grader.service.names import skeleton, tidy
 from tests.judge.slow_texts import TEXTS
 
 SIZES = (16 << 10, 64 << 10, 256 << 10)
@@ -79,10 +78,10 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
     "message in a terminal": lambda text: as_text._wrap(clean(text)),
     "report on a page": lambda text: wording.pack({"text": wording.clean(text)}),
-    "cell of the export": lambda text: quoted(text[: typed.LONGEST_KEY]),
+    "cell of the export": lambda text: quoted(text[: names.LONGEST_KEY]),
     "name": _name,
-    "name to sign in": typed.key_of,
-    "password": typed.plain,
+    "name to sign in": names.key_of,
+    "password": accounts._plain,
 }
 # Every module, or package, that handles text by more than plain methods of `str`, and whose text it is.
 HANDLERS = {
@@ -95,7 +94,7 @@ HANDLERS = {
     "cli/plots": "titles of ours",
     "local": "the name of one's own file",
     "log": "entries that are cut at 4000 characters",
-    "cli/status": "figures of ours",
+    "cli/operations": "figures of ours",
     "exercise/chart": "an author's",
     "exercise/coherence": "an author's",
     "exercise/microscope": "an author's",
@@ -130,12 +129,11 @@ HANDLERS = {
     "pages/routes": "paths and fields of bounded length",
     "pages/wording": "READERS",
     "sandbox": "what our own processes tell each other",
-    "service/confusables": "READERS",
+    "service/accounts": "READERS",
     "service/names": "READERS",
     "service/service": "ids of 24 characters",
-    "service/typed": "READERS",
-    "store/backup_file": "rows of our own database, which an operator has",
-    "store/migrations": "reports",
+    "store/dump": "rows of our own database, which an operator has",
+    "store/migrate": "revisions of our own tables",
     "store/processes": "figures of our own processes",
 }
 # Their patterns are for names of torch's, asked once before the fork.

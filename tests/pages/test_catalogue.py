@@ -21,7 +21,7 @@ from grader.pages.catalogue import (
     title_view,
     tracks,
 )
-from grader.service.trail import PAUSE, Due
+from grader.service.student import PAUSE, Due
 from grader.store.tables import SubmissionRow
 from tests.pages.conftest import wait_for
 

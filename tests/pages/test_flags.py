@@ -11,7 +11,7 @@ from grader.pages.handed_in import Asked, list_view
 from grader.pages.lists import attempts_view, work_view
 from grader.pages.render import clues, report_view
 from grader.pages.wording import pack
-from grader.service.instructor import MOST_LISTED
+from grader.service.classroom import MOST_LISTED
 from grader.store.records import Attempt, ListedAttempt, Role, State, Status, SubmissionId, User, UserId
 from tests.pages.conftest import SECONDS, wait_for
 from tests.pages.samples import HOSTILE, failed_report

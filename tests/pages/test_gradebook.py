@@ -13,7 +13,7 @@ from grader.pages.catalogue import tracks
 from grader.pages.gradebook import Row, csv_of, gradebook_view, mean
 from grader.pages.handed_in import Asked
 from grader.store.records import Role, User, UserId
-from grader.store.roster import CommonMistake, Grade, Student
+from grader.store.standings import CommonMistake, Grade, Student
 
 
 def test_exported_names_are_never_formulas():

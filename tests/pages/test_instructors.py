@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from grader.store import memberships
+from grader.store import people
 from grader.store.records import Role, State
 from tests.pages.conftest import PASSWORD, wait_for
 from tests.pages.test_journeys import LATE_MASK, SOLUTION
@@ -130,7 +130,7 @@ def test_the_class_code_is_shown_and_replaced(open_page, person, visitor, site):
 def put_back(site, code):
     """Let the code of before count again, which other tests know."""
     with site.service.members._database.write() as session:
-        memberships.replace_code(session, code)
+        people.replace_class_code(session, code)
 
 
 def test_a_member_is_made_an_instructor_and_a_student_again(open_page, person, site):

@@ -78,7 +78,7 @@ def test_no_request_asks_the_database_on_the_event_loop(
         statuses = set()
         for answer in asked(client, site, id):
             statuses.add(answer.status_code)
-            site.service.accounts.forget_sessions()  # as on Postgres, where nobody is remembered
+            site.service.accounts.sessions.forget()  # as on Postgres, where nobody is remembered
 
     assert 200 in statuses
     assert set(on_the_loop) == set()

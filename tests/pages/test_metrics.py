@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from grader.jobs.embedded import EmbeddedEngine
 from grader.pages.metrics import KEPT_SECONDS, Metrics
-from grader.service.condition import Condition
+from grader.service.service import Condition
 from grader.store import submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId

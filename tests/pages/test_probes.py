@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from grader.pages.routes import Routes
-from grader.service.condition import Condition
+from grader.service.service import Condition
 from grader.store.engine import Database
 
 

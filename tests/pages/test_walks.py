@@ -10,7 +10,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from grader.store import memberships
+from grader.store import people
 from grader.store.records import Role
 from tests.pages.conftest import CODE, PASSWORD, Person, Site, wait_for
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, write
@@ -139,7 +139,7 @@ def code_of_the_class(site: Site):
     """Give the class code, which counts again afterwards: other tests know it."""
     yield site.service.class_code
     with site.service.members._database.write() as session:
-        memberships.replace_code(session, CODE)
+        people.replace_class_code(session, CODE)
 
 
 def read_attempts(page: Page, who: Person, titles: set[str]) -> None:

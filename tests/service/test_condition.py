@@ -11,8 +11,8 @@ import pytest
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
 from grader.jobs.embedded import EmbeddedEngine
-from grader.service.condition import Condition
-from grader.store import accounts
+from grader.service.service import Condition
+from grader.store import people
 from grader.store.engine import Database
 from grader.store.records import Role
 from tests.jobs.classroom import full_marks, open_database
@@ -81,7 +81,7 @@ def test_a_damaged_page_makes_a_database_missing(tmp_path: Path, caplog: pytest.
     with closing(open_database(tmp_path)) as database:
         for number in range(40):
             with database.write() as session:
-                accounts.add(session, "x" * 60, Role.STUDENT, key=f"{number}" + "y" * 100, password="h" * 150, now=1.0)
+                people.add(session, "x" * 60, Role.STUDENT, key=f"{number}" + "y" * 100, password="h" * 150, now=1.0)
     file = tmp_path / "class.sqlite3"
     content = bytearray(file.read_bytes())
     page = int(at * len(content)) // 4096 * 4096

@@ -139,21 +139,21 @@ def visitors(place: Place) -> None:
     """Run something as one new visitor after the other."""
     for _ in range(450):
         with suppress(NotAllowed):
-            place.service.accounts._arrivals.visitor(SHARED)
+            place.service.accounts._limits.visitor(SHARED)
 
 
 def visitors_from_everywhere(place: Place) -> None:
     """The same from very many addresses."""
     for n in range(2100):
         with suppress(NotAllowed):
-            place.service.accounts._arrivals.visitor(f"10.{n % 30}.{n // 30}.1")
+            place.service.accounts._limits.visitor(f"10.{n % 30}.{n // 30}.1")
 
 
 def accounts_outside(place: Place) -> None:
     """Make accounts without a class code."""
     for _ in range(150):
         with suppress(NotAllowed):
-            place.service.accounts._arrivals.account(SHARED, in_class=False)
+            place.service.accounts._limits.account(SHARED, in_class=False)
 
 
 def try_something(place: Place, user: User | None) -> None:
@@ -196,19 +196,19 @@ def siege(attack: Callable[[Place], None], *limiters: str, visit: Callable[[Plac
 
 
 SIEGES = [
-    siege(wrong_codes, "SignupLimits._wrong_codes", "SignupLimits._warnings", visit=lambda place: place.register()),
+    siege(wrong_codes, "EntryLimits._wrong_codes", "EntryLimits._warnings", visit=lambda place: place.register()),
     siege(accounts_that_fail, visit=lambda place: place.register()),
-    siege(many_names, "SignIns._by_address", visit=lambda place: place.enter()),
-    siege(many_names, "SignIns._by_address", visit=lambda place: place.register()),
-    siege(many_names_of_one_household, "SignIns._by_address", visit=lambda place: place.enter(HOUSEHOLD[0])),
-    siege(one_name, "SignIns._by_pair", visit=lambda place: place.enter(mark=place.mark)),
-    siege(one_name, "SignIns._by_pair", visit=lambda place: place.enter("198.51.100.7")),
-    siege(one_name_from_everywhere, "SignIns._by_name", visit=lambda place: place.enter(mark=place.mark)),
-    siege(one_name_from_one_household, "SignIns._by_pair", visit=lambda place: place.enter()),
-    siege(marks_that_are_none, "SignIns._by_pair", visit=lambda place: place.enter(mark=place.mark)),
-    siege(visitors, "SignupLimits._visitors", visit=lambda place: place.register()),
-    siege(accounts_outside, "SignupLimits._outside", visit=lambda place: place.register()),
-    siege(sessions, "SignupLimits._sessions", visit=lambda place: place.enter()),
+    siege(many_names, "EntryLimits._by_address", visit=lambda place: place.enter()),
+    siege(many_names, "EntryLimits._by_address", visit=lambda place: place.register()),
+    siege(many_names_of_one_household, "EntryLimits._by_address", visit=lambda place: place.enter(HOUSEHOLD[0])),
+    siege(one_name, "EntryLimits._by_pair", visit=lambda place: place.enter(mark=place.mark)),
+    siege(one_name, "EntryLimits._by_pair", visit=lambda place: place.enter("198.51.100.7")),
+    siege(one_name_from_everywhere, "EntryLimits._by_name", visit=lambda place: place.enter(mark=place.mark)),
+    siege(one_name_from_one_household, "EntryLimits._by_pair", visit=lambda place: place.enter()),
+    siege(marks_that_are_none, "EntryLimits._by_pair", visit=lambda place: place.enter(mark=place.mark)),
+    siege(visitors, "EntryLimits._visitors", visit=lambda place: place.register()),
+    siege(accounts_outside, "EntryLimits._outside", visit=lambda place: place.register()),
+    siege(sessions, "EntryLimits._sessions", visit=lambda place: place.enter()),
     siege(
         submissions,
         visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None,
@@ -230,7 +230,7 @@ SIEGES = [
 def full_of_accounts(place: Place) -> None:
     """Make as many accounts with the right code as a very large class; only counted here, as storing takes long."""
     for _ in range(600):
-        place.service.accounts._arrivals.account(SHARED)
+        place.service.accounts._limits.account(SHARED)
 
 
 def every_first_try(place: Place) -> None:
@@ -249,23 +249,23 @@ def own_browser(place: Place) -> None:
 KNOWN = [
     # A password is chosen by a person, so no more than a few wrong ones may be tried for each name, and a browser that
     # nobody has been signed in with is not told from the guesser's.
-    siege(one_name, "SignIns._by_pair", visit=lambda place: place.enter()),
-    siege(every_first_try, "SignIns._first_tries", visit=lambda place: place.enter()),
-    siege(one_name_from_everywhere, "SignIns._by_name", visit=lambda place: place.enter("203.0.113.77")),
+    siege(one_name, "EntryLimits._by_pair", visit=lambda place: place.enter()),
+    siege(every_first_try, "EntryLimits._first_tries", visit=lambda place: place.enter()),
+    siege(one_name_from_everywhere, "EntryLimits._by_name", visit=lambda place: place.enter("203.0.113.77")),
     # It takes Ada's own browser.
-    siege(own_browser, "SignIns._by_mark", visit=lambda place: place.enter(mark=place.mark)),
+    siege(own_browser, "EntryLimits._by_mark", visit=lambda place: place.enter(mark=place.mark)),
     # These are no wrong tries: somebody who knows the code makes hundreds of accounts, each with a share of the queue.
-    siege(full_of_accounts, "SignupLimits._accounts", visit=lambda place: place.register()),
+    siege(full_of_accounts, "EntryLimits._accounts", visit=lambda place: place.register()),
     # Nothing is known of a visitor but the address; who has an account, or registers with a code, is let in.
-    siege(visitors, "SignupLimits._visitors", visit=lambda place: place.service.accounts.visit(SHARED) and None),
+    siege(visitors, "EntryLimits._visitors", visit=lambda place: place.service.accounts.visit(SHARED) and None),
     siege(
         visitors_from_everywhere,
-        "SignupLimits._all_visitors",
+        "EntryLimits._all_visitors",
         visit=lambda place: place.service.accounts.visit("203.0.113.7") and None,
     ),
     siege(
         accounts_outside,
-        "SignupLimits._outside",
+        "EntryLimits._outside",
         visit=lambda place: place.service.register("Newcomer", PASSWORD, "", SHARED) and None,
     ),
     # A flood is refused before anything of it is read, so nothing is known of a guest but the address.

@@ -11,7 +11,7 @@ from grader.errors import NotAllowed
 from grader.jobs import claims, shares
 from grader.service import Service
 from grader.service.limits import payer
-from grader.store import accounts
+from grader.store import people
 from grader.store.engine import Database
 from grader.store.records import Role, User, UserId
 from grader.store.tables import SessionRow, UserRow
@@ -105,7 +105,7 @@ def test_a_class_is_joined_with_its_code_only(service: Service) -> None:
 def test_visitors_without_end_have_to_wait(service: Service, clock: Clock) -> None:
     """Four hundred at one address, then one more every ten seconds; other addresses are let in."""
     for _ in range(399):
-        service.accounts._arrivals.visitor("192.0.2.1")
+        service.accounts._limits.visitor("192.0.2.1")
     service.accounts.visit("192.0.2.1")
     with pytest.raises(NotAllowed, match="visitors began at your address"):
         service.accounts.visit("192.0.2.1")
@@ -146,7 +146,7 @@ def test_visitors_are_looked_through_in_pieces(database: Database) -> None:
     for _ in range(20):
         with database.write() as session:
             before = session.scalar(select(func.count()).select_from(UserRow)) or 0
-            after = accounts.forget_visitors(session, after, looked_at=10, most=4)
+            after = people.forget_visitors(session, after, looked_at=10, most=4)
             pieces.append((after, before - (session.scalar(select(func.count()).select_from(UserRow)) or 0)))
 
     assert pieces[:6] == [(10, 0), (20, 0), (30, 0), (40, 0), (44, 4), (48, 4)]
@@ -156,11 +156,11 @@ def test_visitors_are_looked_through_in_pieces(database: Database) -> None:
 
 def test_sessions_that_have_ended_are_swept_in_pieces(database: Database) -> None:
     """After a quiet month tens of thousands have, more than a statement takes values; nobody could begin one then."""
-    add_visitors(database, range(1, accounts.SWEPT + 51), expires=1.0)
+    add_visitors(database, range(1, people.SWEPT + 51), expires=1.0)
     left = []
     for n in range(2):
         with database.write() as session:
-            accounts.open_session(session, UserId(1), digest=f"fresh {n}", now=2.0, expires=3.0)
+            people.open_session(session, UserId(1), digest=f"fresh {n}", now=2.0, expires=3.0)
             left.append(session.scalar(select(func.count()).select_from(SessionRow)))
 
     assert left == [51, 2]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.judge.report import Report
-from grader.store import accounts, gradings, migrate, submissions
+from grader.store import gradings, migrate, people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Role, Submission, SubmissionId, User
@@ -30,7 +30,7 @@ def person(database: Database) -> Callable[..., User]:
 
     def add(name: str, role: Role = Role.STUDENT) -> User:
         with database.write() as session:
-            return accounts.add(session, name, role, key=name.lower(), password="hash", now=1.0)
+            return people.add(session, name, role, key=name.lower(), password="hash", now=1.0)
 
     return add
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from grader.errors import GraderFault
-from grader.store import accounts, migrate
+from grader.store import migrate, people
 from grader.store.engine import Database
 from grader.store.records import Draft, Role, User
 
@@ -100,10 +100,10 @@ def test_a_damaged_text_hides_nothing_but_itself(tmp_path: Path) -> None:
     with closing(Database(f"sqlite:///{tmp_path / 'gym.sqlite3'}")) as database:
         migrate.upgrade(database)
         with database.write() as session:
-            user = accounts.add(session, "Ada", Role.STUDENT, key="ada", password="h", now=1.0)
-            accounts.keep_draft(session, user.id, "softmax", Draft("x", 1.0))
+            user = people.add(session, "Ada", Role.STUDENT, key="ada", password="h", now=1.0)
+            people.keep_draft(session, user.id, "softmax", Draft("x", 1.0))
             session.execute(text("UPDATE drafts SET source = CAST(x'6f6bff' AS TEXT)"))
         with database.read() as session:
-            found = accounts.draft(session, user.id, "softmax")
+            found = people.draft(session, user.id, "softmax")
 
     assert found == Draft("ok\N{REPLACEMENT CHARACTER}", 1.0)

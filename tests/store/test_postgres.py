@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from grader.errors import DatabaseUnusable, SettingsError
 from grader.exercise.catalog import ROOT
-from grader.store import accounts, migrate
+from grader.store import migrate, people
 from grader.store.engine import Database
 from grader.store.records import Role
 from grader.store.tables import Base
@@ -49,7 +49,7 @@ def test_its_tables_are_those_of_the_models(database):
 def test_a_zero_in_a_text_is_stored_as_another_character(database):
     """Postgres' texts cannot hold it; what is printed by a submission may have one."""
     with database.write() as session:
-        accounts.add(session, "a\0b", Role.STUDENT, key="a", password="hash", now=1.0)
+        people.add(session, "a\0b", Role.STUDENT, key="a", password="hash", now=1.0)
 
     with database.read() as session:
         assert session.scalar(text("SELECT name FROM users")) == "a\N{REPLACEMENT CHARACTER}b"

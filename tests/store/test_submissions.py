@@ -13,7 +13,7 @@ from grader.errors import NotAllowed
 from grader.jobs import claims
 from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.report import Diagnosis, Location, Report, Status
-from grader.store import accounts, gradings, memberships, submissions, ways
+from grader.store import gradings, people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User, Wanted
@@ -68,7 +68,7 @@ def test_only_what_counts_is_an_attempt(
         found = [submissions.get(session, id) for id in ids]
         listed = submissions.attempts(session, ada.id, "softmax")
         outcomes = [submissions.outcome(session, id).nth for id in ids]
-        near = [ways.neighbours(session, one).count for one in found if one is not None]
+        near = [submissions.neighbours(session, one).count for one in found if one is not None]
     assert outcomes == [0, 1, 0, 2, 0, 0, 3]
     assert [one and one.nth for one in found] == outcomes
     assert [one.nth for one in reversed(listed)] == outcomes
@@ -163,7 +163,7 @@ def test_the_neighbours_of_a_submission_are_its_owners_on_the_same_exercise(
         submissions.add(session, draft(ada, "other", exercise="masking", created=25.0))
     with database.read() as session:
         stored = [submissions.get(session, id) for id in (*ids, SubmissionId("other"))]
-        around = [ways.neighbours(session, one) for one in stored if one]
+        around = [submissions.neighbours(session, one) for one in stored if one]
 
     assert [(one.previous, one.next, one.count) for one in around] == [
         (None, ids[1], 3), (ids[0], ids[2], 3), (ids[1], None, 3), (None, None, 1),
@@ -186,7 +186,7 @@ def test_a_list_holds_what_is_wanted_of_present_students(
     for other in (left, prof):
         graded(other, wrong, created=50.0)
     with database.write() as session:
-        memberships.end(session, left.id, 60.0)
+        people.leave_class(session, left.id, 60.0)
     names = {id: name for name, id in ids.items()}
 
     def shown(most: int = 9, **wanted: object) -> list[str]:
@@ -211,7 +211,7 @@ def test_the_best_attempt_is_the_one_that_the_best_score_comes_from(
     scores = (50.0, 80.0, 80.0, 20.0)
     ids = [graded(ada, replace(report, score=score), created=10.0 * n) for n, score in enumerate(scores, 1)]
     with database.read() as session:
-        found = [ways.best_of(session, ada.id, exercise) for exercise in ("softmax", "mask")]
+        found = [submissions.best_of(session, ada.id, exercise) for exercise in ("softmax", "mask")]
 
     assert found == [ids[1], None]
 
@@ -267,8 +267,8 @@ def test_to_delete_somebody_costs_the_same_whatever_others_have_handed_in(
         with database.write() as session:
             session.get_one(UserRow, visitor.id).name = ""
         ways_out = (
-            lambda session, id=ada.id: accounts.delete_person(session, id),
-            lambda session: accounts.forget_visitors(session, 0, looked_at=500, most=20),
+            lambda session, id=ada.id: people.delete_person(session, id),
+            lambda session: people.forget_visitors(session, 0, looked_at=500, most=20),
         )
         costs.append([_steps(database, out) for out in ways_out])
 

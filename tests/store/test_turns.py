@@ -23,9 +23,9 @@ from grader.jobs.tryouts import TryoutThread
 from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.accounts import Accounts
-from grader.service.drafts import Drafts
 from grader.service.service import Rules
-from grader.store import accounts, boards, memberships, migrate, submissions, tokens
+from grader.service.student import Drafts
+from grader.store import migrate, people, standings, submissions, tokens
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
@@ -59,7 +59,7 @@ class Site:
         """Give somebody new."""
         name = f"person {next(self.ids)}"
         with self.databases[0].write() as session:
-            return accounts.add(session, name, role, key=name, password="hash", now=1.0)
+            return people.add(session, name, role, key=name, password="hash", now=1.0)
 
     def hand_in(self, user: User, exercise: str, process: int = 0) -> SubmissionId:
         """Store a submission with its job."""
@@ -194,12 +194,12 @@ def test_the_last_instructor_stays(site: Site, way: Callable[[Service, User, Use
         ada, eve = (site.people(0).add(f"person {next(site.ids)}", PASSWORD, Role.INSTRUCTOR) for _ in "ae")
         found = together(lambda: way(first, ada, eve), lambda: way(second, eve, ada))  # noqa: B023 - made at once
         with site.databases[0].read() as session:
-            left = memberships.instructors(session)
+            left = [one.role for one in people.members(session) if one.ended is None].count(Role.INSTRUCTOR)
         with site.databases[0].write() as session:
             for one in (ada, eve):
-                accounts.delete_person(session, one.id)
+                people.delete_person(session, one.id)
 
-        assert [str(one) for one in found if one] == [memberships.LAST]
+        assert [str(one) for one in found if one] == [people.LAST]
         assert left == 1
 
 
@@ -278,8 +278,8 @@ def test_what_a_visitor_hands_in_while_registering_is_refused_or_kept(site: Site
 
         def register(visitor: User = visitor, owner: User = owner) -> None:
             with site.databases[1].write() as session:
-                accounts.take_over(session, visitor.id, owner.id)
-                accounts.delete_person(session, visitor.id)
+                people.take_over(session, visitor.id, owner.id)
+                people.delete_person(session, visitor.id)
 
         found = together(lambda: site.hand_in(visitor, "meanwhile"), register)  # noqa: B023 - made at once
 
@@ -306,7 +306,7 @@ def test_two_verdicts_of_one_person_at_once_are_both_counted(site: Site) -> None
         together(*[lambda n=n, claim=claim: end(claim, n % 2) for n, claim in enumerate(taken)])
 
         with site.databases[0].read() as session:
-            board = {line.user: line.score for line in boards.leaderboard(session)}
+            board = {line.user: line.score for line in standings.leaderboard(session)}
         assert board[ada.id] == 150.0
 
 

@@ -22,8 +22,7 @@ from sqlalchemy.orm import Session
 
 from grader.errors import DatabaseUnusable
 from grader.jobs import claims
-from grader.store.engine import StoreUnavailable
-from grader.store.postgres import LIVENESS, OPTIONS
+from grader.store.engine import LIVENESS, OPTIONS, StoreUnavailable
 from grader.store.records import SubmissionId
 from grader.store.tables import JobRow, SubmissionRow
 

@@ -7,7 +7,7 @@ Own: yes
 
 from grader.exercise.catalog import ROOT
 from grader.service import Service
-from grader.service.condition import Condition
+from grader.service.service import Condition
 from grader.settings import Settings
 from grader.store.engine import Database
 from tests.pages.conftest import in_a_loop, made

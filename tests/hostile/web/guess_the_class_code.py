@@ -26,7 +26,7 @@ def control(world):
 def attack(world):
     service = world.small("code")
     told = []
-    log = logging.getLogger("grader.service.rate_limits")
+    log = logging.getLogger("grader.service.limits")
     log.addFilter(lambda record: told.append(record.getMessage()))
     codes = ["GREEN-TREES", "green-tree\0", "green", "\ud800", "green-tree' OR '1'='1", *map(str, range(200))]
     said = set()

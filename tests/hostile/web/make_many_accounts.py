@@ -9,19 +9,19 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.service.limits import in_memory
-from grader.service.rate_limits import SignupLimits
+from grader.service.limits import EntryLimits
 from tests.service.conftest import Clock
 
 
 def control(world):
-    arrivals = SignupLimits(in_memory(Clock()))
+    arrivals = EntryLimits(in_memory(Clock()))
     for _ in range(500):
         arrivals.account("192.0.2.1")
 
 
 def attack(world):
     clock = Clock()
-    arrivals = SignupLimits(in_memory(clock))
+    arrivals = EntryLimits(in_memory(clock))
     for _ in range(600):
         arrivals.account("192.0.2.1")
     with pytest.raises(NotAllowed, match="accounts were made at your address"):

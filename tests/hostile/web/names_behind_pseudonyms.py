@@ -5,7 +5,7 @@ Stopped by: the service (a keyed hash of the person; names for instructors only)
 Own: yes
 """
 
-from grader.service.board_names import pseudonyms
+from grader.service.names import pseudonyms
 from tests.pages.arena import HONEST
 
 NAME = "Vera Unmistakable"

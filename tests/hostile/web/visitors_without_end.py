@@ -9,7 +9,7 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.service.limits import in_memory
-from grader.service.rate_limits import SignupLimits
+from grader.service.limits import EntryLimits
 from tests.pages.conftest import PASSWORD
 from tests.service.conftest import Clock
 
@@ -21,7 +21,7 @@ def control(world):
 
 
 def attack(world):
-    arrivals = SignupLimits(in_memory(Clock()))
+    arrivals = EntryLimits(in_memory(Clock()))
     for _ in range(400):
         arrivals.visitor("192.0.2.1")
     with pytest.raises(NotAllowed, match="visitors began at your address"):

@@ -1,16 +1,18 @@
-"""The class as its instructors change it: its code, its members and their roles."""
+"""The class: what its instructors read and change, and under which names people stand on its leaderboards."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
 from grader.errors import NotAllowed
 from grader.service import Service
-from grader.service.members import LAST
+from grader.service.names import ADJECTIVES, ANIMALS, NUMBERS, fold, pseudonyms
 from grader.store.engine import Database
-from grader.store.records import Role, User, UserId
+from grader.store.people import LAST
+from grader.store.records import BoardName, Role, Submission, User, UserId, Wanted
 from tests.service.conftest import Clock
 from tests.service.test_service import graded
 
@@ -159,3 +161,135 @@ def test_an_instructor_renames_members_only(service: Service, person: Person) ->
 
     assert service.user_of(token) == User(ada.id, "Ada L", Role.STUDENT)
     assert service.add_user("Renamed", "correct horse", Role.STUDENT).name == "Renamed"
+
+
+QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
+    "students": lambda service, user, id: service.instructor.students(user),
+    "student": lambda service, user, id: service.instructor.student(user, id),
+    "attempts": lambda service, user, id: service.instructor.attempts(user, id),
+    "submissions": lambda service, user, id: service.instructor.listed(user, Wanted(student=id)),
+    "neighbours": lambda service, user, id: service.instructor.neighbours(user, handed_in(service, id)),
+    "common mistakes": lambda service, user, id: service.instructor.common_mistakes(user),
+}
+
+
+def handed_in(service: Service, id: UserId) -> Submission:
+    """Return a submission of that student's."""
+    ada = User(id, "Ada", Role.STUDENT)
+    return service.submission(ada, service.unfinished(ada, "softmax") or service.submit(ada, "softmax", "x = 1"))
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_student_is_refused(service: Service, person: Person, ask: Callable[..., object]) -> None:
+    """Not even about themselves; an instructor gets an answer to the same question."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+
+    with pytest.raises(NotAllowed, match="for instructors only"):
+        ask(service, ada, ada.id)
+    assert ask(service, prof, ada.id) is not None
+
+
+def test_an_instructor_sees_what_a_student_has_handed_in(service: Service, person: Person) -> None:
+    """The list of a student's submissions is the student's own."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+    service.submit(ada, "softmax", "x = 1")
+
+    assert service.instructor.attempts(prof, ada.id) == service.attempts(ada)
+    assert [one.user for one in service.instructor.students(prof)] == [ada]
+
+
+def test_there_is_no_such_student(service: Service, person: Person) -> None:
+    """An instructor who asks for somebody unknown is told so."""
+    with pytest.raises(NotAllowed, match="no such student"):
+        service.instructor.student(person("Prof", Role.INSTRUCTOR), UserId(99))
+
+
+def test_a_best_attempt_that_is_not_there_is_told(service: Service, person: Person) -> None:
+    """An instructor reads so; a student is told nothing."""
+    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
+    with pytest.raises(NotAllowed, match="no graded attempt"):
+        service.instructor.best_attempt(prof, ada.id, "softmax")
+    with pytest.raises(NotAllowed, match="for instructors only"):
+        service.instructor.best_attempt(ada, ada.id, "softmax")
+
+
+CLASS = [(UserId(id), f"student {id}") for id in range(1, 2001)]
+
+
+def test_pseudonyms_are_readable_and_unique() -> None:
+    """In a class so large that many draw the same; all words are different ones."""
+    names = pseudonyms(b"secret", CLASS)
+
+    assert len(set(ADJECTIVES)) == len(ADJECTIVES) == len(set(ANIMALS)) == len(ANIMALS) == 64
+    assert len(set(names.values())) == len(names) == len(CLASS)
+    assert [name for name in names.values() if not re.fullmatch(r"[A-Z][a-z]+ [A-Z][a-z]+ [1-9][0-9]", name)] == []
+
+
+def test_a_pseudonym_stays_when_others_come_and_hangs_on_the_secret_alone() -> None:
+    """Neither a new member nor another name changes it; another secret changes nearly all of them."""
+    names = pseudonyms(b"secret", CLASS[:50])
+    renamed = [(id, f"other {id}") for id, _ in CLASS[:50]]
+    other = pseudonyms(b"another", CLASS[:50])
+
+    assert pseudonyms(b"secret", CLASS).items() >= names.items()
+    assert pseudonyms(b"secret", renamed) == names
+    assert sum(names[id] == other[id] for id in names) < 3
+    assert len(ADJECTIVES) * len(ANIMALS) * len(NUMBERS) > 300_000
+
+
+def test_no_pseudonym_is_the_name_of_a_member() -> None:
+    """Whoever registers under a name that looks like one is not taken for somebody else."""
+    first = pseudonyms(b"secret", CLASS[:1])[UserId(1)]
+    second = pseudonyms(b"secret", [CLASS[0], (UserId(2), fold(first))])
+
+    assert first not in second.values()
+
+
+def test_a_board_shows_pseudonyms_and_instructors_see_names(service: Service, person: Person) -> None:
+    """The same one on every board, for the person themselves and for guests too."""
+    ada, bob, teacher = person("Ada"), person("Bob"), person("Prof", Role.INSTRUCTOR)
+    service.start()
+    for one in (ada, bob):
+        graded(service, one)
+        graded(service, one, "causal_mask")
+    own = {one.id: service.boards.of(one) for one in (ada, bob)}
+
+    for board in (service.leaderboard(), service.leaderboard("softmax", ada), service.leaderboard("causal_mask", bob)):
+        assert {line.user: line.name for line in board} == {id: found.pseudonym for id, found in own.items() if found}
+    assert {line.name for line in service.leaderboard(reader=teacher)} == {"Ada", "Bob"}
+    assert service.boards.of(teacher) is None
+
+
+def test_people_choose_their_name_or_leave(service: Service, person: Person) -> None:
+    """Who has left is on no board, and leaves no gap in the ranks; coming back brings the same pseudonym."""
+    ada, bob, teacher = person("Ada"), person("Bob"), person("Prof", Role.INSTRUCTOR)
+    service.start()
+    for one in (ada, bob):
+        graded(service, one)
+    before = service.boards.of(ada)
+    service.boards.choose(bob, BoardName.NAME)
+    assert "Bob" in [line.name for line in service.leaderboard("softmax", ada)]
+    service.boards.choose(ada, BoardName.NONE)
+    for reader in (ada, bob, teacher, None):
+        assert [(line.rank, line.name) for line in service.leaderboard("softmax", reader)] == [(1, "Bob")]
+        assert [line.name for line in service.leaderboard(reader=reader)] == ["Bob"]
+    service.boards.choose(ada, BoardName.PSEUDONYM)
+
+    assert service.boards.of(ada) == before
+    assert before is not None
+    assert before.pseudonym in [line.name for line in service.leaderboard("softmax")]
+
+
+def test_only_students_choose_and_only_what_there_is(service: Service, person: Person) -> None:
+    """Anything else is refused, and changes nothing."""
+    ada, learner = person("Ada"), person("Lea", Role.LEARNER)
+    with pytest.raises(NotAllowed, match="one of the three"):
+        service.boards.choose(ada, "Bob")
+    for one in (learner, person("Prof", Role.INSTRUCTOR)):
+        with pytest.raises(NotAllowed, match="Only students"):
+            service.boards.choose(one, BoardName.NAME)
+
+    found = service.boards.of(ada)
+    assert found is not None
+    assert found.choice is BoardName.PSEUDONYM
+    assert service.boards.of(learner) is None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from grader.service import Service
-from grader.service.trail import DAY, Due, due
+from grader.service.student import DAY, Due, due
 from grader.store.records import User
 from tests.service.conftest import Clock
 from tests.service.test_service import follow, graded

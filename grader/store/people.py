@@ -1,0 +1,356 @@
+"""People: their accounts, sessions and drafts, and what they are in the class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from grader.errors import NotAllowed
+from grader.store import turns
+from grader.store.records import BoardName, Draft, Role, User, UserId
+from grader.store.tables import (
+    FIRST_CLASS,
+    OPEN,
+    BestRow,
+    ClassRow,
+    DraftRow,
+    MembershipRow,
+    MistakeRow,
+    SessionRow,
+    SubmissionRow,
+    TotalRow,
+    UserRow,
+)
+
+MOST_SESSIONS = 50  # of one person at once
+SWEPT = 200  # sessions that have ended, at each that begins; a statement takes only so many values
+LAST = "This is the only instructor. Make somebody else an instructor first."
+IN_CLASS: ColumnElement[bool] = and_(MembershipRow.class_id == FIRST_CLASS, MembershipRow.ended.is_(None))
+STUDENT: ColumnElement[bool] = and_(IN_CLASS, MembershipRow.role == Role.STUDENT.value)
+_MemberLine = tuple[int, str, str, float, float | None]  # user, name, role, joined, ended
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A person together with the hash of their password."""
+
+    user: User
+    password: str
+
+    def __repr__(self) -> str:
+        return f"Credentials(user={self.user!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A signed-in person and when that ends."""
+
+    user: User
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody who belongs to the class, or did.
+
+    Attributes:
+        id, name: the person.
+        role: what they are in the class, or were.
+        joined: when they came to it first, in seconds since the epoch.
+        ended: when they left; None as long as they belong to it.
+    """
+
+    id: UserId
+    name: str
+    role: Role
+    joined: float
+    ended: float | None
+
+
+def add(session: Session, name: str, role: Role, *, key: str, password: str, now: float) -> User:
+    """Store a new person and return them.
+
+    Args:
+        session: a write transaction.
+        name, role: who they are.
+        key: the name folded, so that two names that look alike collide.
+        password: its hash.
+        now: seconds since the epoch.
+
+    Raises:
+        NotAllowed: the name is taken.
+    """
+    row = UserRow(name=name, key=key, password=password, created=now)
+    session.add(row)
+    _flush_name(session, name)
+    if role is not Role.LEARNER:
+        enter_class(session, UserId(row.id), role, now)
+    return User(UserId(row.id), name, role)
+
+
+def rename(session: Session, user: UserId, name: str, *, key: str) -> None:
+    """Give a person another name, folded in `key`.
+
+    Raises:
+        NotAllowed: it is taken, or the person was deleted.
+    """
+    turns.of_person(session, user)
+    row = session.get_one(UserRow, user)
+    row.name, row.key, row.renames = name, key, row.renames + 1
+    _flush_name(session, name)
+
+
+def _flush_name(session: Session, name: str) -> None:
+    try:
+        session.flush()
+    except IntegrityError as clash:
+        raise NotAllowed(f"The name {name} is taken; please choose another one.") from clash
+
+
+def take_over(session: Session, visitor: UserId, owner: UserId) -> None:
+    """Make all that a visitor has done somebody's who has done nothing yet; the visitor and their sessions are gone."""
+    turns.of_people(session, visitor, owner)
+    for row in (SubmissionRow, DraftRow, BestRow, TotalRow, MistakeRow):
+        session.execute(update(row).where(row.user_id == visitor).values(user_id=owner))
+    session.execute(delete(UserRow).where(UserRow.id == visitor, UserRow.name == ""))
+
+
+def forget_visitors(session: Session, after: int, *, looked_at: int, most: int) -> int:
+    """Delete visitors who have no session any more, with all they have done; return where to go on the next time.
+
+    One whose submission is still on its way is kept until it has come to its end.
+
+    Args:
+        session: a write transaction.
+        after: the id up to which everybody was looked at before; 0 to begin anew.
+        looked_at: how many people to look at; it takes time for each of them, and not for all there are.
+        most: how many visitors to delete at most; each takes time for all they have done.
+    """
+    ids = session.scalars(select(UserRow.id).where(UserRow.id > after).order_by(UserRow.id).limit(looked_at)).all()
+    if not ids:
+        return 0
+    no_session = ~exists().where(SessionRow.user_id == UserRow.id)
+    nothing_open = ~exists().where(SubmissionRow.user_id == UserRow.id, SubmissionRow.state == OPEN)
+    visitors = UserRow.id > after, UserRow.id <= ids[-1], UserRow.name == ""
+    query = select(UserRow.id).where(*visitors, no_session, nothing_open).order_by(UserRow.id).limit(most)
+    # Who is just handing something in is passed over; who has done so meanwhile is seen by the second statement.
+    gone = session.scalars(query.with_for_update(skip_locked=True)).all()
+    session.execute(delete(UserRow).where(UserRow.id.in_(gone), no_session, nothing_open))
+    if len(gone) == most:
+        return gone[-1]
+    return ids[-1] if len(ids) == looked_at else 0
+
+
+def delete_person(session: Session, user: UserId) -> None:
+    """Delete a person with all that is stored of them."""
+    session.execute(delete(UserRow).where(UserRow.id == user))
+
+
+def names(session: Session, after: int = 0) -> Sequence[tuple[int, str]]:
+    """Return the id and the name of everybody who has one and a higher id than `after`, by id."""
+    query = select(UserRow.id, UserRow.name).where(UserRow.id > after, UserRow.name != "")
+    return [(id, name) for id, name in session.execute(query.order_by(UserRow.id))]
+
+
+def census(session: Session) -> tuple[int, int]:
+    """Return how many people have a name, and how often they were renamed in all."""
+    query = select(func.count(), func.coalesce(func.sum(UserRow.renames), 0)).where(UserRow.name != "")
+    people, renames = session.execute(query).one()
+    return people, renames
+
+
+def user(session: Session, id: UserId) -> User | None:
+    """Return the person of that id."""
+    line = session.execute(_users().where(UserRow.id == id)).one_or_none()
+    return None if line is None else _user(line)
+
+
+def student(session: Session, id: UserId) -> User | None:
+    """Return the student of that id; None for an instructor, too."""
+    known = user(session, id)
+    return known if known is not None and known.role is Role.STUDENT else None
+
+
+def credentials(session: Session, key: str) -> Credentials | None:
+    """Return the person of that folded name."""
+    return _credentials(session, UserRow.key == key)
+
+
+def credentials_of(session: Session, user: UserId) -> Credentials | None:
+    """Return the person of that id, who has a password."""
+    return _credentials(session, and_(UserRow.id == user, UserRow.password != ""))
+
+
+def _credentials(session: Session, which: ColumnElement[bool]) -> Credentials | None:
+    line = session.execute(_users(UserRow.password).where(which)).one_or_none()
+    return None if line is None else Credentials(_user(line), line.password)
+
+
+def replace_password(session: Session, user: UserId, password: str, *, former: str | None = None) -> bool:
+    """Store another hash for a person, only in place of `former` if that is given; return whether it was stored."""
+    same = (UserRow.id == user,) if former is None else (UserRow.id == user, UserRow.password == former)
+    changed = update(UserRow).where(*same).values(password=password).returning(UserRow.id)
+    return session.execute(changed).one_or_none() is not None
+
+
+def open_session(session: Session, user: UserId, *, digest: str, now: float, expires: float) -> None:
+    """Store a session under the hash of its token; sweep those that have ended, and the person's oldest ones.
+
+    Raises:
+        NotAllowed: the person was deleted.
+    """
+    turns.of_person(session, user)
+    ended = select(SessionRow.digest).where(SessionRow.expires <= now).limit(SWEPT).with_for_update(skip_locked=True)
+    session.execute(delete(SessionRow).where(SessionRow.digest.in_(session.scalars(ended).all())))
+    newest_first = select(SessionRow.digest).where(SessionRow.user_id == user).order_by(SessionRow.created.desc())
+    oldest = session.scalars(newest_first.offset(MOST_SESSIONS - 1)).all()
+    session.execute(delete(SessionRow).where(SessionRow.digest.in_(oldest)))
+    session.add(SessionRow(digest=digest, user_id=user, created=now, expires=expires))
+
+
+def visit(session: Session, digest: str, now: float) -> Visit | None:
+    """Return who is signed in under that hash; None if nobody is any more."""
+    line = session.execute(
+        _users(SessionRow.expires)
+        .join(SessionRow, SessionRow.user_id == UserRow.id)
+        .where(SessionRow.digest == digest, SessionRow.expires > now)
+    ).one_or_none()
+    return None if line is None else Visit(_user(line), line.expires)
+
+
+def close_session(session: Session, digest: str) -> None:
+    """Forget a session."""
+    session.execute(delete(SessionRow).where(SessionRow.digest == digest))
+
+
+def close_sessions(session: Session, user: UserId) -> None:
+    """Forget all sessions of a person."""
+    session.execute(delete(SessionRow).where(SessionRow.user_id == user))
+
+
+def keep_draft(session: Session, user: UserId, exercise: str, draft: Draft) -> None:
+    """Store what a person is typing, in place of what was kept before."""
+    session.merge(DraftRow(user_id=user, exercise=exercise, source=draft.source, saved=draft.saved))
+
+
+def draft(session: Session, user: UserId, exercise: str) -> Draft | None:
+    """Return what a person was typing last."""
+    row = session.get(DraftRow, (user, exercise))
+    return None if row is None else Draft(row.source, row.saved)
+
+
+def is_student(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    """Return the condition that a person is a student of the class."""
+    return exists().where(MembershipRow.user_id == user, STUDENT)
+
+
+def in_class(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    """Return the condition that a person belongs to the class, in whatever role."""
+    return exists().where(MembershipRow.user_id == user, IN_CLASS)
+
+
+def class_code(session: Session) -> str:
+    """Return the class code that took the place of the first one; an empty text where none did."""
+    return session.scalar(select(ClassRow.code).where(ClassRow.id == FIRST_CLASS)) or ""
+
+
+def replace_class_code(session: Session, code: str) -> None:
+    """Store another class code, which counts from now on."""
+    session.get_one(ClassRow, FIRST_CLASS).code = code
+
+
+def enter_class(session: Session, user: UserId, role: Role, now: float) -> None:
+    """Make somebody a member in that role, for the first time or again."""
+    row = session.get(MembershipRow, (user, FIRST_CLASS))
+    if row is None:
+        session.add(MembershipRow(user_id=user, class_id=FIRST_CLASS, role=role.value, joined=now))
+    else:
+        row.role, row.ended = role.value, None
+    session.flush()
+
+
+def leave_class(session: Session, user: UserId, now: float) -> None:
+    """End somebody's membership; what they have done stays."""
+    session.get_one(MembershipRow, (user, FIRST_CLASS)).ended = now
+    session.flush()
+
+
+def members(session: Session) -> list[Member]:
+    """Return everybody who belongs to the class or did, by name."""
+    return sorted(map(_member, session.execute(_members())), key=lambda one: (one.name.casefold(), one.id))
+
+
+def member(session: Session, user: UserId) -> Member | None:
+    """Return one of them."""
+    line = session.execute(_members().where(UserRow.id == user)).one_or_none()
+    return None if line is None else _member(line)
+
+
+def check_leaving(session: Session, id: UserId) -> None:
+    """Make sure that the class keeps an instructor when this person goes, as long as there is anybody else in it.
+
+    Raises:
+        NotAllowed: it would not.
+    """
+    present = {one.id: one.role for one in members(session) if one.ended is None}
+    leaving = present.pop(id, None)
+    if leaving is Role.INSTRUCTOR and present and Role.INSTRUCTOR not in present.values():
+        raise NotAllowed(LAST)
+
+
+def check_instructor_left(session: Session) -> None:
+    """Make sure that the class has an instructor.
+
+    Raises:
+        NotAllowed: it has none.
+    """
+    if not session.scalar(select(exists().where(IN_CLASS, MembershipRow.role == Role.INSTRUCTOR.value))):
+        raise NotAllowed(LAST)
+
+
+def folded_names(session: Session) -> list[tuple[UserId, str]]:
+    """Return everybody who was ever in the class, by id, with the folded name."""
+    row = MembershipRow
+    query = select(UserRow.id, UserRow.key).join(row, row.user_id == UserRow.id).where(row.class_id == FIRST_CLASS)
+    return [(UserId(id), key) for id, key in session.execute(query.order_by(UserRow.id))]
+
+
+def board_name(session: Session, user: UserId) -> BoardName | None:
+    """Return what a student has chosen to be on the boards; None for whoever is no student of the class."""
+    chosen = session.scalar(select(MembershipRow.board).where(MembershipRow.user_id == user, STUDENT))
+    return None if chosen is None else BoardName(chosen)
+
+
+def choose_board_name(session: Session, user: UserId, name: BoardName) -> bool:
+    """Store what a student wants to be on the boards; return whether there is such a student."""
+    row = MembershipRow
+    changed = update(row).where(row.user_id == user, STUDENT).values(board=name.value).returning(row.user_id)
+    return session.execute(changed).one_or_none() is not None
+
+
+def _users(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
+    """Select people, with what they are in the class."""
+    row = MembershipRow
+    return select(UserRow.id, UserRow.name, row.role, *columns).outerjoin(
+        row, and_(row.user_id == UserRow.id, IN_CLASS)
+    )
+
+
+def _user(line: Row[Any]) -> User:
+    return User(UserId(line.id), line.name, Role(line.role or Role.LEARNER))
+
+
+def _members() -> Select[*_MemberLine]:
+    row = MembershipRow
+    columns = (UserRow.id, UserRow.name, row.role, row.joined, row.ended)
+    return select(*columns).join(row, row.user_id == UserRow.id).where(row.class_id == FIRST_CLASS)
+
+
+def _member(line: Row[*_MemberLine]) -> Member:
+    id, name, role, joined, ended = line
+    return Member(UserId(id), name, Role(role), joined, ended)

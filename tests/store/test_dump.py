@@ -1,0 +1,111 @@
+"""What is loaded from a dump: each value of the type that its column has, whoever has written the file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader.store import dump, migrate
+from grader.store.dump import MANIFEST, ROWS, DumpRefused
+from grader.store.engine import Database
+from tests.jobs.worked import everything, fill
+
+Rows = list[list[list[Any]]]  # by part, row and column
+WRONG = {
+    "INTEGER": ["abc", 1.5, True, 1 << 63], "BIGINT": [1.5, 1 << 63], "FLOAT": ["abc", 1], "VARCHAR": [5, "\ud800"],
+    "TEXT": [5, "\ud800", {}], "BLOB": ["no base64", 5],
+}  # fmt: skip
+
+
+def rewritten(file: Path, change: Callable[[dict[str, Any], Rows], object]) -> Path:
+    """Return a copy of a dump with its manifest or rows changed, and digests that fit."""
+    with zipfile.ZipFile(file) as old:
+        manifest, lines = json.loads(old.read(MANIFEST)), iter(old.read(ROWS).splitlines())
+    rows = [[json.loads(next(lines)) for _ in range(part["rows"])] for part in manifest["parts"]]
+    change(manifest, rows)
+    other = file.with_name("other.zip")
+    with zipfile.ZipFile(other, "w") as new:
+        written = []
+        for part, some in zip(manifest["parts"], rows, strict=True):
+            own = [_line(row) for row in some]
+            digest = sum(int.from_bytes(hashlib.sha256(line).digest()) for line in own) % (1 << 256)
+            part["rows"], part["digest"] = len(own), f"{digest:064x}"
+            written += own
+        new.writestr(MANIFEST, json.dumps(manifest))
+        new.writestr(ROWS, b"".join(written))
+    return other
+
+
+def _line(row: list[Any]) -> bytes:
+    try:
+        return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can name
+        return json.dumps(row, separators=(",", ":")).encode() + b"\n"
+
+
+def load(file: Path, database: Database) -> None:
+    """Load a dump into an empty database."""
+    with dump.opened(file) as (manifest, lines), database.write() as session:
+        dump.load(session, manifest, lines)
+
+
+@pytest.fixture
+def honest(tmp_path: Path) -> Path:
+    """Give a dump with rows of every table."""
+    with closing(Database(f"sqlite:///{tmp_path / 'honest.sqlite3'}")) as database:
+        migrate.upgrade(database)
+        fill(database)
+        with database.read() as session:
+            dump.write(session, tmp_path / "honest.zip", kept={}, program="1", revision=migrate.head())
+    return tmp_path / "honest.zip"
+
+
+def cases(file: Path) -> Iterator[tuple[int, int, str, list[Any]]]:
+    """Yield each part and column, by their numbers, with its name and what it may not hold."""
+    with dump.opened(file) as (manifest, _):
+        for number, part in enumerate(manifest.parts):
+            columns = dump.Base.metadata.tables[part.table].columns
+            for place, name in enumerate(part.columns):
+                wrong = WRONG[str(columns[name].type).partition("(")[0]] + ([] if columns[name].nullable else [None])
+                wrong += ["notjson", "[]"] if name == "report" else []
+                yield number, place, f"column {name} of table {part.table} holds ", wrong
+
+
+def test_a_value_of_another_type_is_named_wherever_it_is(honest: Path, database: Database) -> None:
+    """In each table and column: of each type that it may not have, nothing where something must be, no JSON."""
+    tried = 0
+    for part, place, said, wrong in list(cases(honest)):
+        for value in wrong:
+
+            def change(_: object, rows: Rows) -> None:
+                rows[part][0][place] = value  # noqa: B023 - made at once
+
+            with pytest.raises(DumpRefused) as told:
+                load(rewritten(honest, change), database)
+            damage = value == "no base64"  # told as the encoding's fault
+            assert damage or (said in str(told.value) and "; expected: " in str(told.value)), (said, value)
+            tried += 1
+    load(honest, database)
+
+    assert tried > 200
+    assert everything(str(database.engine.url)) != {}
+
+
+def test_bytes_and_texts_come_back_as_they_were(honest: Path, database: Database) -> None:
+    """A copy without changes is taken, and dumped again it is the same."""
+    load(rewritten(honest, lambda *_: None), database)
+    again = honest.with_name("again.zip")
+    with database.read() as session:
+        made = dump.write(session, again, kept={}, program="1", revision=migrate.head())
+
+    with dump.opened(honest) as (manifest, _):
+        assert made.parts == manifest.parts
+    assert base64.b64encode(b"\x00\xff\x08") in zipfile.ZipFile(again).read(ROWS)
