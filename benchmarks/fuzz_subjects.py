@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from benchmarks.evenly import evenly
 from benchmarks.pieces import Piece, pieces
 from grader.box.frames import END
 from grader.box.inline import InlineBox
@@ -63,7 +64,7 @@ def _subjects(exercise: Exercise, kind: Kind) -> Iterator[Subject]:
         yield from _trained(exercise, sheet, exercise.reference_path.read_text(encoding="utf-8"))
         return
     wrong = [example.path for example in read_examples(exercise.folder) if example.loses is not None]
-    answers = [exercise.reference_path, *wrong[:: max(1, len(wrong) // WRONG)][:WRONG]]
+    answers = [exercise.reference_path, *evenly(wrong, WRONG)]
     sources = [path.read_text(encoding="utf-8") for path in answers]
     yield _subject(exercise, sheet, sources)
     for source in sources[1:]:

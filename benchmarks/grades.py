@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import torch
 import typer
 
+from benchmarks.evenly import evenly
 from grader.box.run import Box
 from grader.examples import read_examples
 from grader.exercise.catalog import Catalog, Exercise
@@ -46,9 +47,9 @@ def _right(exercise: Exercise, box: Box, rounds: int) -> Sequence[float]:
     return [_timed(exercise, box, source, seed) for seed in range(2, rounds + 2)]
 
 
-def _wrong(exercise: Exercise) -> list[bytes]:
+def _wrong(exercise: Exercise) -> Sequence[bytes]:
     examples = [example.path.read_bytes() for example in read_examples(exercise.folder) if example.loses is not None]
-    return examples[:: max(1, len(examples) // _WRONG)][:_WRONG]
+    return evenly(examples, _WRONG)
 
 
 def _timed(exercise: Exercise, box: Box, source: bytes, seed: int) -> float:

@@ -199,5 +199,5 @@ def _lines() -> tuple[int, int]:
         if frame.f_code.co_filename == SUBMISSION and frame.f_lineno not in found:
             found.append(frame.f_lineno)
         frame = frame.f_back
-    line, caller, *_ = *found, 0, 0
-    return line, caller
+    found += [0, 0]
+    return found[0], found[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,9 +73,17 @@ def group(sandbox: Sandbox) -> Iterator[_Group]:
             sandbox.run(plan(), HONEST, _LIMITS)
         yield _Group(place)
     finally:
-        for process in (place / "cgroup.procs").read_text().split():
-            (_GROUPS / home.lstrip("/") / "cgroup.procs").write_text(process)
+        _emptied(place, _GROUPS / home.lstrip("/"))
         place.rmdir()
+
+
+def _emptied(place: Path, home: Path) -> None:
+    """Move a group's processes to `home`, and those as well that they start or that end meanwhile."""
+    until = time.monotonic() + _PATIENCE_SECONDS
+    while (members := (place / "cgroup.procs").read_text().split()) and time.monotonic() < until:
+        for process in members:
+            with suppress(ProcessLookupError):  # it has ended since
+                (home / "cgroup.procs").write_text(process)
 
 
 @pytest.mark.parametrize("way", WAYS)
