@@ -11,8 +11,8 @@ from pathlib import Path
 
 from grader.box.run import Ending, Limits
 from grader.sandbox.child import Child
-from grader.sandbox.prefork import PreforkPool
 from grader.sandbox.runner import Sandbox
+from grader.sandbox.zygote import PreforkPool
 from tests.jobs.classroom import until
 from tests.machine import MINOR_FAULTS, SYSTEM_TICKS, USER_TICKS, stat_of
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
