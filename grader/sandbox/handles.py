@@ -15,9 +15,10 @@ import signal
 import socket
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from grader import search_path
 from grader.box.run import Limits
@@ -25,9 +26,7 @@ from grader.errors import GraderFault, SandboxUnavailable
 from grader.sandbox import memory
 
 MESSAGE_BYTES = 4096
-PIPE_BYTES = 1 << 20
-# Of every process that runs submissions: one thread for every library.
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_PIPE_BYTES = 1 << 20
 _REPLY_SECONDS, _UP_SECONDS, _START_SECONDS, _GONE_SECONDS = 5.0, 10.0, 60.0, 1.0
 _NOWHERE = "/nonexistent"  # the usual name of a home that there is not: nothing is read or written there
 _KILLED = (-9, 0xFF & -9)  # itself, or the process for which it waits, see `namespaces`
@@ -68,16 +67,8 @@ class ZygoteHandle:
         joins = [] if self._group is None else [self._group.file]
         with inner:
             arguments = f"{inner.fileno()}, {(*joins, -1)[0]}, brief={brief}"
-            self._process = subprocess.Popen(
-                search_path.isolated("grader.sandbox.zygote", "main", arguments),
-                env=_environment(),
-                cwd="/",
-                pass_fds=[inner.fileno(), *joins],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
-                start_new_session=True,
-            )
+            command = search_path.isolated("grader.sandbox.zygote", "main", arguments)
+            self._process = start_apart(command, environment(), [inner.fileno(), *joins], self._log)
         _as_nice_as_we_are(self._process.pid)
 
     def wait(self) -> Self:
@@ -253,8 +244,7 @@ class ChildHandle(ProcessHandle):
             ZygoteLost: a wall did not go up, or it died while it waited.
             SandboxUnavailable: this machine allows a run less than it is promised.
         """
-        with contextlib.suppress(OSError):  # a larger pipe saves waking up; the kernel may have none left to give
-            fcntl.fcntl(self.result, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        widen(self.result)
         with open(self._job, "wb", closefd=False) as file:
             file.write(job)
         os.lseek(self._job, 0, os.SEEK_SET)
@@ -388,7 +378,30 @@ def _as_nice_as_we_are(pid: int) -> None:
         Path(f"/proc/{pid}/autogroup").write_text(nice)
 
 
-def _environment() -> dict[str, str]:
-    """Return the zygote's whole environment: one thread for every library, no device, nothing of the service's."""
-    places = dict.fromkeys(("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR"), _NOWHERE)
-    return {**ONE_THREAD, **places, "CUDA_VISIBLE_DEVICES": "", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}
+def start_apart(
+    command: list[str], variables: dict[str, str], passed: Sequence[int], log: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    """Start a process that runs submissions, in a session of its own, with nothing of ours but what is `passed`."""
+    return subprocess.Popen(
+        command,
+        env=variables,
+        cwd="/",
+        pass_fds=passed,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    )
+
+
+def environment(home: str = _NOWHERE) -> dict[str, str]:
+    """Return the whole environment of such a process: one thread for every library, no device, nothing of ours."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    places = dict.fromkeys(("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR"), home)
+    return {**threads, **places, "CUDA_VISIBLE_DEVICES": "", "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}
+
+
+def widen(pipe: int) -> None:
+    """Let more lie in a pipe, which saves waking up."""
+    with contextlib.suppress(OSError):  # the kernel may have none left to give
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)

@@ -33,7 +33,7 @@ _ENTRY = (
 )
 _FOLDING_SECONDS = 1.0  # in which an idle zygote folds itself into huge pages; hundreds of runs after it are cheaper
 _DEADLY = "signal_by_owned_pipe"  # it takes the zygote along where it gets through, so it comes last
-_CLEAN = handles._environment
+_CLEAN = handles.environment
 _SECRET = {"GRADER_SECRET": "the seed of all seeds"}
 
 
@@ -104,7 +104,7 @@ def _replace_the_zygote(walls: list[str]) -> None:
 
     handles.search_path = SimpleNamespace(isolated=start)  # type: ignore[assignment]
     secret = {} if "clean start" in walls else _SECRET
-    handles._environment = lambda: {**_CLEAN(), **secret}
+    handles.environment = lambda: {**_CLEAN(), **secret}
     handles.subprocess = _warm_start() if secret else subprocess  # type: ignore[assignment]
 
 

@@ -18,7 +18,8 @@ import typer
 from benchmarks.gpu import NO_GPU, gpu
 from grader.box.run import Ending, Limits
 from grader.errors import GraderFault, SandboxUnavailable
-from grader.sandbox.gpu import pool, there_is_a_gpu
+from grader.sandbox import handles
+from grader.sandbox.gpu import there_is_a_gpu
 from grader.sandbox.gpu.box import DeviceBox, find_meter
 from grader.sandbox.gpu.pool import GpuWorker, Pool, environment
 from tests.sandbox import ordinary_user
@@ -30,7 +31,7 @@ from tests.sandbox.warm_start import WarmStart
 def workers(starting: WarmStart) -> Iterator[DeviceBox]:
     """Yield a box with one worker ready, each forked from a warm process; `main` starts them as ever."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "subprocess", starting)
+        patch.setattr(handles, "subprocess", starting)
         with DeviceBox("cpu") as box:
             yield box
 
@@ -176,7 +177,7 @@ def test_a_worker_that_died_waiting_is_replaced_and_a_closed_box_has_none(
     starting: WarmStart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run takes the next one, and the student notices nothing; a run after the end is refused."""
-    monkeypatch.setattr(pool, "subprocess", starting)
+    monkeypatch.setattr(handles, "subprocess", starting)
     box = DeviceBox("cpu")
     box.pool.wait()
     dead = box.pool._coming[0].result()

@@ -38,7 +38,7 @@ class WarmStart:
         with inner:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT), descriptor=inner.fileno())],
-                env={**handles._environment(), **(extra or {})},
+                env={**handles.environment(), **(extra or {})},
                 cwd="/",
                 pass_fds=[inner.fileno()],
                 start_new_session=True,

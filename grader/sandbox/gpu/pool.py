@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
 import select
@@ -21,7 +19,8 @@ from typing import IO, Any
 
 from grader import search_path
 from grader.errors import GraderFault
-from grader.sandbox.handles import ONE_THREAD, PIPE_BYTES, ProcessHandle, ZygoteLost
+from grader.sandbox import handles
+from grader.sandbox.handles import ProcessHandle, ZygoteLost
 
 RESERVE_BYTES = 1 << 30  # of the device's memory, for each worker
 _TRIES = 3  # idle workers that may be found dead before something else must be wrong
@@ -180,8 +179,7 @@ class GpuWorker(ProcessHandle):
         Raises:
             ZygoteLost: it died while it waited.
         """
-        with contextlib.suppress(OSError):  # a larger pipe saves waking up; the kernel may have none left to give
-            fcntl.fcntl(self._launched.job, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        handles.widen(self._launched.job.fileno())
         try:
             with self._launched.job as pipe:
                 view = memoryview(job)
@@ -219,21 +217,11 @@ def launch(device: str, *, scratch: str) -> Launched:
             theirs.callback(os.close, descriptor)
         files = {"job": job, "result": result, "output": output, "report": far.fileno()}
         orders = json.dumps({**files, "device": device, "reserve": RESERVE_BYTES})
-        process = subprocess.Popen(
-            search_path.isolated("grader.sandbox.gpu.worker", "main", repr(orders)),
-            env=environment(device, scratch),
-            cwd="/",
-            pass_fds=tuple(files.values()),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        command = search_path.isolated("grader.sandbox.gpu.worker", "main", repr(orders))
+        process = handles.start_apart(command, environment(device, scratch), tuple(files.values()), log)
     return Launched(process, near, open(our_job, "wb", buffering=0), our_result, our_output, log)
 
 
 def environment(device: str, scratch: str) -> dict[str, str]:
-    """Return a worker's whole environment: one thread for every library, one device, nothing of the service's."""
-    places = dict.fromkeys(("HOME", "TMPDIR", "TORCHINDUCTOR_CACHE_DIR"), scratch)
-    seen = {"CUDA_VISIBLE_DEVICES": "0" if device == "cuda" else "", **_DRIVER}
-    return {**ONE_THREAD, **places, **seen, "LANG": "C.UTF-8", "PATH": "/usr/bin:/bin"}
+    """Return a worker's whole environment: that of a zygote, and one device."""
+    return {**handles.environment(scratch), "CUDA_VISIBLE_DEVICES": "0" if device == "cuda" else "", **_DRIVER}
