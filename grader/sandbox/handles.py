@@ -157,7 +157,10 @@ class ProcessHandle:
         self.resident = 0
         self.before: Use | None = None
         self._pidfd, *self._ends = self._first_reply(descriptors)
-        self._accounts = KernelAccounts(self.number())
+        # The kernel's accounts of it, which remain its own after its end; anybody may read them.
+        pid = self.number()
+        names = ("schedstat", "statm", "status")
+        self._times, self._pages, self._status = (_opened(f"/proc/{pid}/{name}") for name in names)
 
     def next_message(self) -> dict[str, Any] | None:
         """Read one message; return what the kernel said about the child's end, None as long as it lives."""
@@ -181,18 +184,29 @@ class ProcessHandle:
         return -1
 
     def used(self) -> Use:
-        """Return what it has used up to now, nothing where nobody tells."""
-        return self._accounts.use()
+        """Return what it has used up to now; nothing once it has ended, or where nobody tells."""
+        times, pages = _read(self._times).split(), _read(self._pages).split()
+        return Use(
+            seconds=int(times[0]) / 1e9 if times else 0.0,
+            memory=(int(pages[1]) - int(pages[2])) * mmap.PAGESIZE if pages else 0,
+        )
+
+    def largest_resident(self) -> int | None:
+        """Return the largest resident set that it has had, in bytes; None once it has ended, or where nobody tells."""
+        _, found, rest = _read(self._status).partition(b"VmHWM:")
+        return int(rest.split(maxsplit=1)[0]) << 10 if found else None
 
     def seconds_without_core(self) -> float:
         """Return how long the child could have run but other programs had the cores; 0 where nobody counts it."""
-        return self._accounts.seconds_without_core()
+        times = _read(self._times).split()
+        return int(times[1]) / 1e9 if len(times) > 1 else 0.0
 
     def close(self) -> None:
         """Close its descriptors."""
         self.report.close()
-        self._accounts.close()
-        os.close(self._pidfd)
+        for descriptor in (self._times, self._pages, self._status, self._pidfd):
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def _first_reply(self, expected: int) -> list[int]:
         self.report.settimeout(_REPLY_SECONDS)
@@ -293,7 +307,7 @@ class ChildHandle(ProcessHandle):
 
         One that has much memory takes longer, and the next one may need the room.
         """
-        used, resident = self.used(), self._accounts.largest_resident()
+        used, resident = self.used(), self.largest_resident()
         if not used.seconds or self.before is None or resident is None or resident - self.resident > _SOON_FREED:
             return None
         return {"status": 0, "cpu": used.seconds - self.before.seconds, "resident": resident}
@@ -319,42 +333,6 @@ class ChildHandle(ProcessHandle):
         with contextlib.suppress(BlockingIOError):
             return os.read(self.output, MESSAGE_BYTES).decode(errors="replace").strip() or "it died"
         return "it does not answer"
-
-
-class KernelAccounts:
-    """The kernel's accounts of one process, which remain its own after its end; without numbers where nobody tells.
-
-    The files may be read by anybody, whoever owns the process; they are of the process that has this id now.
-    """
-
-    def __init__(self, pid: int) -> None:
-        names = ("schedstat", "statm", "status")
-        self._time, self._memory, self._status = (_opened(f"/proc/{pid}/{name}") for name in names)
-
-    def use(self) -> Use:
-        """Return what it has used up to now; nothing once it has ended."""
-        times, pages = _read(self._time).split(), _read(self._memory).split()
-        return Use(
-            seconds=int(times[0]) / 1e9 if times else 0.0,
-            memory=(int(pages[1]) - int(pages[2])) * mmap.PAGESIZE if pages else 0,
-        )
-
-    def largest_resident(self) -> int | None:
-        """Return the largest resident set that it has had, in bytes; None once it has ended, or where nobody tells."""
-        _, found, rest = _read(self._status).partition(b"VmHWM:")
-        return int(rest.split(maxsplit=1)[0]) << 10 if found else None
-
-    def seconds_without_core(self) -> float:
-        """Return how long it could have run but others had the cores."""
-        times = _read(self._time).split()
-        return int(times[1]) / 1e9 if len(times) > 1 else 0.0
-
-    def close(self) -> None:
-        """Close the files."""
-        for descriptor in (self._time, self._memory, self._status):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._time = self._memory = self._status = -1
 
 
 def _opened(path: str) -> int:

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from typing import IO
 
 from grader import search_path, stopping
@@ -71,21 +70,13 @@ class PlainBox:
         return run
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Bytes from one of the two pipes; empty: the pipe ended."""
-
-    printed: bool
-    data: bytes
-
-
 class _Errand:
     def __init__(self, process: subprocess.Popen[bytes], plan: Plan, limits: Limits, progress: Progress | None) -> None:
         self._process = process
         self._limits = limits
         self._intake = Intake(plan, limits, progress)
         self._open = 2
-        self._pieces: queue.Queue[_Piece] = queue.Queue(maxsize=64)
+        self._pieces: queue.Queue[tuple[bool, bytes]] = queue.Queue(maxsize=64)  # printed or answered; empty: the end
 
     def watch(self, job: bytes) -> Run:
         """Hand over the job once the subprocess is ready, and watch it to its end."""
@@ -120,7 +111,7 @@ class _Errand:
         """Take pieces until there is a reason to stop; return False where that is the deadline."""
         while self._open and not self._intake.broken and not self._intake.overflow:
             try:
-                self._take(self._pieces.get(timeout=max(0.0, deadline - time.monotonic())))
+                self._take(*self._pieces.get(timeout=max(0.0, deadline - time.monotonic())))
             except queue.Empty:
                 return self._intake.finished
         return True
@@ -129,11 +120,11 @@ class _Errand:
         """Take what a dead subprocess left; one of its own children may hold the pipes open, so not for ever."""
         with contextlib.suppress(queue.Empty):
             while self._open:
-                self._take(self._pieces.get(timeout=_DYING_SECONDS))
+                self._take(*self._pieces.get(timeout=_DYING_SECONDS))
 
-    def _take(self, piece: _Piece) -> None:
-        self._open -= not piece.data
-        (self._intake.take_output if piece.printed else self._intake.take_answer)(piece.data)
+    def _take(self, printed: bool, data: bytes) -> None:
+        self._open -= not data
+        (self._intake.take_output if printed else self._intake.take_answer)(data)
 
     def _pump(self, pipe: IO[bytes], printed: bool) -> None:
         """Move what comes out of a pipe into the queue; a full queue makes the subprocess wait."""
@@ -143,7 +134,7 @@ class _Errand:
                 data = os.read(pipe.fileno(), _CHUNK)
             except (OSError, ValueError):  # closed under us: the run is over
                 data = b""
-            self._pieces.put(_Piece(printed, data))
+            self._pieces.put((printed, data))
 
 
 def _hand_over(pipe: IO[bytes], job: bytes) -> None:
