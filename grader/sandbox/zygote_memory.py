@@ -55,13 +55,21 @@ def take_freed() -> None:
 
 def blank_freed() -> None:
     """Overwrite the free pieces among Python's own small objects; they are free again afterwards, in the same order."""
-    lines = Path("/proc/self/maps").read_text().splitlines()
-    ends = [line.partition(" ")[0].split("-") for line in lines]
-    mapped = [(int(first, 16), int(last, 16)) for first, last in ends]
+    mapped = _mapped()
     taken: list[bytes] = []
     for size in _PYTHONS:
         while not taken or len(taken[-1]) != size - _EMPTY or _lies_in(mapped, id(taken[-1])):
             taken += [bytes(size - _EMPTY) for _ in range(_AT_ONCE)]  # Python maps more memory when none is free
+
+
+def _mapped() -> list[tuple[int, int]]:
+    """Return the beginning and the end of each piece of this process's memory, in order.
+
+    By itself, so that what it takes is free again before `blank_freed` takes all that is free.
+    """
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    ends = [line.partition(" ")[0].split("-") for line in lines]
+    return [(int(first, 16), int(last, 16)) for first, last in ends]
 
 
 def _lies_in(pieces: list[tuple[int, int]], address: int) -> bool:

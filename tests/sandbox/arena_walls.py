@@ -16,7 +16,7 @@ from tests.sandbox import arena
 WALLS = {
     "system call filter": ((seccomp, "load"),),
     "Landlock": ((landlock, "restrict"),),
-    "namespaces": ((namespaces, "enter"), ("granted"), (privileges, "drop_capabilities")),
+    "namespaces": ((namespaces, "enter"), (namespaces, "can_leave_files"), (privileges, "drop_capabilities")),
     "limits": ((rlimits, "set_limits"), (rlimits, "refuse_huge_pages")),
     "other user": (
         *((privileges, "become_nobody"), (privileges, "drop_capabilities"), (privileges, "become_undumpable")),
