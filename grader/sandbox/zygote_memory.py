@@ -56,6 +56,9 @@ def take_freed() -> None:
 def blank_freed() -> None:
     """Overwrite the free pieces among Python's own small objects; they are free again afterwards, in the same order."""
     mapped = _mapped()
+    while (now := _mapped()) != mapped:  # until it holds what was mapped to make it; that would pass for new memory
+        mapped = now
+    del now
     taken: list[bytes] = []
     for size in _PYTHONS:
         while not taken or len(taken[-1]) != size - _EMPTY or _lies_in(mapped, id(taken[-1])):
@@ -63,10 +66,7 @@ def blank_freed() -> None:
 
 
 def _mapped() -> list[tuple[int, int]]:
-    """Return the beginning and the end of each piece of this process's memory, in order.
-
-    By itself, so that what it takes is free again before `blank_freed` takes all that is free.
-    """
+    """Return the beginning and the end of each piece of this process's memory, in order."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     ends = [line.partition(" ")[0].split("-") for line in lines]
     return [(int(first, 16), int(last, 16)) for first, last in ends]
