@@ -14,6 +14,8 @@ from __future__ import annotations
 import bisect
 import contextlib
 import ctypes
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from grader.sandbox.walls import kernel
@@ -59,10 +61,13 @@ def blank_freed() -> None:
     while (now := _mapped()) != mapped:  # until it holds what was mapped to make it; that would pass for new memory
         mapped = now
     del now
-    taken: list[bytes] = []
-    for size in _PYTHONS:
-        while not taken or len(taken[-1]) != size - _EMPTY or _lies_in(mapped, id(taken[-1])):
-            taken += [bytes(size - _EMPTY) for _ in range(_AT_ONCE)]  # Python maps more memory when none is free
+    makers: list[Callable[[], object]] = [partial(bytes, size - _EMPTY) for size in _PYTHONS]
+    makers += [partial(int, "1000000000000"), object]  # of 32 and of 16 bytes, which no `bytes` has
+    taken: list[object] = []
+    for make in makers:
+        taken += [make() for _ in range(_AT_ONCE)]
+        while _lies_in(mapped, id(taken[-1])):
+            taken += [make() for _ in range(_AT_ONCE)]  # Python maps more memory when none is free
 
 
 def _mapped() -> list[tuple[int, int]]:
