@@ -1,7 +1,7 @@
 """Which system calls honest code makes behind the walls, with which arguments, over every example.
 
 Attaches strace to a running zygote, runs each answer of `exercises/*/examples/` through the sandbox, and
-compares what the children asked for with the list in `grader/sandbox/lockdown/calls.py`. `--write` keeps the
+compares what the children asked for with the list in `grader/sandbox/walls/calls.py`. `--write` keeps the
 record in `tests/sandbox/honest_calls.json`, from which the tests take what the filter must let through.
 """
 
@@ -23,8 +23,8 @@ from grader.box.run import Limits
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.sheet import draw_up
-from grader.sandbox.lockdown.calls import COMPUTE
 from grader.sandbox.runner import Sandbox
+from grader.sandbox.walls.calls import COMPUTE
 from tests.sandbox.user_story import innermost
 
 RECORD = ROOT / "tests" / "sandbox" / "honest_calls.json"

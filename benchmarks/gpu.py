@@ -26,8 +26,8 @@ from grader.judge.grade import grade
 from grader.judge.report import DevicePanel
 from grader.judge.sheet import draw_up
 from grader.sandbox.choice import choose_box
+from grader.sandbox.gpu import there_is_a_gpu
 from grader.sandbox.gpu.box import DeviceBox
-from grader.sandbox.gpu.found import there_is_a_gpu
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 
 NO_GPU = 3  # the exit code where there is none

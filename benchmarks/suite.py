@@ -20,7 +20,7 @@ from typing import Annotated
 import pytest
 import typer
 
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 
 _FILE = "ATTENTION_GYM_SPENT"  # where the plugin writes
 _TICKS = os.sysconf("SC_CLK_TCK")

@@ -26,7 +26,7 @@ import typer
 from grader.box.run import Limits, Run
 from grader.exercise.catalog import ROOT
 from grader.sandbox import doctor
-from grader.sandbox.lockdown.walls import Walls
+from grader.sandbox.lockdown import Walls
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.errand import HONEST, plan
 from tests.sandbox.user_story import innermost
@@ -60,19 +60,19 @@ def walls(rounds: int = 60) -> None:
 
 def measure(rounds: int) -> None:
     """Be a zygote for the first table, and print the seconds by layer and stack."""
-    from grader.sandbox import hugepages  # these, and torch, after the namespaces, which want a small process
-    from grader.sandbox.lockdown import namespaces, root
-    from grader.sandbox.lockdown.walls import prepare
+    from grader.sandbox import zygote_memory  # these, and torch, after the namespaces, which want a small process
+    from grader.sandbox.lockdown import prepare
+    from grader.sandbox.walls import namespaces
 
     namespaced = namespaces.enter()
-    rooted = namespaced and root.granted()
+    rooted = namespaced and namespaces.can_leave_files()
     from grader.sandbox.warmup import warm_up
 
     warm_up()
-    pieces = hugepages.pieces()
+    pieces = zygote_memory.huge_pieces()
     prepared = prepare(namespaced=namespaced, rooted=rooted)
     for piece in pieces:
-        hugepages.fold(piece)
+        zygote_memory.fold(*piece)
     alone = prepared.home
     stacks = {"bare fork": (None, False), "fork into own processes": (alone, False), _FLOOR: (None, True)}
     times: dict[str, list[float]] = defaultdict(list)
@@ -87,8 +87,8 @@ def measure(rounds: int) -> None:
 
 def _child(prepared: Walls, home: int | None, locked: bool, *, timed: bool = False) -> tuple[float, dict[str, float]]:
     """Fork a child; return the seconds until it could work, and if asked for what each of its walls took of them."""
-    from grader.sandbox.lockdown import descriptors, namespaces
-    from grader.sandbox.lockdown import walls as lockdown
+    from grader.sandbox import lockdown
+    from grader.sandbox.walls import descriptors, namespaces
 
     reading, pipe = os.pipe()
     started = time.perf_counter()
@@ -113,7 +113,7 @@ def _child(prepared: Walls, home: int | None, locked: bool, *, timed: bool = Fal
 
 def _time_each_wall() -> dict[str, float]:
     """Have every wall that goes up in this process from now on note its seconds in the dictionary."""
-    from grader.sandbox.lockdown import descriptors, landlock, privileges, rlimits, seccomp
+    from grader.sandbox.walls import descriptors, landlock, privileges, rlimits, seccomp
 
     seconds: dict[str, float] = {}
 

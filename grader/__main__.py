@@ -20,9 +20,9 @@ def run() -> None:
     stopping.stop_at_once()
     if grading := sys.argv[1:2] == ["grade"]:
         # Before the command line: what it starts warms up while that is imported.
-        from grader.sandbox import early_box
+        from grader.sandbox import choice
 
-        early_box.begin()
+        choice.begin()
     from grader.cli.main import main
 
     if not grading:  # all the others may have something to put in order; this one imports torch up to its end

@@ -15,8 +15,8 @@ from grader.exercise.catalog import Catalog
 from grader.installation import budget_of, opened, rules_of, slots_in_memory, slots_of
 from grader.jobs import archive
 from grader.jobs.supervisor import WorkerSupervisor
-from grader.sandbox import cgroup
-from grader.sandbox.gpu.found import may_be_there
+from grader.sandbox import memory
+from grader.sandbox.gpu import may_be_there
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.engine import Database
@@ -94,7 +94,7 @@ def start(settings: Settings, *, grading: bool = True, migrating: bool = True) -
     catalog.read_texts()
     settings = replace(settings, slots=slots_in_memory(settings, catalog))
     database = opened(settings, migrating=migrating)
-    cgroup.settle()
+    memory.settle()
     budget = budget_of(settings, catalog)
     processes = budget.processes(settings.slots)
     supervisor = _supervisor(settings, database, processes, room=budget.room(-(-settings.slots // processes)))

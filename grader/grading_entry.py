@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from grader import search_path
 from grader.sandbox.choice import BoxToCome
-from grader.sandbox.lockdown import oom
+from grader.sandbox.memory import GRADER_RANK, stand_at
 from grader.settings import Settings
 
 NICENESS = 5  # below the pages, above the submissions
@@ -48,7 +48,7 @@ def start(settings: Settings, room: int, connection: socket.socket, place: int) 
 def work(descriptor: int) -> None:
     """Be a grading process, up to the end of the conversation on `descriptor`."""
     lower_priority()  # first of all: the sandbox inherits it
-    oom.stand_at(oom.GRADER)
+    stand_at(GRADER_RANK)
     gc.disable()  # until it serves: nothing that is imported is garbage, and looking for some takes a third of the time
     connection = socket.socket(fileno=descriptor)
     chosen, room, place = json.loads(sys.stdin.buffer.read())

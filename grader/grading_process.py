@@ -29,8 +29,8 @@ from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.log import set_up_log
 from grader.sandbox.choice import BoxToCome
+from grader.sandbox.gpu import there_is_a_gpu
 from grader.sandbox.gpu.box import DeviceBox
-from grader.sandbox.gpu.found import there_is_a_gpu
 from grader.sandbox.runner import Sandbox
 from grader.service import Service
 from grader.settings import Settings

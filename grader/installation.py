@@ -17,9 +17,8 @@ from grader.errors import DatabaseUnusable, SettingsError
 from grader.exercise.catalog import Catalog
 from grader.jobs.backup import finish_killed
 from grader.jobs.worker_lock import WorkerLock
-from grader.sandbox import cgroup
-from grader.sandbox.budget import MemoryBudget
 from grader.sandbox.choice import BoxToCome
+from grader.sandbox.memory import MemoryBudget, available
 from grader.service.service import Rules
 from grader.settings import PREFIX, Settings, hand_down_temporary_folder
 from grader.store import keys, migrate, private
@@ -72,7 +71,7 @@ def keep_temporary_files(settings: Settings) -> TemporaryFolder:
 def budget_of(settings: Settings, catalog: Catalog) -> MemoryBudget:
     """Return what the service may use, by the settings or as this machine or container has it."""
     each = max((exercise.spec.limits.memory_bytes for exercise in catalog.values()), default=Limits().memory_bytes)
-    return MemoryBudget((settings.memory_mib << 20) or cgroup.available(), each)
+    return MemoryBudget((settings.memory_mib << 20) or available(), each)
 
 
 def slots_in_memory(settings: Settings, catalog: Catalog) -> int:

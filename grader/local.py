@@ -19,7 +19,7 @@ from grader.box.run import Box, Limits
 from grader.errors import SubmissionFault
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.exercise.spec import Device
-from grader.sandbox import early_box
+from grader.sandbox import choice
 
 SEED = 0  # public: pytest has the same tensors on every machine
 _SEED_BITS = 48  # JSON readers of every language hold such an integer exactly
@@ -114,7 +114,7 @@ class LocalGrader:
     def __init__(self, device: Device = "cpu") -> None:
         gc.disable()  # until there is a box: nothing that is imported meanwhile is garbage, and looking takes a third
         self._device = device
-        self._coming = early_box.take()
+        self._coming = choice.take()
 
     @cached_property
     def places(self) -> tuple[DevicePlace, ...]:

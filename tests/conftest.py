@@ -18,7 +18,7 @@ import torch
 from grader.box.run import Box, Run
 from grader.exercise.catalog import Catalog
 from grader.gate.trial import Trial, open_trial
-from grader.sandbox import early_box
+from grader.sandbox import choice
 from grader.sandbox.choice import choose_box
 
 torch.set_num_threads(1)  # as the service and the desk do: the tensors are small
@@ -119,7 +119,7 @@ class LentBox:
 def warm(box: Box, monkeypatch: pytest.MonkeyPatch) -> LentBox:
     """Have local grading use the box that all tests share, where the start of a box is not what is tested."""
     lent = LentBox(box)
-    monkeypatch.setattr(early_box, "take", lambda: lent)
+    monkeypatch.setattr(choice, "take", lambda: lent)
     return lent
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 
 DISK_BYTES = 256 << 20
 STATE, MINOR_FAULTS, USER_TICKS, SYSTEM_TICKS = 0, 7, 11, 12  # places in `stat_of`

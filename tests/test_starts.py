@@ -28,7 +28,7 @@ print(*(name for name in ("torch", "gradio", "fastapi", "uvicorn") if name in sy
 """
 BEFORE_THE_COMMAND = """
 import runpy, sys
-from grader.sandbox import early_box
+from grader.sandbox import choice
 
 class Begun:
     def __init__(self, brief):
@@ -40,7 +40,7 @@ class Begun:
     def close(self):
         print("closed", flush=True)
 
-early_box.BoxToCome = Begun
+choice.BoxToCome = Begun
 sys.argv[1:] = ["grade", "no_such_exercise", "answer.py"]
 runpy.run_module("grader", run_name="__main__")
 """

@@ -16,7 +16,7 @@ from grader.pages.exercise_handlers import ExerciseHandlers
 from grader.pages.parts import kept, on, part
 from grader.pages.run_status import away_view, idle_view, not_sent_view, sending_view, unreachable_view
 from grader.pages.wording import pack
-from grader.sandbox.gpu.names import NAMES
+from grader.sandbox.gpu import NAMES
 
 # The editor's text as it is right now; pressing the button shows at once.
 TELL = "window.gym.tell('panel', {})"

@@ -16,9 +16,9 @@ import traceback
 from dataclasses import dataclass
 from typing import NoReturn
 
-from grader.sandbox.lockdown import namespaces, rlimits
-from grader.sandbox.lockdown.descriptors import JOB, LINE, RESULT
-from grader.sandbox.lockdown.walls import Openings, Walls, put_up
+from grader.sandbox.lockdown import Openings, Walls, put_up
+from grader.sandbox.walls import namespaces, rlimits
+from grader.sandbox.walls.descriptors import JOB, LINE, RESULT
 
 # Kept here: a submission may put something else into `os` and `time`, and a fork must never return.
 _end, _sleep = os._exit, time.sleep
@@ -68,13 +68,20 @@ def fork_child(walls: Walls, limits: ChildLimits, *, rehearsed: bool) -> Child:
         opened.append(os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING))
         opened += [*os.pipe(), *os.pipe()]
         opened += [end.detach() for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)]
-        pid, pidfd = _fork(walls)
+        pid = namespaces.fork_alone(walls.home)
     except OSError:
         _close(opened)
         raise
     job, result, result_end, output, output_end, line, line_end = opened
     if pid == 0:
         _run_child(Openings(job, result_end, output_end, line_end), walls, limits, rehearsed=rehearsed)
+    try:
+        pidfd = os.pidfd_open(pid)
+    except OSError:  # nobody could end it
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        _close(opened)
+        raise
     _close((result_end, output_end, line_end))
     return Child(pid, pidfd, (job, result, output, line), rehearsed)
 
@@ -87,29 +94,16 @@ def send(channel: socket.socket, message: dict[str, object], *descriptors: int) 
         return
 
 
-def _fork(walls: Walls) -> tuple[int, int]:
-    """Fork; return the child's id and a descriptor of it, which is -1 in the child itself."""
-    pid = namespaces.fork_alone(walls.home)
-    if pid == 0:
-        return 0, -1
-    try:
-        return pid, os.pidfd_open(pid)
-    except OSError:  # nobody could end it
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        raise
-
-
 def _run_child(openings: Openings, walls: Walls, limits: ChildLimits, *, rehearsed: bool) -> NoReturn:
     """Be the child: lock down, run the job, exit without any exit handler."""
     code = 1
     try:
-        from grader.sandbox import interior, rehearsal  # loaded long ago; the zygote's own start wants no torch
+        from grader.sandbox import interior, warmup  # loaded long ago; the zygote's own start wants no torch
 
         put_up(walls, openings, cpu_seconds=limits.cpu, memory_bytes=limits.memory)
         interior.furnish(output=1)
         if rehearsed:
-            rehearsal.rehearse(times=1)
+            warmup.rehearse(times=1)
             gc.collect(1)  # its classes refer to themselves; the oldest generation is none of its
         up = {"up": rlimits.largest_resident(), "spent": rlimits.processor_time()}
         os.write(LINE, json.dumps(up).encode())

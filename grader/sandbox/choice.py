@@ -1,16 +1,25 @@
-"""Which box to run in: the sandbox where this machine has its walls, a plain subprocess where its user accepts that."""
+"""Which box to run in: the sandbox where this machine has its walls, a plain subprocess where its user accepts that.
+
+A box takes longest of all that a command does, so it can be begun (`begin`) before the command that takes it (`take`)
+is imported.
+"""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import sys
 
+from grader import stopping
 from grader.box.run import Box
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
-from grader.sandbox.zygote_handle import ZygoteHandle
+from grader.sandbox.handles import ZygoteHandle
 
 # Nothing above brings torch: a local box imports it while its user does.
+
+_BEGUN: list[BoxToCome] = []
 
 
 class BoxToCome:
@@ -81,3 +90,22 @@ def choose_box(allow_plain: bool, *, allow_one_wall: bool = False, room: int = 0
     """
     with contextlib.closing(BoxToCome(room)) as coming:
         return coming.wait(allow_plain=allow_plain, allow_one_wall=allow_one_wall)
+
+
+def begin() -> None:
+    """Begin a box for one's own files; it is ended with this process if nobody takes it."""
+    gc.disable()  # as `grader.local` does, until there is a box
+    with contextlib.suppress(OSError):  # no process or descriptor to be had: whoever takes a box is told
+        _BEGUN.append(coming := BoxToCome(brief=True))  # for a file or two, a quick start matters more
+        stopping.end_first(coming.kill)
+        atexit.register(_end)
+
+
+def take() -> BoxToCome:
+    """Return the box that was begun, or one that begins now; the caller closes it."""
+    return _BEGUN.pop() if _BEGUN else BoxToCome(brief=True)
+
+
+def _end() -> None:
+    for coming in _BEGUN:
+        coming.close()

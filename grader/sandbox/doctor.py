@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from grader import search_path
 from grader.errors import SandboxUnavailable
-from grader.sandbox import cgroup, tiers
+from grader.sandbox.memory import available, why_no_group
+from grader.sandbox.walls import TIERS, tier
 
 _SECONDS = 10.0
 
@@ -47,15 +48,17 @@ class Wall:
 
 @dataclass(frozen=True, slots=True)
 class MachineReport:
-    """What this machine offers.
-
-    Attributes:
-        walls: all walls, those that cannot be missing first.
-        tier: `A`, `B` or `C` as `tiers` explains, `none` where a wall is missing that nothing replaces.
-    """
+    """What this machine offers: all walls, those that cannot be missing first."""
 
     walls: tuple[Wall, ...]
-    tier: str
+
+    @property
+    def tier(self) -> str:
+        """`A`, `B` or `C`, as `grader.sandbox.walls` explains; `none` where a wall is missing that nothing replaces."""
+        holding = {wall.name for wall in self.walls if wall.bites}
+        if not holding >= _FLOOR:
+            return "none"
+        return tier(landlocked="landlock" in holding, apart=holding >= _APART)
 
     def lines(self) -> list[str]:
         """Return a line for each wall and one for the tier."""
@@ -66,23 +69,28 @@ class MachineReport:
             else f"{wall.name:{width}}  MISSING: {wall.detail} (needs: {wall.remedy})"
             for wall in self.walls
         ]
-        return [*said, f"tier {self.tier}: {tiers.MEANINGS[self.tier]}"]
+        return [*said, f"tier {self.tier}: {TIERS[self.tier]}"]
 
 
 class Examination:
     """Tries every wall in throw-away processes, from now on; takes a fraction of a second."""
 
     def __init__(self) -> None:
-        self._probes = _begin() if sys.platform == "linux" else None
+        self._probes: subprocess.Popen[str] | None = None
+        if sys.platform == "linux":
+            self._probes = subprocess.Popen(
+                search_path.isolated("grader.sandbox.probes", "tell_all"),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
 
     def diagnosis(self) -> MachineReport:
         """Wait for the probes and return what they found."""
-        found = _findings(self._probes)
-        walls = tuple(
-            Wall(name=name, bites=not found[name], detail=found[name], remedy=remedy)
-            for name, remedy in _REMEDIES.items()
-        )
-        return MachineReport(walls, _tier({wall.name for wall in walls if wall.bites}))
+        wrong = _findings(self._probes)
+        walls = tuple(Wall(name, not wrong[name], wrong[name], remedy) for name, remedy in _REMEDIES.items())
+        return MachineReport(walls)
 
     def kill(self) -> None:
         """End the probes without waiting for them."""
@@ -101,8 +109,8 @@ def memory() -> str:
 
     It is no wall and counts for no tier: each submission has its own limit, and those of all slots must fit.
     """
-    there = f"memory: {cgroup.available() >> 20} MiB for the service and all submissions"
-    missing = cgroup.why_not()
+    there = f"memory: {available() >> 20} MiB for the service and all submissions"
+    missing = why_no_group()
     if not missing:
         return f"{there}; a control group limits the submissions together"
     return f"{there}; no control group limits the submissions together: {missing} (needs: {_GROUP_REMEDY})"
@@ -131,22 +139,6 @@ def require_floor(found: MachineReport | None = None, *, allow_one_wall: bool = 
     raise SandboxUnavailable(
         f"no sandbox on this machine: the wall `{missing.name}` does not hold ({missing.detail});"
         f" it needs {missing.remedy}. `attention-gym doctor` shows every wall."
-    )
-
-
-def _tier(holding: set[str]) -> str:
-    if not holding >= _FLOOR:
-        return "none"
-    return tiers.tier(landlocked="landlock" in holding, apart=holding >= _APART)
-
-
-def _begin() -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        search_path.isolated("grader.sandbox.probes", "tell_all"),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
     )
 
 

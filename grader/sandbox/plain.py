@@ -14,21 +14,17 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from typing import IO
 
 from grader import search_path, stopping
 from grader.box.cancel import CancelToken
 from grader.box.codec import encode_job
 from grader.box.drivers import carried
-from grader.box.observations import CallSeen, Observations
-from grader.box.places import without_places
 from grader.box.plan import Plan
-from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.wire import FrameReader
-from grader.errors import BadAnswer, GraderFault
+from grader.box.run import Limits, Progress, Run
+from grader.errors import GraderFault
 from grader.sandbox import interior, outcome
-from grader.sandbox.no_compiler import skip_compilation
+from grader.sandbox.outcome import Facts, Intake
 
 READY = b"\n"
 _START_SECONDS = 120.0  # torch's first import from a cold disk
@@ -74,24 +70,13 @@ class PlainBox:
         return run
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Bytes from one of the two pipes; empty: the pipe ended."""
-
-    printed: bool
-    data: bytes
-
-
 class _Errand:
     def __init__(self, process: subprocess.Popen[bytes], plan: Plan, limits: Limits, progress: Progress | None) -> None:
         self._process = process
         self._limits = limits
-        self._progress = progress
-        self._reader = FrameReader(plan)
-        self._output = bytearray()
+        self._intake = Intake(plan, limits, progress)
         self._open = 2
-        self._broken = ""
-        self._pieces: queue.Queue[_Piece] = queue.Queue(maxsize=64)
+        self._pieces: queue.Queue[tuple[bool, bytes]] = queue.Queue(maxsize=64)  # printed or answered; empty: the end
 
     def watch(self, job: bytes) -> Run:
         """Hand over the job once the subprocess is ready, and watch it to its end."""
@@ -106,15 +91,11 @@ class _Errand:
         late = not self._listen(started + self._limits.wall_seconds)
         self._process.kill()
         self._drain()
-        self._process.wait()
-        ending, detail = self._ending(late)
-        return Run(
-            observations=Observations.of(self._reader.events),
-            ending=ending,
-            detail=detail,
-            output=self._text(),
-            wall_seconds=time.monotonic() - started,
-        )
+        intake, code = self._intake, self._process.wait()
+        facts = Facts(intake.finished, intake.broken, intake.overflow, late=late, code=code)
+        ending, detail = outcome.ending(facts, self._limits)
+        seconds = time.monotonic() - started
+        return Run(intake.observations(), ending=ending, detail=detail, output=intake.text(), wall_seconds=seconds)
 
     def _wait_until_ready(self, answers: IO[bytes]) -> None:
         clock = threading.Timer(_START_SECONDS, self._process.kill)
@@ -124,48 +105,26 @@ class _Errand:
         if ready != READY:
             self._open = 1
             self._drain()
-            raise GraderFault(f"the subprocess for the submission did not start: {self._text()}")
+            raise GraderFault(f"the subprocess for the submission did not start: {self._intake.text()}")
 
     def _listen(self, deadline: float) -> bool:
         """Take pieces until there is a reason to stop; return False where that is the deadline."""
-        while self._open and not self._broken and len(self._output) <= self._limits.output_bytes:
+        while self._open and not self._intake.broken and not self._intake.overflow:
             try:
-                self._take(self._pieces.get(timeout=max(0.0, deadline - time.monotonic())))
+                self._take(*self._pieces.get(timeout=max(0.0, deadline - time.monotonic())))
             except queue.Empty:
-                return self._reader.finished
+                return self._intake.finished
         return True
 
     def _drain(self) -> None:
         """Take what a dead subprocess left; one of its own children may hold the pipes open, so not for ever."""
         with contextlib.suppress(queue.Empty):
             while self._open:
-                self._take(self._pieces.get(timeout=_DYING_SECONDS))
+                self._take(*self._pieces.get(timeout=_DYING_SECONDS))
 
-    def _take(self, piece: _Piece) -> None:
-        self._open -= not piece.data
-        if piece.printed:
-            self._output += piece.data[: self._limits.output_bytes + 1 - len(self._output)]
-            return
-        if self._broken:
-            return
-        known = len(self._reader.events)
-        try:
-            self._reader.feed(piece.data)
-        except BadAnswer as error:
-            self._broken = str(error)
-        for event in self._reader.events[known:]:  # what came before the break counts, in one piece with it or not
-            if self._progress is not None and isinstance(event, CallSeen):
-                self._progress(event)
-
-    def _ending(self, late: bool) -> tuple[Ending, str]:
-        facts = outcome.Facts(
-            finished=self._reader.finished,
-            broken=self._broken,
-            overflow=len(self._output) > self._limits.output_bytes,
-            late=late,
-            code=self._process.returncode,
-        )
-        return outcome.ending(facts, self._limits)
+    def _take(self, printed: bool, data: bytes) -> None:
+        self._open -= not data
+        (self._intake.take_output if printed else self._intake.take_answer)(data)
 
     def _pump(self, pipe: IO[bytes], printed: bool) -> None:
         """Move what comes out of a pipe into the queue; a full queue makes the subprocess wait."""
@@ -175,10 +134,7 @@ class _Errand:
                 data = os.read(pipe.fileno(), _CHUNK)
             except (OSError, ValueError):  # closed under us: the run is over
                 data = b""
-            self._pieces.put(_Piece(printed, data))
-
-    def _text(self) -> str:
-        return without_places(self._output[: self._limits.output_bytes].decode(errors="replace"))
+            self._pieces.put((printed, data))
 
 
 def _hand_over(pipe: IO[bytes], job: bytes) -> None:
@@ -192,19 +148,14 @@ def _hand_over(pipe: IO[bytes], job: bytes) -> None:
 def be_the_child() -> None:
     """Be the subprocess: keep standard output for the answer alone, then do the child's duty and end."""
     job, result = os.dup(0), os.dup(1)
-    _write_bytes_as_they_are(job, result)
+    if sys.platform == "win32":  # it would change line ends inside tensors
+        import msvcrt
+
+        for descriptor in (job, result):
+            msvcrt.setmode(descriptor, os.O_BINARY)
     os.dup2(2, 1)
     os.close(0)
-    skip_compilation()
+    interior.skip_compilation()
     interior.furnish(output=2)
     os.write(result, READY)
     os._exit(interior.perform(job, result))
-
-
-def _write_bytes_as_they_are(*descriptors: int) -> None:
-    """Keep Windows from changing line ends inside tensors."""
-    if sys.platform == "win32":
-        import msvcrt
-
-        for descriptor in descriptors:
-            msvcrt.setmode(descriptor, os.O_BINARY)

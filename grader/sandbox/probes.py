@@ -13,7 +13,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 
-from grader.sandbox.lockdown import landlock, namespaces, privileges, rlimits, root, seccomp, syscalls
+from grader.sandbox.walls import landlock, namespaces, privileges, rlimits, seccomp
 
 _MEBIBYTE = 1 << 20
 _BUDGET = 256 * _MEBIBYTE
@@ -27,7 +27,7 @@ class NoBite(Exception):
 def filter_bites() -> None:
     """Under the filter there is no file, no socket and no process, and computing goes on."""
     privileges.forbid_new_privileges()
-    seccomp.load(seccomp.prepare(syscalls.architecture(os.uname().machine)))
+    seccomp.load(seccomp.prepare(seccomp.architecture(os.uname().machine)))
     _expect_refusal("open a file", lambda: os.close(os.open("/", os.O_RDONLY)))
     _expect_refusal("make a socket", lambda: socket.socket().close())
     _expect_refusal("signal itself", lambda: os.kill(os.getpid(), 0))
@@ -110,24 +110,20 @@ def host_name_is_own() -> None:
 def processes_are_own() -> None:
     """A child in a process namespace of its own sees nobody, and its parent gets back to where it was."""
     namespaces.separate(namespaces.PROCESSES)
-    first = os.fork()
-    if first:
-        if os.waitpid(first, 0)[1]:
-            raise NoBite("a child can see other processes, or its parent cannot fork another one")
-        return
-    code = 1
-    try:
+
+    def attempt() -> bool:
         home = namespaces.own_processes()
-        code = sum(_sees_somebody(home) for _ in range(2))  # the second one shows that the way back works
-    finally:
-        os._exit(code)
+        return not any(_sees_somebody(home) for _ in range(2))  # the second one shows that the way back works
+
+    if not namespaces.works(attempt):
+        raise NoBite("a child can see other processes, or its parent cannot fork another one")
 
 
 def root_is_empty() -> None:
     """A process that has left the files behind finds none, and can make none."""
     if not namespaces.enter():
         raise NoBite("the system does not grant all the namespaces together")
-    root.leave_files()
+    namespaces.leave_files()
     if names := os.listdir("/"):
         raise NoBite(f"the empty root holds {', '.join(names)}")
     _expect_refusal("open Python", lambda: os.close(os.open(sys.executable, os.O_RDONLY)))
@@ -151,12 +147,12 @@ PROBES: Mapping[str, Callable[[], None]] = {
 
 
 def probe_all() -> dict[str, str]:
-    """Run every probe in a child of its own; give what went wrong with each, nothing where it bites."""
+    """Run every probe in a child of its own; return what went wrong with each, nothing where it bites."""
     return {name: _in_a_child(probe) for name, probe in PROBES.items()}
 
 
 def tell_all() -> None:
-    """Print what `probe_all` gives, as one object of JSON."""
+    """Print what `probe_all` returns, as one object of JSON."""
     sys.stdout.write(json.dumps(probe_all()))
 
 
@@ -165,21 +161,18 @@ def _in_a_child(probe: Callable[[], None]) -> str:
     child = os.fork()
     if child == 0:
         os.close(reading)
-        os.write(writing, _verdict(probe).encode())
+        verdict = "bites"
+        try:
+            probe()
+        except Exception as error:  # noqa: BLE001  # whatever keeps a wall from standing is the finding
+            verdict = f"{error}" or type(error).__name__
+        os.write(writing, verdict.encode())
         os._exit(0)
     os.close(writing)
     with open(reading, "rb") as file:
         verdict = file.read().decode()
     os.waitpid(child, 0)
     return "" if verdict == "bites" else verdict or "the child died"
-
-
-def _verdict(probe: Callable[[], None]) -> str:
-    try:
-        probe()
-    except Exception as error:  # noqa: BLE001  # whatever keeps a wall from standing is the finding
-        return f"{error}" or type(error).__name__
-    return "bites"
 
 
 def _landlocked_since(version: int) -> None:

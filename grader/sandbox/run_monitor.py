@@ -1,4 +1,12 @@
-"""Monitors one run: reads the answer and the prints, enforces the limits, and kills the child."""
+"""Monitors one run: reads the answer and the prints, enforces the limits, and kills the child.
+
+The limits of a process are not exact against code that knows how they are counted. RLIMIT_CPU counts whole ticks: a
+child that sleeps at each tick is never charged. RLIMIT_AS counts addresses: a child that unmaps the libraries that it
+was forked with may fill their place with memory of its own. The scheduler's run time and the number of anonymous pages
+cannot be argued with, so they are looked at while it runs.
+
+Not covered: pages that no process maps any more, such as those of shared memory; the filter has to forbid making them.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +18,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from grader.box.cancel import CancelToken
-from grader.box.observations import CallSeen, Observations
-from grader.box.places import without_places
 from grader.box.plan import Plan
 from grader.box.run import STARVED_FACTOR, Ending, Limits, Progress, Run
-from grader.box.wire import FrameReader
-from grader.errors import BadAnswer
 from grader.sandbox import outcome
-from grader.sandbox.lockdown import oom
-from grader.sandbox.meter import Meter
-from grader.sandbox.process_handle import ProcessHandle, ZygoteLost
+from grader.sandbox.handles import ProcessHandle, Use, ZygoteLost
+from grader.sandbox.memory import kernel_kills
+from grader.sandbox.outcome import Facts, Intake
 
 _CHUNK = 1 << 18
 _DYING_SECONDS = 5.0
@@ -28,6 +32,32 @@ _WORTH_WAITING = 0.01  # seconds
 # whoever wakes for each of them takes the interpreter and the core fifty times from whoever else works.
 _BREATH, _LAST_BREATH = 0.005, 0.001
 _NEARLY_ALL = 0.8  # of the events that a plan can have
+_LOOK_SECONDS = 0.02  # between two looks at the memory, of which a core touches some 40 MiB meanwhile
+_LEAST_SECONDS = 0.002  # between any two looks
+_MARGIN = 16  # a sixteenth more memory than allowed: libraries have private pages too, which a write makes anonymous
+
+
+class Meter:
+    """Holds the use of one child against its limits; `spent` and `hoarded` say which one it exceeds.
+
+    It counts from `before` on, which is none of the run's.
+    """
+
+    def __init__(self, limits: Limits, before: Use) -> None:
+        self._seconds = before.seconds + limits.cpu_seconds
+        self._memory = before.memory + limits.memory_bytes + limits.memory_bytes // _MARGIN
+        self.spent = False
+        self.hoarded = False
+
+    def look(self, use: Use) -> float:
+        """Take note of a child's use; return in how many seconds to look again.
+
+        A process with one thread cannot use more processor time than passes meanwhile, so what is left of it says when
+        the limit can be reached at the earliest.
+        """
+        self.spent = use.seconds >= self._seconds
+        self.hoarded = use.memory > self._memory
+        return max(_LEAST_SECONDS, min(_LOOK_SECONDS, self._seconds - use.seconds))
 
 
 class RunMonitor:
@@ -38,16 +68,13 @@ class RunMonitor:
 
     def __init__(self, plan: Plan, limits: Limits, progress: Progress | None, cancel: CancelToken | None) -> None:
         self._limits = limits
-        self._progress = progress
         self._cancel = cancel or CancelToken()
-        self._reader = FrameReader(plan)
+        self._intake = Intake(plan, limits, progress)
         self._many = _NEARLY_ALL * (len(plan.calls) + len(plan.builds))
-        self._output = bytearray()
-        self._broken = ""
         self._late = False
         self._killed = False
         self._meter: Meter | None = None
-        self.kills = oom.kills()
+        self.kills = kernel_kills()
         self._started = 0.0
         self._deadline = self._look_at = 0.0
         self._granted = 0.0
@@ -70,25 +97,11 @@ class RunMonitor:
         finally:
             child.kill()
         self._cancel.check()
-        facts = self._facts(child, end)
-        ending, detail = outcome.ending(facts, self._limits)
-        return Run(
-            observations=Observations.of(self._reader.events),
-            ending=ending,
-            detail=detail,
-            output=self._text(),
-            wall_seconds=time.monotonic() - self._started,
-            cpu_seconds=end["cpu"],
-            memory_bytes=end["resident"],
-            grown_bytes=facts.grown_bytes,
-            killed=ending is Ending.MEMORY and not outcome.explained(facts, self._limits),
-        )
-
-    def _facts(self, child: ProcessHandle, end: dict[str, Any]) -> outcome.Facts:
-        return outcome.Facts(
-            finished=self._reader.finished,
-            broken=self._broken,
-            overflow=len(self._output) > self._limits.output_bytes,
+        finished = self._intake.finished
+        facts = Facts(
+            finished=finished,
+            broken=self._intake.broken,
+            overflow=self._intake.overflow,
             late=self._late,
             spent=self._meter is not None and self._meter.spent,
             hoarded=self._meter is not None and self._meter.hoarded,
@@ -97,7 +110,19 @@ class RunMonitor:
             cpu_seconds=end["cpu"],
             wall_seconds=time.monotonic() - self._started,
             grown_bytes=end["resident"] - child.resident,
-            short=not self._reader.finished and (self.kills is None or oom.kills() != self.kills),
+            short=not finished and (self.kills is None or kernel_kills() != self.kills),
+        )
+        ending, detail = outcome.ending(facts, self._limits)
+        return Run(
+            observations=self._intake.observations(),
+            ending=ending,
+            detail=detail,
+            output=self._intake.text(),
+            wall_seconds=time.monotonic() - self._started,
+            cpu_seconds=end["cpu"],
+            memory_bytes=end["resident"],
+            grown_bytes=facts.grown_bytes,
+            killed=ending is Ending.MEMORY and not outcome.explained(facts, self._limits),
         )
 
     def _until_dead(self, child: ProcessHandle, result: int, output: int) -> dict[str, Any]:
@@ -115,13 +140,13 @@ class RunMonitor:
             if child.report.fileno() in ready and (end := child.next_message()) is not None:
                 self._drain(takers)
                 return end
-            if self._reader.finished and (end := child.early_facts()) is not None:
+            if self._intake.finished and (end := child.early_facts()) is not None:
                 child.kill()  # first: one that goes on writing must not be read for as long as it does
                 self._drain(takers)
                 return end
             self._enforce(child)
             if not self._killed:
-                time.sleep(_BREATH if len(self._reader.events) < self._many else _LAST_BREATH)
+                time.sleep(_BREATH if self._intake.events < self._many else _LAST_BREATH)
 
     def _patience(self, child: ProcessHandle) -> float:
         """Return in how many seconds to look at the latest; where it is time, take note of what the child has used."""
@@ -139,7 +164,7 @@ class RunMonitor:
             if time.monotonic() > self._deadline:
                 raise ZygoteLost(f"a run did not end within {_DYING_SECONDS:g} s of being killed")
             return
-        done = self._reader.finished or self._broken or len(self._output) > self._limits.output_bytes
+        done = self._intake.finished or self._intake.broken or self._intake.overflow
         over = self._meter is not None and (self._meter.spent or self._meter.hoarded)
         if not done and not over:
             if time.monotonic() < self._deadline or self._starved(child):
@@ -161,27 +186,17 @@ class RunMonitor:
 
     def _take_result(self, descriptor: int) -> bool:
         """Take what is there of the answer; return whether it ended, with its last frame or with the pipe."""
-        if self._reader.finished:
+        if self._intake.finished:
             return True
         chunk = os.read(descriptor, _CHUNK)
-        if not chunk or self._broken:
-            return not chunk
-        known = len(self._reader.events)
-        try:
-            self._reader.feed(chunk)
-        except BadAnswer as error:
-            self._broken = str(error)
-        for event in self._reader.events[known:]:  # what came before the break counts, in one piece with it or not
-            if self._progress is not None and isinstance(event, CallSeen):
-                self._progress(event)
-        return False
+        self._intake.take_answer(chunk)
+        return not chunk
 
     def _take_output(self, descriptor: int) -> bool:
         """Take what is there of the prints; return whether they ended, or are too many."""
         chunk = os.read(descriptor, _CHUNK)
-        room = self._limits.output_bytes + 1 - len(self._output)
-        self._output += chunk[:room]
-        return not chunk or len(chunk) >= room
+        self._intake.take_output(chunk)
+        return not chunk or self._intake.overflow
 
     def _drain(self, takers: Mapping[int, Callable[[int], bool]]) -> None:
         """Take what a child that is dead, or about to be, left in its pipes."""
@@ -189,6 +204,3 @@ class RunMonitor:
             with contextlib.suppress(BlockingIOError):  # the zygote may hold the other end a moment longer
                 while not take(descriptor):
                     continue
-
-    def _text(self) -> str:
-        return without_places(self._output[: self._limits.output_bytes].decode(errors="replace"))

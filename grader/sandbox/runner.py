@@ -15,10 +15,9 @@ from grader.box.drivers import carried
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
 from grader.errors import GraderFault, Killed, SandboxUnavailable
-from grader.sandbox.lockdown import oom
-from grader.sandbox.process_handle import ZygoteLost
+from grader.sandbox.handles import ZygoteHandle, ZygoteLost
+from grader.sandbox.memory import kernel_kills
 from grader.sandbox.run_monitor import RunMonitor
-from grader.sandbox.zygote_handle import ZygoteHandle
 
 LOG = logging.getLogger(__name__)
 
@@ -76,7 +75,7 @@ class Sandbox:
             try:
                 return _attempt(zygote, job, RunMonitor(plan, limits, progress, cancel), limits)
             except ZygoteLost as lost:
-                if zygote.was_killed() and (kills is None or oom.kills() != kills):
+                if zygote.was_killed() and (kills is None or kernel_kills() != kills):
                     raise Killed("the kernel ended the sandbox's zygote twice, for lack of memory") from lost
                 raise
 
@@ -125,19 +124,13 @@ class Sandbox:
             yield zygote
         finally:
             with self._lock:
-                self._give_back(zygote)
+                self._leases -= Counter([zygote])  # which leaves out those without a run
+                if zygote not in self._leases and zygote is not self._zygote:
+                    zygote.close()
                 due = not self._leases and self._clock() - self._renewed >= _RENEWAL_SECONDS
                 self._renewed = self._clock() if due else self._renewed
             if due:
                 threading.Thread(target=self._renew_in_the_background, daemon=True, name="zygote renewal").start()
-
-    def _give_back(self, zygote: ZygoteHandle) -> None:
-        self._leases[zygote] -= 1
-        if self._leases[zygote]:
-            return
-        del self._leases[zygote]
-        if zygote is not self._zygote:
-            zygote.close()
 
     def _renew_in_the_background(self) -> None:
         try:
@@ -156,12 +149,7 @@ class Sandbox:
                 self._zygote = self._another()
 
     def _another(self) -> ZygoteHandle:
-        """Start a zygote behind walls that are as high as the first one's.
-
-        Raises:
-            GraderFault: it did not start.
-            SandboxUnavailable: the machine has lost a wall meanwhile.
-        """
+        """Start a zygote behind walls that are as high as the first one's; the machine may have lost one meanwhile."""
         zygote = ZygoteHandle(self._room).wait()
         if zygote.tier > self.tier:  # later in the alphabet is lower
             zygote.close()

@@ -12,22 +12,25 @@ The end of the control socket is the end of the zygote, and with it of every chi
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
 import select
+import signal
 import socket
 from collections.abc import Iterable
 from typing import NoReturn
 
-from grader.sandbox import hugepages
-from grader.sandbox.child import ChildLimits, send
-from grader.sandbox.lockdown import namespaces, oom, root
-from grader.sandbox.lockdown.walls import prepare
-from grader.sandbox.prefork import PreforkPool
+from grader.sandbox.child import Child, ChildLimits, fork_child, send
+from grader.sandbox.lockdown import Walls, prepare
+from grader.sandbox.memory import ZYGOTE_RANK, Ranks, stand_at
+from grader.sandbox.walls import namespaces
+from grader.sandbox.zygote_memory import fold, huge_pieces
 
 MESSAGE_BYTES = 4096
 _QUIET = 100  # milliseconds without a run before a child is made ready; runs in a row would only be slowed down by it
+_SIZE = 2  # of the pool; as many as a grading process has slots at most
 
 
 def main(control_descriptor: int, group_descriptor: int = -1, *, brief: bool = False) -> NoReturn:
@@ -36,17 +39,16 @@ def main(control_descriptor: int, group_descriptor: int = -1, *, brief: bool = F
         os.write(group_descriptor, b"0")  # whoever writes it
         os.close(group_descriptor)
     control = socket.socket(fileno=control_descriptor)
-    oom.stand_at(oom.ZYGOTE)
+    stand_at(ZYGOTE_RANK)
     namespaced = namespaces.enter()
-    rooted = namespaced and root.granted()
-    ranks = oom.Ranks()  # of the process that forks, while there are files
+    rooted = namespaced and namespaces.can_leave_files()
+    ranks = Ranks()  # of the process that forks, while there are files
     # After the namespaces, which want a small process; before the walls, since a child cannot open a file.
     gc.disable()  # nothing that is imported is ever garbage, and looking for some takes a third of the time
-    from grader.sandbox import interior  # noqa: F401
     from grader.sandbox.warmup import warm_up
 
     warm_up(brief=brief)
-    unfolded = hugepages.pieces()
+    unfolded = huge_pieces()
     threads = len(os.listdir("/proc/self/task"))
     walls = prepare(namespaced=namespaced, rooted=rooted)  # in tier A there are no files after this line
     gc.freeze()
@@ -56,7 +58,7 @@ def main(control_descriptor: int, group_descriptor: int = -1, *, brief: bool = F
     os._exit(0)
 
 
-def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.MemoryRange]) -> None:
+def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[tuple[int, int]]) -> None:
     while True:
         if pool.is_busy or not (unfolded or pool.has_room):
             patience = None
@@ -69,7 +71,7 @@ def _serve(control: socket.socket, pool: PreforkPool, unfolded: list[hugepages.M
         if any(served) and not unfolded:
             pool.fork_next()
         elif not ready and unfolded:  # before any child is ready: what is folded is no longer shared with children
-            hugepages.fold(unfolded.pop())
+            fold(*unfolded.pop())
         elif not ready:
             pool.fork_ahead()
 
@@ -88,3 +90,92 @@ def _readable(descriptors: Iterable[int], patience: int | None) -> set[int]:
     for descriptor in descriptors:
         poller.register(descriptor, select.POLLIN)
     return {descriptor for descriptor, _ in poller.poll(patience)}
+
+
+class PreforkPool:
+    """Forks children, hands them to their runners, and reaps them; keeps a small pool of those that were forked ahead.
+
+    A child in the pool is locked in and has run a job of our own, so that the memory pages to which every run writes
+    are its own already: its job then starts at once, and without two thousand page faults. Like any child it serves one
+    run. The pool is for the limits that the last run had. It is filled after a moment without runs, so that it takes no
+    processor time from any. Where runs follow each other, a child for the next is forked as soon as one has ended: it
+    would have to be forked anyway, and so its walls go up while the last run is judged. It has not rehearsed, and is
+    replaced by children that have.
+    """
+
+    def __init__(self, walls: Walls, ranks: Ranks) -> None:
+        self._walls, self._ranks = walls, ranks
+        self._idle: dict[int, Child] = {}  # all rehearsed, or one that has not; by process descriptor, as below
+        self._running: dict[int, tuple[Child, socket.socket]] = {}
+        self._limits = ChildLimits(cpu=0, memory=0)  # nobody's yet
+        self._missing = 0
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The process descriptors of all children; one that can be read has ended."""
+        return (*self._running, *self._idle)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a run is under way."""
+        return bool(self._running)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether another child should be forked ahead."""
+        return self._missing > 0
+
+    def assign(self, report: socket.socket, limits: ChildLimits) -> None:
+        """Hand a child to the runner at the other end of `report`, or say there why there can be none."""
+        if limits != self._limits:
+            self._limits = limits
+            self._end(self._idle.values())
+        try:
+            child = self._idle.popitem()[1] if self._idle else self._fork(limits, rehearsed=False)
+        except OSError as error:
+            send(report, {"refused": str(error)})
+            report.close()
+            return
+        send(report, {"pid": child.pid}, child.pidfd, *child.ends)
+        child.close()
+        self._running[child.pidfd] = (child, report)
+
+    def fork_ahead(self) -> None:
+        """Fork one more child for the pool; where there can be none, try no more until another run is over."""
+        self._missing -= 1
+        self._end(child for child in self._idle.values() if not child.rehearsed)
+        try:
+            child = self._fork(self._limits, rehearsed=True)
+        except OSError:
+            self._missing = 0
+            return
+        self._idle[child.pidfd] = child
+
+    def fork_next(self) -> None:
+        """Fork the next run's child, unless there is one; where there can be none, that run will be told."""
+        if not self._idle:
+            with contextlib.suppress(OSError):
+                child = self._fork(self._limits, rehearsed=False)
+                self._idle[child.pidfd] = child
+
+    def reap(self, pidfd: int) -> bool:
+        """Reap a child that has ended; tell its runner what the kernel says of it, and return whether it had one."""
+        if pidfd in self._idle:
+            child = self._idle.pop(pidfd)
+            child.close()
+            child.wait()
+            return False
+        child, report = self._running.pop(pidfd)
+        send(report, child.wait())
+        report.close()
+        self._missing = _SIZE - sum(child.rehearsed for child in self._idle.values())
+        return True
+
+    def _fork(self, limits: ChildLimits, *, rehearsed: bool) -> Child:
+        with self._ranks.forking():
+            return fork_child(self._walls, limits, rehearsed=rehearsed)
+
+    def _end(self, waiting: Iterable[Child]) -> None:
+        for child in list(waiting):
+            os.kill(child.pid, signal.SIGKILL)
+            self.reap(child.pidfd)

@@ -23,7 +23,7 @@ from grader import grading_process, installation
 from grader.errors import GraderError
 from grader.exercise.catalog import Catalog
 from grader.jobs.retries import Retries
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, SubmissionId, User

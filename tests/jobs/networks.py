@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 
 _NETWORKS = 0x40000000  # CLONE_NEWNET
 

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 from tests.sandbox import ordinary_user
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,7 +83,7 @@ def _leave_the_machine() -> None:
 
 def _cover_everything() -> None:
     """Make all that is the machine's read-only, and lay new file systems over the places that everybody may write."""
-    _mount("none", "/", flags=_RECURSIVE | _PRIVATE)
+    kernel.mount("none", "/", flags=_RECURSIVE | _PRIVATE)
     wish = ctypes.create_string_buffer(struct.pack("=4Q", _READ_ONLY, 0, 0, 0), 32)
     root = ctypes.create_string_buffer(b"/")
     places = [ctypes.cast(buffer, ctypes.c_void_p) for buffer in (root, wish)]
@@ -94,24 +94,17 @@ def _cover_everything() -> None:
             ordinary_user.open_the_way(path)
     for place in ("/tmp", "/var/tmp", "/dev/shm", "/srv"):
         _lay_over(Path(place), needed)
-    _mount("proc", "/proc", kind="proc")
+    kernel.mount("proc", "/proc", kind="proc", flags=0)
 
 
 def _lay_over(place: Path, needed: list[Path]) -> None:
     """Mount an empty file system at `place`, and put back what we need of the one below."""
     kept = {path: os.open(path, os.O_PATH) for path in needed if place in path.parents}
-    _mount("stage", str(place), kind="tmpfs", data="size=16m,mode=1777")
+    kernel.mount("stage", str(place), kind="tmpfs", flags=0, options="size=16m,mode=1777")
     for path, descriptor in kept.items():
         path.mkdir(parents=True, exist_ok=True)
-        _mount(f"/proc/self/fd/{descriptor}", str(path), flags=_BIND | _RECURSIVE)
+        kernel.mount(f"/proc/self/fd/{descriptor}", str(path), flags=_BIND | _RECURSIVE)
         os.close(descriptor)
-
-
-def _mount(source: str, target: str, *, kind: str | None = None, flags: int = 0, data: str | None = None) -> None:
-    texts = [None if text is None else text.encode() for text in (source, target, kind, data)]
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.mount(*texts[:3], ctypes.c_ulong(flags), texts[3]):
-        raise OSError(ctypes.get_errno(), f"mount {target}: {os.strerror(ctypes.get_errno())}")
 
 
 def _raise_the_network() -> None:

@@ -9,7 +9,6 @@ import functools
 import json
 import os
 import statistics
-import struct
 import subprocess
 import sys
 import time
@@ -20,11 +19,12 @@ from typing import Any
 
 from grader.errors import GraderFault
 from grader.exercise.catalog import ROOT
-from grader.sandbox import zygote_handle
-from grader.sandbox.lockdown import privileges, seccomp
+from grader.sandbox import handles
 from grader.sandbox.runner import Sandbox
+from grader.sandbox.walls import privileges, seccomp
 from tests.sandbox import arena, docker
 from tests.sandbox.arena_corpus import Attack, corpus
+from tests.sandbox.contained import filter_of
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.warm_start import WarmStart
 
@@ -33,7 +33,7 @@ _ENTRY = (
 )
 _FOLDING_SECONDS = 1.0  # in which an idle zygote folds itself into huge pages; hundreds of runs after it are cheaper
 _DEADLY = "signal_by_owned_pipe"  # it takes the zygote along where it gets through, so it comes last
-_CLEAN = zygote_handle._environment
+_CLEAN = handles.environment
 _SECRET = {"GRADER_SECRET": "the seed of all seeds"}
 
 
@@ -92,7 +92,7 @@ def _tier(mode: dict[str, Any]) -> dict[str, object]:
 class _OneLife(Sandbox):
     """A sandbox whose zygote is not replaced when an attack has killed it."""
 
-    def _replace(self, lost: zygote_handle.ZygoteHandle) -> None:
+    def _replace(self, lost: handles.ZygoteHandle) -> None:
         raise GraderFault(f"the zygote is dead: {lost}")
 
 
@@ -102,10 +102,10 @@ def _replace_the_zygote(walls: list[str]) -> None:
     def start(module: str, function: str, arguments: str) -> list[str]:
         return [sys.executable, "-I", "-c", _ENTRY.format(root=str(ROOT), walls=walls, arguments=arguments)]
 
-    zygote_handle.search_path = SimpleNamespace(isolated=start)  # type: ignore[assignment]
+    handles.search_path = SimpleNamespace(isolated=start)  # type: ignore[assignment]
     secret = {} if "clean start" in walls else _SECRET
-    zygote_handle._environment = lambda: {**_CLEAN(), **secret}
-    zygote_handle.subprocess = _warm_start() if secret else subprocess  # type: ignore[assignment]
+    handles.environment = lambda: {**_CLEAN(), **secret}
+    handles.subprocess = _warm_start() if secret else subprocess  # type: ignore[assignment]
 
 
 @functools.cache
@@ -124,16 +124,8 @@ def _move_to(place: str, *, as_root: bool) -> None:
     if place == "docker":
         docker.confine()
     elif place == "without namespaces":
-        _refuse_namespaces()
-
-
-def _refuse_namespaces() -> None:
-    numbers = {"x86_64": (272, 308), "aarch64": (97, 268)}[os.uname().machine]  # unshare and setns
-    program = struct.pack("=HBBI", 0x20, 0, 0, 0)
-    for number in numbers:
-        program += struct.pack("=HBBI", 0x15, 0, 1, number) + struct.pack("=HBBI", 0x06, 0, 0, 0x00050001)
-    privileges.forbid_new_privileges()
-    seccomp.load(program + struct.pack("=HBBI", 0x06, 0, 0, 0x7FFF0000))
+        privileges.forbid_new_privileges()
+        seccomp.load(filter_of("unshare,setns"))
 
 
 class _Show:

@@ -9,14 +9,14 @@ import os
 from typing import NoReturn
 
 from grader.sandbox import zygote
-from grader.sandbox.lockdown import descriptors, kernel, landlock, namespaces, privileges, rlimits, root, seccomp
+from grader.sandbox.walls import descriptors, kernel, landlock, namespaces, privileges, rlimits, seccomp
 from tests.sandbox import arena
 
 # Each wall with the functions that put it up. Whatever is not listed is no wall, and stays as it is.
 WALLS = {
     "system call filter": ((seccomp, "load"),),
     "Landlock": ((landlock, "restrict"),),
-    "namespaces": ((namespaces, "enter"), (root, "granted"), (privileges, "drop_capabilities")),
+    "namespaces": ((namespaces, "enter"), (namespaces, "can_leave_files"), (privileges, "drop_capabilities")),
     "limits": ((rlimits, "set_limits"), (rlimits, "refuse_huge_pages")),
     "other user": (
         *((privileges, "become_nobody"), (privileges, "drop_capabilities"), (privileges, "become_undumpable")),

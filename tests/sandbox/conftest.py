@@ -9,7 +9,7 @@ import pytest
 
 from grader.box.run import Box
 from grader.errors import SandboxUnavailable
-from grader.sandbox import doctor, zygote_handle
+from grader.sandbox import doctor, handles
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.warm_start import WarmStart
 
@@ -33,7 +33,7 @@ def starting() -> Iterator[WarmStart]:
 @pytest.fixture
 def quickly(starting: WarmStart, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have zygotes forked from a warm process, where their warming up is not what is tested."""
-    monkeypatch.setattr(zygote_handle, "subprocess", starting)
+    monkeypatch.setattr(handles, "subprocess", starting)
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def _pack(code: int, *, value: int, otherwise: int = 0) -> bytes:
 def main() -> None:
     """Forbid the calls, then become the program."""
     sys.path.insert(0, str(_ROOT))
-    from grader.sandbox.lockdown import privileges, seccomp
+    from grader.sandbox.walls import privileges, seccomp
 
     privileges.forbid_new_privileges()
     seccomp.load(filter_of(sys.argv[1]))

@@ -12,7 +12,7 @@ import errno
 import platform
 import struct
 
-from grader.sandbox.lockdown import kernel, privileges, seccomp
+from grader.sandbox.walls import kernel, privileges, seccomp
 
 # By number, in the order of the kernel's table. After rules for capabilities that a container has not: mounting
 # (155, 165, 166, 428-433, 442), modules, tracing by descriptor (312, 438, 440), bpf, perf, NUMA policy, clocks, swap,

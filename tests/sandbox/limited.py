@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.sandbox import cgroup
+from grader.sandbox.memory import ControlGroup, find_group, why_no_group
 from tests.sandbox.ordinary_user import NOT_POSSIBLE
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -75,11 +75,11 @@ def grade_attacks(attacks: int, *, memory: int, slots: int = 1, ordinary: bool =
 
 @contextmanager
 def _group(memory: int) -> Iterator[Path]:
-    place = cgroup.find()
+    place = find_group()
     try:
         if place is None:
-            raise NotHere(cgroup.why_not())
-        group = cgroup.ControlGroup(memory, place)
+            raise NotHere(why_no_group())
+        group = ControlGroup(memory, place)
     except OSError as error:
         raise NotHere(str(error)) from error
     try:

@@ -33,15 +33,14 @@ _RULES = {  # what must be forbidden so that a wall is missing, which tier is le
 
 def _found_behind(rules: str) -> dict[str, Any]:
     """Return what the doctor finds where the kernel refuses certain calls."""
-    command = [sys.executable, str(Path(__file__).parent / "contained.py"), rules, "tests.sandbox.diagnosis"]
+    command = [sys.executable, str(Path(__file__).parent / "contained.py"), rules, "tests.sandbox.test_doctor"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 def _walls(*missing: str) -> MachineReport:
-    walls = tuple(Wall(name, name not in missing, "gone", "a remedy") for name in doctor._REMEDIES)
-    return MachineReport(walls, doctor._tier({wall.name for wall in walls if wall.bites}))
+    return MachineReport(tuple(Wall(name, name not in missing, "gone", "a remedy") for name in doctor._REMEDIES))
 
 
 @pytest.mark.parametrize("wall", _RULES)
@@ -100,14 +99,14 @@ def test_the_doctor_notices_a_wall_that_does_not_bite() -> None:
     """A probe whose wall goes up without effect is a finding, not a success."""
     program = (
         "import os\nfrom grader.sandbox import probes\n"
-        "from grader.sandbox.lockdown import landlock, namespaces, root, seccomp\n"
+        "from grader.sandbox.walls import landlock, namespaces, seccomp\n"
         "seccomp.load = lambda program: None\n"
         "landlock.restrict = lambda ruleset: None\n"
         "namespaces.separate = lambda kinds=0: None\n"
         "namespaces.enter = lambda: True\n"
         "namespaces.fork_alone = lambda home: os.fork()\n"
         "namespaces.NAME = 'another name'\n"
-        "root.leave_files = lambda: None\n"
+        "namespaces.leave_files = lambda: None\n"
         "print(*probes.probe_all().values(), sep='\\n')\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
@@ -125,7 +124,7 @@ def test_a_machine_without_a_floor_is_refused_in_one_line() -> None:
     """The refusal names the first missing wall and its remedy, without a line break."""
     program = (
         "from grader.sandbox import probes\n"
-        "from grader.sandbox.lockdown import seccomp\n"
+        "from grader.sandbox.walls import seccomp\n"
         "seccomp.load = lambda program: None\n"
         "from grader.sandbox import doctor\n"
         "doctor._findings = lambda _: probes.probe_all()\n"
@@ -135,3 +134,8 @@ def test_a_machine_without_a_floor_is_refused_in_one_line() -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("SandboxUnavailable no sandbox on this machine: the wall `system call filter`")
     assert done.stdout.count("\n") == 1
+
+
+if __name__ == "__main__":  # in a place without some walls, see `_found_behind`
+    _found = doctor.probe()
+    print(json.dumps({"tier": _found.tier, "missing": {one.name: one.detail for one in _found.walls if not one.bites}}))

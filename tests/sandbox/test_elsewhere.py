@@ -16,7 +16,7 @@ import pytest
 
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
-from grader.sandbox.lockdown import oom
+from grader.sandbox.memory import CHILD_RANK, ZYGOTE_RANK
 from tests.sandbox import ordinary_user
 
 _HERE = Path(__file__).parent
@@ -118,4 +118,4 @@ def test_the_doctor_says_what_the_settings_make_of_one_wall(given: str, code: in
 @pytest.mark.parametrize("place", _PLACES)
 def test_the_kernel_would_end_children_first(place: str) -> None:
     """When memory runs out a child goes before its zygote, and the zygote before whoever started it."""
-    assert _story(place)["ranks"] == [oom.ZYGOTE, oom.CHILD]
+    assert _story(place)["ranks"] == [ZYGOTE_RANK, CHILD_RANK]

@@ -14,8 +14,8 @@ from grader.box.run import Ending, Limits
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
+from grader.sandbox.gpu import there_is_a_gpu
 from grader.sandbox.gpu.box import DeviceBox
-from grader.sandbox.gpu.found import there_is_a_gpu
 from grader.sandbox.plain import PlainBox
 from tests.sandbox.errand import HONEST, plan, verdict
 from tests.sandbox.test_gpu_workers import ATTEMPTS

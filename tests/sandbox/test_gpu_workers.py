@@ -18,12 +18,10 @@ import typer
 from benchmarks.gpu import NO_GPU, gpu
 from grader.box.run import Ending, Limits
 from grader.errors import GraderFault, SandboxUnavailable
-from grader.sandbox.gpu import launch
+from grader.sandbox import handles
+from grader.sandbox.gpu import there_is_a_gpu
 from grader.sandbox.gpu.box import DeviceBox, find_meter
-from grader.sandbox.gpu.found import there_is_a_gpu
-from grader.sandbox.gpu.launch import environment
-from grader.sandbox.gpu.pool import Pool
-from grader.sandbox.gpu.worker_handle import GpuWorker
+from grader.sandbox.gpu.pool import GpuWorker, Pool, environment
 from tests.sandbox import ordinary_user
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.warm_start import WarmStart
@@ -31,9 +29,9 @@ from tests.sandbox.warm_start import WarmStart
 
 @pytest.fixture(scope="module")
 def workers(starting: WarmStart) -> Iterator[DeviceBox]:
-    """Yield a box with one worker ready, each forked from a warm process; `worker_story` starts them as ever."""
+    """Yield a box with one worker ready, each forked from a warm process; `main` starts them as ever."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(launch, "subprocess", starting)
+        patch.setattr(handles, "subprocess", starting)
         with DeviceBox("cpu") as box:
             yield box
 
@@ -128,7 +126,7 @@ def test_a_worker_holds_elsewhere_too(place: str, apart: bool) -> None:
     """As an ordinary user, and where a container forbids namespaces: it says so, and nothing more is possible."""
     program, *arguments = place.split()
     here = Path(__file__).parent
-    command = [sys.executable, str(here / program), *arguments, "tests.sandbox.worker_story"]
+    command = [sys.executable, str(here / program), *arguments, "tests.sandbox.test_gpu_workers"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == ordinary_user.NOT_POSSIBLE:
         pytest.skip(f"root cannot lend its Python to another user here: {done.stderr.strip()}")
@@ -179,7 +177,7 @@ def test_a_worker_that_died_waiting_is_replaced_and_a_closed_box_has_none(
     starting: WarmStart, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run takes the next one, and the student notices nothing; a run after the end is refused."""
-    monkeypatch.setattr(launch, "subprocess", starting)
+    monkeypatch.setattr(handles, "subprocess", starting)
     box = DeviceBox("cpu")
     box.pool.wait()
     dead = box.pool._coming[0].result()
@@ -213,3 +211,17 @@ def test_the_benchmark_says_in_one_line_that_there_is_no_gpu(capsys: pytest.Capt
 
     assert ended.value.exit_code == NO_GPU
     assert capsys.readouterr().out == "no GPU that torch can use here, so nothing was measured\n"
+
+
+def main() -> None:
+    """Let an honest submission try everything in a worker of this place, and print what was possible."""
+    with DeviceBox("cpu") as box:
+        box.pool.wait()
+        facts = box.pool._coming[0].result().facts
+        run = box.run(plan(), ATTEMPTS, LIMITS)
+        opened, _ = json.loads(run.output)
+        print(json.dumps({"apart": facts["apart"], "verdict": verdict(run), "opened": opened}))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from grader.box.run import Ending
-from grader.sandbox.lockdown import oom
-from grader.sandbox.meter import Meter, Use
+from grader.sandbox.handles import Use
+from grader.sandbox.memory import kernel_kills
+from grader.sandbox.run_monitor import Meter
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.arena_corpus import FOLDER
 from tests.sandbox.errand import SHORT, plan
@@ -48,9 +49,9 @@ def test_being_awake_at_every_tick_is_no_lack_of_memory(sandbox: Sandbox) -> Non
     """Whoever is killed for ticks that they did not use is out of time; nothing has to run beside nobody for that."""
     attack = (FOLDER / "resources" / "awake_at_every_tick.py").read_text(encoding="utf-8")
     for _ in range(_TRIES):
-        kills = oom.kills()
+        kills = kernel_kills()
         run = sandbox.run(plan(), attack, replace(SHORT, wall_seconds=4))
-        if oom.kills() == kills:  # else the machine really ran out of memory meanwhile: another test has it do that
+        if kernel_kills() == kills:  # else the machine really ran out of memory meanwhile: another test has it do that
             break
 
     assert (run.ending, run.killed) == (Ending.TIMEOUT, False), run

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from grader.sandbox.lockdown import landlock
+from grader.sandbox.walls import landlock
 from tests.sandbox import modes
 from tests.sandbox.arena_corpus import WALLS, corpus
 

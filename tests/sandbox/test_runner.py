@@ -7,8 +7,6 @@ import random
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy
@@ -19,6 +17,7 @@ from grader.box.run import Ending, Limits, Run
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import ROOT
 from grader.sandbox.runner import Sandbox
+from tests.jobs.classroom import until
 from tests.machine import STATE, stat_of
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.user_story import innermost, wait_for_run
@@ -261,7 +260,7 @@ def test_no_child_outlives_its_zygote(quickly: None) -> None:
             running.start()
             child = wait_for_run()
             os.kill(target, signal.SIGKILL)
-            _wait_until(lambda: not Path(f"/proc/{child}").exists())  # noqa: B023
+            until(lambda: not Path(f"/proc/{child}").exists(), "the child is gone")  # noqa: B023
             running.join(timeout=30)
             assert [run.ending for run in runs] == [Ending.TIMEOUT]
             assert sandbox._zygote is not lost
@@ -403,14 +402,7 @@ def _wait_until_idle(pid: int) -> None:
         asleep = asleep + 1 if state == "S" else 0
         return asleep > 5
 
-    _wait_until(stays_asleep)
-
-
-def _wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    until(stays_asleep, "the zygote waits")
 
 
 def _renewals() -> list[threading.Thread]:

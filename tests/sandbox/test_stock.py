@@ -11,8 +11,8 @@ from pathlib import Path
 
 from grader.box.run import Ending, Limits
 from grader.sandbox.child import Child
-from grader.sandbox.prefork import PreforkPool
 from grader.sandbox.runner import Sandbox
+from grader.sandbox.zygote import PreforkPool
 from tests.jobs.classroom import until
 from tests.machine import MINOR_FAULTS, SYSTEM_TICKS, USER_TICKS, stat_of
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
@@ -52,13 +52,14 @@ def opened(number):
 def _stock(sandbox: Sandbox) -> list[int]:
     """Return the children that wait for a job, once there are as many as there should be and all of them wait."""
     forking = innermost(sandbox._zygote._process.pid)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        found = children_of(forking)
-        if len(found) == _STOCK and all(_waits(child) for child in found):
-            return found
-        time.sleep(0.005)
-    raise AssertionError(f"{_STOCK} waiting children expected, seen {children_of(forking)}")
+    found: list[int] = []
+
+    def all_wait() -> bool:
+        found[:] = children_of(forking)
+        return len(found) == _STOCK and all(_waits(child) for child in found)
+
+    until(all_wait, f"{_STOCK} children wait")
+    return found
 
 
 def _waits(pid: int) -> bool:
@@ -137,10 +138,7 @@ def test_whoever_is_told_of_a_run_need_not_wait_for_the_end_of_its_child(sandbox
     assert 0 < run.cpu_seconds < 5
     assert 32 << 20 < run.grown_bytes < 64 << 20
     forking = innermost(sandbox._zygote._process.pid)
-    deadline = time.monotonic() + 20
-    while not all(_waits(child) for child in children_of(forking)):
-        assert time.monotonic() < deadline, "it is killed, though nobody waits for it"
-        time.sleep(0.005)
+    until(lambda: all(_waits(child) for child in children_of(forking)), "it is killed, though nobody waits for it")
 
 
 def test_nothing_shows_that_a_child_was_in_stock(own: Sandbox) -> None:
@@ -185,9 +183,7 @@ def test_a_stock_dies_with_its_zygote(own: Sandbox) -> None:
         assert verdict(own.run(plan(), HONEST, _PATIENT)) == "right"
     after = _stock(own)
     own.close()
-    deadline = time.monotonic() + 20
-    while alive := [child for child in (*before, *after) if Path(f"/proc/{child}").exists()]:
-        assert time.monotonic() < deadline, alive
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in (*before, *after)), "they are gone")
 
 
 def test_getting_ready_is_not_counted_as_the_students(sandbox: Sandbox) -> None:

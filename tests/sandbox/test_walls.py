@@ -15,17 +15,16 @@ import pytest
 
 from grader.errors import SandboxUnavailable
 from grader.sandbox import doctor
-from grader.sandbox.lockdown import calls, driver, landlock, syscalls
-from grader.sandbox.lockdown.rlimits import Mapped
-from grader.sandbox.lockdown.walls import Walls
+from grader.sandbox.lockdown import Walls
+from grader.sandbox.walls import calls, landlock, seccomp
+from grader.sandbox.walls.rlimits import Mapped
 
 _ROOT = Path(__file__).parents[2]
 
 _PROGRAM = """
 import ctypes, fcntl, io, json, mmap, os, resource, signal, socket, sys, time
-from grader.sandbox.lockdown import (
-    descriptors, kernel, landlock, namespaces, privileges, rlimits, root, seccomp, syscalls, walls
-)
+from grader.sandbox import lockdown
+from grader.sandbox.walls import descriptors, kernel, landlock, namespaces, privileges, rlimits, seccomp
 
 def tried(attempt):
     try:
@@ -53,7 +52,7 @@ def behind(wall, attempt):
 
 def filtered():
     privileges.forbid_new_privileges()
-    seccomp.load(seccomp.prepare(syscalls.architecture(os.uname().machine)))
+    seccomp.load(seccomp.prepare(seccomp.architecture(os.uname().machine)))
 
 def landlocked():
     ruleset = landlock.prepare()
@@ -66,7 +65,7 @@ def limited():
 def rooted():
     if not namespaces.enter():
         os._exit(77)
-    root.leave_files()
+    namespaces.leave_files()
 
 def a_fork():
     if os.fork() == 0:
@@ -272,17 +271,17 @@ def test_root_becomes_nobody_for_good() -> None:
 def test_an_unknown_processor_is_refused_by_name() -> None:
     """A wrong table would allow wrong calls: without one there is no filter."""
     with pytest.raises(SandboxUnavailable, match="x86_64, aarch64; this one is riscv64"):
-        syscalls.architecture("riscv64")
+        seccomp.architecture("riscv64")
 
 
 _ORDER = """
 standard = [os.dup(n) for n in (1, 1, 1, 1)]
-prepared = walls.prepare(namespaced=False, rooted=False)
+prepared = lockdown.prepare(namespaced=False, rooted=False)
 called = []
 
 def note(frame, event, argument):
     module = frame.f_globals["__name__"]
-    mine = module.startswith("grader.sandbox.lockdown.") and not module.endswith((".kernel", ".walls"))
+    mine = module.startswith("grader.sandbox.walls.") and not module.endswith(".kernel")
     if event == "call" and mine and not frame.f_code.co_name.startswith("<"):
         called.append(frame.f_code.co_name)
 
@@ -290,7 +289,7 @@ if os.fork():
     os.wait()
     os._exit(0)
 sys.setprofile(note)
-walls.put_up(prepared, walls.Openings(*standard), cpu_seconds=1, memory_bytes=1 << 30)
+lockdown.put_up(prepared, lockdown.Openings(*standard), cpu_seconds=1, memory_bytes=1 << 30)
 sys.setprofile(None)
 os.write(1, json.dumps(called).encode())
 os._exit(0)
@@ -344,7 +343,7 @@ def _defined(machine: str) -> dict[str, int]:
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_both_tables_hold_the_kernels_numbers(machine: str) -> None:
     """Each number is the one of the kernel's header; a wrong one would allow another call."""
-    ours, theirs = syscalls.architecture(machine).numbers, _defined(machine)
+    ours, theirs = seccomp.architecture(machine).numbers, _defined(machine)
     assert dict(ours) == {name: theirs.get(name) for name in ours}
 
 
@@ -357,12 +356,12 @@ def test_both_tables_hold_the_kernels_name_of_their_processor(machine: str) -> N
     name, flags = _AUDIT[machine]
     found = re.search(rf"^#define {name}\s+(\d+)", header.read_text(), re.MULTILINE)
     assert found is not None
-    assert syscalls.architecture(machine).audit == int(found[1]) | flags
+    assert seccomp.architecture(machine).audit == int(found[1]) | flags
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_both_tables_know_every_checked_call(machine: str) -> None:
     """A name without a number would fail only on that processor."""
-    known = syscalls.architecture(machine).numbers
+    known = seccomp.architecture(machine).numbers
     assert {*calls.COMPUTE.table, *calls.ABSENT} - set(known) == set()
-    assert set(driver.beside_a_driver(()).table) - set(known) <= {"poll", "ppoll"}
+    assert set(calls.beside_a_driver(()).table) - set(known) <= {"poll", "ppoll"}

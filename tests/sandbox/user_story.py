@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grader.errors import GraderFault
 from grader.sandbox.choice import choose_box
-from grader.sandbox.lockdown import oom
+from grader.sandbox.memory import CHILD_RANK
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.arena_corpus import FOLDER, read
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
@@ -72,7 +72,7 @@ def ranks(sandbox: Sandbox) -> list[int]:
     forking = innermost(sandbox._zygote._process.pid)
     children = await_stock(forking)
     deadline = time.monotonic() + 20
-    while (own := rank(forking)) == oom.CHILD and time.monotonic() < deadline:
+    while (own := rank(forking)) == CHILD_RANK and time.monotonic() < deadline:
         time.sleep(0.005)  # it has that rank itself for as long as a fork takes
     return [own, *{rank(child) for child in children}]
 

@@ -20,7 +20,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from grader.sandbox import zygote_handle
+from grader.sandbox import handles
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ENTRY = "import sys; sys.path.insert(0, {root!r}); from tests.sandbox.warm_start import serve; serve({descriptor})"
@@ -38,7 +38,7 @@ class WarmStart:
         with inner:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _ENTRY.format(root=str(_ROOT), descriptor=inner.fileno())],
-                env={**zygote_handle._environment(), **(extra or {})},
+                env={**handles.environment(), **(extra or {})},
                 cwd="/",
                 pass_fds=[inner.fileno()],
                 start_new_session=True,
@@ -96,12 +96,12 @@ class Forked:
 def serve(descriptor: int) -> NoReturn:
     """Get warm, then fork for each order, and tell how each of them ended, until nobody orders any more."""
     gc.disable()
-    from grader.sandbox import hugepages, interior, warmup  # noqa: F401
+    from grader.sandbox import warmup, zygote_memory
 
     warmup.warm_up()
     warmup.warm_up = _is_warm
-    for piece in hugepages.pieces():
-        hugepages.fold(piece)
+    for piece in zygote_memory.huge_pieces():
+        zygote_memory.fold(*piece)
     orders, living = socket.socket(fileno=descriptor), dict[int, tuple[int, socket.socket]]()
     while True:
         ready = select.select([orders, *living], [], [])[0]

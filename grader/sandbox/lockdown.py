@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from grader.sandbox import tiers
-from grader.sandbox.lockdown import descriptors, landlock, namespaces, privileges, rlimits, root, seccomp, syscalls
+from grader.sandbox.walls import descriptors, landlock, namespaces, privileges, rlimits, seccomp, tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,8 @@ class Walls:
 
     @property
     def tier(self) -> str:
-        """Say how high the walls are, as `tiers` explains."""
-        return tiers.tier(landlocked=self.ruleset is not None, apart=self.home is not None and self.rooted)
+        """Say how high the walls are, as `grader.sandbox.walls` explains."""
+        return tier(landlocked=self.ruleset is not None, apart=self.home is not None and self.rooted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def prepare(*, namespaced: bool, rooted: bool) -> Walls:
         rooted: it may leave all files behind, which is what it does last.
     """
     walls = Walls(
-        filter=seccomp.prepare(syscalls.architecture(os.uname().machine)),
+        filter=seccomp.prepare(seccomp.architecture(os.uname().machine)),
         ruleset=landlock.prepare(),
         home=namespaces.own_processes() if namespaced else None,
         rooted=rooted,
@@ -63,7 +62,7 @@ def prepare(*, namespaced: bool, rooted: bool) -> Walls:
     privileges.empty_bounding_set()
     privileges.become_undumpable()
     if rooted:
-        root.leave_files()
+        namespaces.leave_files()
     return walls
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import struct
 
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 
 _CREATE_RULESET, _RESTRICT_SELF = 444, 446  # the same numbers on every architecture
 _ASK_VERSION = 1

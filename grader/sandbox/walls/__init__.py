@@ -1,8 +1,11 @@
-"""How much the walls are worth together: the tier, one letter."""
+"""The walls around one submission, one mechanism a file, and what they are worth together: the tier, one letter.
+
+`grader.sandbox.walls` puts them up in order.
+"""
 
 from __future__ import annotations
 
-MEANINGS = {
+TIERS = {
     "A": "every wall that we know",
     "B": "good for strangers' code: behind the system call filter stands a second wall of another kind",
     "C": "one wall, the system call filter; not enough for strangers' code",

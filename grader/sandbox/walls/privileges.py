@@ -7,7 +7,7 @@ import ctypes
 import os
 import signal
 
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 
 NOBODY = 65534
 _NICENESS = 10

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 JOB, RESULT, LINE, RULESET = 3, 4, 5, 6
-_ALL = 1 << 20
+ALL = 1 << 20
 
 
 def keep_only(*, job: int, result: int, output: int, line: int, ruleset: int | None) -> None:
@@ -20,7 +20,7 @@ def keep_only(*, job: int, result: int, output: int, line: int, ruleset: int | N
     if ruleset is not None:
         places[RULESET] = ruleset
     move(places)
-    os.closerange(max(places) + 1, _ALL)
+    os.closerange(max(places) + 1, ALL)
 
 
 def move(places: Mapping[int, int]) -> None:

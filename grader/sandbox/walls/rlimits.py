@@ -7,13 +7,20 @@ import math
 import resource
 from dataclasses import dataclass
 
-from grader.sandbox.lockdown import kernel
+from grader.sandbox.walls import kernel
 
 _DESCRIPTORS = 24
 _STACK = 8 << 20  # what Linux gives by default; the service may have more, or no limit
 _PR_SET_THP_DISABLE = 41
 
-
+# What nobody needs: processes, threads, files that grow, core dumps, locked memory, messages, priority.
+NOTHING = dict.fromkeys(
+    (
+        *(resource.RLIMIT_NPROC, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK),
+        *(resource.RLIMIT_MSGQUEUE, resource.RLIMIT_NICE, resource.RLIMIT_RTPRIO),
+    ),
+    0,
+)
 _OPTIONS = {  # of the shell's command, and what they count in
     resource.RLIMIT_CPU: ("-t", 1),
     resource.RLIMIT_AS: ("-v", 1024),
@@ -66,14 +73,8 @@ def set_limits(*, cpu_seconds: float, mapped: Mapped, memory_bytes: int) -> None
         resource.RLIMIT_AS: 2 * mapped.address + memory_bytes + _STACK,
         resource.RLIMIT_DATA: mapped.data + memory_bytes,
         resource.RLIMIT_STACK: _STACK if hard == resource.RLIM_INFINITY else min(_STACK, hard),
-        resource.RLIMIT_NPROC: 0,
-        resource.RLIMIT_FSIZE: 0,
         resource.RLIMIT_NOFILE: _DESCRIPTORS,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_MEMLOCK: 0,
-        resource.RLIMIT_MSGQUEUE: 0,
-        resource.RLIMIT_NICE: 0,
-        resource.RLIMIT_RTPRIO: 0,
+        **NOTHING,
     }
     for which, value in values.items():
         try:

@@ -1,1 +1,0 @@
-"""The walls around one submission, one mechanism a file; `walls` puts them up in order."""
