@@ -33,7 +33,7 @@ def move_to(
     # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.installation import known_secret
     from grader.jobs import archive
-    from grader.jobs.moving import move
+    from grader.jobs.backup import move
     from grader.store.backup_file import KEPT
     from grader.store.copying import CannotMove
     from grader.store.engine import Database

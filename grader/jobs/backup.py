@@ -1,4 +1,4 @@
-"""Backs an installation up while it runs, and restores it where there is none, on SQLite and on Postgres alike.
+"""Backs an installation up while it runs, restores it where there is none, and moves it from SQLite to Postgres.
 
 What is backed up is one snapshot: SQLite copies its pages while others write, and from Postgres every table is read in
 one transaction. The keys beside the database never change, so they fit to every snapshot.
@@ -20,11 +20,11 @@ from sqlalchemy.orm import Session
 
 from grader.jobs import archive, claims
 from grader.jobs.claims import LostTry
-from grader.jobs.moving import empty_target
+from grader.jobs.locks import WorkerLock
 from grader.settings import file_url
 from grader.store import backup_file, copying, keys, migrate, private
 from grader.store.backup_file import CONTENT, KEPT, BackupManifest, BackupRefused
-from grader.store.copying import lasting
+from grader.store.copying import CannotMove, lasting
 from grader.store.engine import Database
 from grader.store.tables import Base, UserRow
 
@@ -115,6 +115,45 @@ def restore(
     return rows
 
 
+def move(source: Database, target: Database, *, workers: Path) -> dict[str, int]:
+    """Copy all that is stored, and return how many rows there are of each table; the source stays, and can be kept.
+
+    What was being graded when the service was killed is queued again, as its next start would do.
+
+    Args:
+        source: a SQLite database, up to date.
+        target: a Postgres in which there is nothing.
+        workers: the directory in which grading processes show each other that they live.
+
+    Raises:
+        CannotMove: these are other kinds of databases, the service runs, or there is something in the target.
+        DatabaseUnusable: the target cannot be reached, or a newer version has migrated it.
+        StoreUnavailable: one of them does not answer, or somebody else writes to the source.
+    """
+    if not source.embedded or target.embedded:
+        raise CannotMove(f"expected to move from SQLite to Postgres; seen: from {source.place} to {target.place}")
+    _empty_target(target)
+    with closing(WorkerLock(workers)) as lock, source.write() as old, target.write() as new:
+        if lock.others():
+            raise CannotMove("the service is running: a grading process is alive; stop it, and then move")
+        for worker, tokens in claims.holders(old).items():
+            claims.release(old, worker, tokens, LostTry.KILLED)
+        return copying.copy(old, new)
+
+
+def _empty_target(target: Database) -> None:
+    """Make the tables in a Postgres that is to be filled.
+
+    Raises:
+        CannotMove: it holds tables of something else.
+        DatabaseUnusable: it cannot be reached, or a newer version has migrated it.
+    """
+    target.reach()
+    if tables := migrate.foreign_tables(target):
+        raise CannotMove(f"{target.place} holds tables of something else ({', '.join(tables[:3])}); make a new one")
+    migrate.upgrade(target)
+
+
 def _copy_pages(database: Database, content: Path) -> None:
     with database.engine.connect() as connection, closing(sqlite3.connect(content)) as copy:
         raw = connection.connection.driver_connection
@@ -183,8 +222,8 @@ def _brought_up_to_date(
         with copy.write() as session:
             for table in (one for one in Base.metadata.sorted_tables if one.info.get("passing")):
                 session.execute(delete(table))
-            for worker in claims.holders(session):
-                claims.release(session, worker, LostTry.VANISHED)
+            for worker, tokens in claims.holders(session).items():
+                claims.release(session, worker, tokens, LostTry.VANISHED)
             if trust or secret is None:
                 archive.sign(session, secret)
             if warning := archive.warning(session, secret):
@@ -258,6 +297,6 @@ def _kept_in(folder: Path) -> dict[str, str]:
 
 
 def _fill(target: Database, content: Path) -> None:
-    empty_target(target)
+    _empty_target(target)
     with closing(Database(file_url(content))) as copy, copy.write() as old, target.write() as new:
         copying.copy(old, new)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from grader.errors import GraderFault
 from grader.exercise.catalog import Catalog
-from grader.jobs.queue import Queue
+from grader.jobs.table import Queue
 from grader.store.engine import Database
 
 LOG = logging.getLogger(__name__)

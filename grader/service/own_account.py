@@ -12,7 +12,7 @@ from dataclasses import replace
 from itsdangerous import BadSignature
 
 from grader.errors import NotAllowed, WrongPassword
-from grader.jobs.queue import Queue
+from grader.jobs.table import Queue
 from grader.service.accounts import Accounts
 from grader.service.authorize import Action, OwnName, Roster, authorize
 from grader.service.rate_limits import refuse
