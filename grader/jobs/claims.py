@@ -61,6 +61,16 @@ class LostTry(Enum):
 LostClaims = tuple[str, set[str], LostTry]  # whose, which, and why; as `release` takes them
 
 
+def _nothing_else_runs() -> ColumnElement[bool]:
+    """Return the condition that no job of the same person is in a worker's hands in the same queue."""
+    other, theirs, mine = aliased(JobRow), aliased(SubmissionRow), aliased(SubmissionRow)
+    same_person = (theirs.id == other.submission_id, mine.id == JobRow.submission_id, theirs.user_id == mine.user_id)
+    return ~exists().where(other.claim.is_not(None), other.queue == JobRow.queue, *same_person).correlate(JobRow)
+
+
+_NOTHING_ELSE_RUNS = _nothing_else_runs()  # once: it takes milliseconds to make
+
+
 def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, ready: float, payer: str = "") -> None:
     """Put a stored submission into a queue; it is not taken before `ready`. Without a payer its owner is charged."""
     owner = select(SubmissionRow.user_id).where(SubmissionRow.id == id)
@@ -79,11 +89,15 @@ def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, re
     )
 
 
+def has_killed(session: Session, queue: str) -> bool:
+    """Return whether a job waits in a queue of which a try was killed; which is seldom so, and quickly asked."""
+    killed = select(JobRow.submission_id).where(WAITING, JobRow.queue == queue, JobRow.kills > 0)
+    return session.scalar(killed.limit(1)) is not None
+
+
 def next_was_killed(session: Session, queue: str, *, now: float, one_each: bool = False) -> bool:
     """Return whether a try of the job that is next in a queue was killed; such a job is to be graded alone."""
     ready = _ready(queue, now, one_each)
-    if session.scalar(select(JobRow.submission_id).where(*ready, JobRow.kills > 0).limit(1)) is None:
-        return False
     first = shares.in_turn(session, ready, now)[:1]
     waiting = select(JobRow.kills).where(*ready, JobRow.payer.in_(first))
     return bool(session.scalar(waiting.order_by(*_FIRST).limit(1)))
@@ -215,7 +229,7 @@ def depth(session: Session, *, ready: float | None = None, one_each: bool = Fals
     if ready is not None:
         query = query.where(_may_be_taken(ready))
     if one_each:
-        query = query.where(_nothing_else_runs())
+        query = query.where(_NOTHING_ELSE_RUNS)
     return {queue: count for queue, count in session.execute(query)}  # noqa: C416 - a row is no pair to mypy
 
 
@@ -252,14 +266,7 @@ def place(session: Session, id: SubmissionId, *, now: float) -> QueuePosition | 
 
 def _ready(queue: str, now: float, one_each: bool) -> tuple[ColumnElement[bool], ...]:
     ready = (WAITING, JobRow.queue == queue, _may_be_taken(now))
-    return (*ready, _nothing_else_runs()) if one_each else ready
-
-
-def _nothing_else_runs() -> ColumnElement[bool]:
-    """Return the condition that no job of the same person is in a worker's hands in the same queue."""
-    other, theirs, mine = aliased(JobRow), aliased(SubmissionRow), aliased(SubmissionRow)
-    same_person = (theirs.id == other.submission_id, mine.id == JobRow.submission_id, theirs.user_id == mine.user_id)
-    return ~exists().where(other.claim.is_not(None), other.queue == JobRow.queue, *same_person).correlate(JobRow)
+    return (*ready, _NOTHING_ELSE_RUNS) if one_each else ready
 
 
 def _is_only_taker(session: Session, id: str, queue: str) -> bool:

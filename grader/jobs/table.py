@@ -135,6 +135,8 @@ class TableJobs:
     def next_was_killed(self, queue: str) -> bool:
         """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
         with self.database.read() as session:
+            if not claims.has_killed(session, queue):
+                return False
             return claims.next_was_killed(session, queue, now=clock.now(session, self.clock), one_each=self.one_each)
 
     def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
