@@ -36,10 +36,9 @@ from grader.exercise.catalog import Catalog
 from grader.grading_process import assemble
 from grader.installation import opened
 from grader.jobs.cluster.engine import ClusterEngine
-from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import GradingEngine
+from grader.jobs.engine import EmbeddedEngine, GradingEngine
 from grader.jobs.queue import Tracker
-from grader.jobs.retries import Retries
+from grader.jobs.worker import Retries
 from grader.judge.report import Report, Status
 from grader.sandbox.plain import PlainBox
 from grader.settings import Settings

@@ -15,7 +15,7 @@ import typer
 
 from grader.jobs.cluster import library
 from grader.jobs.cluster.engine import ClusterEngine
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
 from grader.judge.report import Report, Status
 from grader.store import migrate, people, submissions

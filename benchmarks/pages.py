@@ -25,7 +25,7 @@ from fastapi import FastAPI
 from sqlalchemy import text
 
 from grader.exercise.catalog import Catalog
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.tryouts import TryoutThread
 from grader.judge.report import (
     Bar,

@@ -23,8 +23,7 @@ import typer
 
 from benchmarks.scale_out import Course, below, program
 from grader.jobs.cluster.engine import ClusterEngine
-from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import GradingEngine
+from grader.jobs.engine import EmbeddedEngine, GradingEngine
 from grader.jobs.queue import Tracker
 from grader.judge.report import Report
 from grader.store.records import Submission

@@ -14,10 +14,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from grader.jobs.cluster.engine import ClusterEngine
-from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import GradingEngine
+from grader.jobs.engine import EmbeddedEngine, GradingEngine
 from grader.jobs.queue import Tracker
-from grader.jobs.retries import Retries
+from grader.jobs.worker import Retries
 from grader.judge.report import Report
 from grader.store.engine import Database
 from grader.store.records import Submission

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import secrets
 import threading
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,18 +17,25 @@ from grader.errors import SettingsError
 from grader.exercise.catalog import Catalog
 from grader.installation import budget_of, opened, rules_of, slots_in_memory, slots_of
 from grader.jobs import archive
+from grader.jobs.locks import machine_in
 from grader.jobs.supervisor import WorkerSupervisor
 from grader.sandbox import memory
 from grader.sandbox.gpu import may_be_there
 from grader.service import Service
 from grader.settings import Settings
-from grader.store.engine import Database
+from grader.store import processes
+from grader.store.engine import Database, StoreUnavailable
 from grader.store.processes import KnownProcess
 
 if TYPE_CHECKING:  # only Postgres needs its libraries
     from grader.jobs.cluster.pages import RemoteQueue
 
+LOG = logging.getLogger(__name__)
 STOP_SECONDS = 1.0  # at most between a signal and the stop
+OTHER_SECRET = (
+    "ATTENTION_GYM_SECRET is not the one of another process that serves these pages now; expected: the same for all. "
+    "Without a setting the first machine keeps it in `secret` in its data directory. To replace it, stop them all first"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +74,40 @@ class Starting:
         """Show other machines that this one serves pages; return what ends that."""
         if self.database.embedded:
             return lambda: None
-        from grader.jobs.cluster.heartbeat import Heartbeat, digest_of  # here: only Postgres needs this
-        from grader.jobs.cluster.recovery import machine_in
-
         machine = machine_in(self.settings.data / "workers")
-        heartbeat = Heartbeat(self.database, KnownProcess(secrets.token_hex(8), machine, secret=digest_of(secret)))
-        heartbeat.enter()
-        heartbeat.keep_showing()
-        return heartbeat.leave
+        digest = hashlib.sha256(b"which secret: " + secret).hexdigest()  # tells two apart, and shows neither
+        return show_pages(self.database, KnownProcess(secrets.token_hex(8), machine, secret=digest))
+
+
+def show_pages(database: Database, process: KnownProcess) -> Callable[[], None]:
+    """Show the others that a process serves pages, from now on and in a thread of its own; return what ends that.
+
+    Raises:
+        SettingsError: another one serves pages with another secret.
+        StoreUnavailable: the database does not answer.
+    """
+    left = threading.Event()
+
+    def keep_showing() -> None:
+        while not left.wait(processes.SHOW_SECONDS):
+            try:
+                with database.write() as session:
+                    processes.hear(session, process)
+            except StoreUnavailable as fault:
+                LOG.warning("other processes do not hear of this one: %s", fault)
+
+    def leave() -> None:
+        left.set()
+        with suppress(StoreUnavailable), database.write() as session:
+            processes.leave(session, process.id)
+
+    with database.write() as session:
+        others = {one.secret for one in processes.living(session, processes.SILENCE_SECONDS)} - {""}
+        if others - {process.secret}:
+            raise SettingsError(OTHER_SECRET)
+        processes.hear(session, process)
+    threading.Thread(target=keep_showing, daemon=True, name="heartbeat").start()
+    return leave
 
 
 def start(settings: Settings, *, grading: bool = True, migrating: bool = True) -> Starting:
@@ -129,7 +165,7 @@ def _supervisor(settings: Settings, database: Database, processes: int, room: in
         return WorkerSupervisor(database, begin, processes)
     # Here and not above: only Postgres needs these libraries.
     from grader.jobs.cluster.notices import Notices
-    from grader.jobs.cluster.supervisor import ClusterSupervisor
+    from grader.jobs.cluster.pages import ClusterSupervisor
 
     notices = Notices(database.engine.url)
     return ClusterSupervisor(database, begin, processes, notices=notices, workers=settings.data / "workers")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import socket
 import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 
 import torch
@@ -18,14 +21,28 @@ from grader.exercise.catalog import Catalog
 from grader.exercise.versions import grader_version
 from grader.installation import chosen_box, close, opened, rules_of
 from grader.jobs import archive
-from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import GradingEngine
+from grader.jobs.engine import EmbeddedEngine, GradingEngine
 from grader.jobs.grading import grade_with, tryouts_with, versions_with
 from grader.jobs.live import Live
-from grader.jobs.messages import Message, Ready, Unavailable, WronglyWritten, send
-from grader.jobs.retries import Retries
-from grader.jobs.tryouts import Tryouts, TryoutThread
-from grader.jobs.worker_protocol import RemoteProgress, serve_commands
+from grader.jobs.messages import (
+    Advanced,
+    Drain,
+    Interrupt,
+    Message,
+    Moved,
+    Ready,
+    RunTryout,
+    StartWorkers,
+    Took,
+    TryoutDone,
+    Unavailable,
+    Wake,
+    WronglyWritten,
+    received,
+    send,
+)
+from grader.jobs.tryouts import TryoutOutcome, Tryouts, TryoutThread
+from grader.jobs.worker import Retries
 from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
 from grader.log import set_up_log
 from grader.sandbox.choice import BoxToCome
@@ -35,9 +52,11 @@ from grader.sandbox.runner import Sandbox
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.engine import PATIENCE_SECONDS, Database
+from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
 WORKERS_A_RUN = 2  # the submission's and the reference's, side by side
+TELL_SECONDS = 0.1  # between two words on the same grading
 
 
 def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, first: bool) -> None:
@@ -76,6 +95,74 @@ def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, f
         serve_commands(connection, engine, tryouts)
     finally:
         close(box, gpu)
+
+
+class RemoteProgress(Live):
+    """The progress of a grading process, reported to whoever shows it; steps only every tenth of a second."""
+
+    def __init__(self, report: Callable[[Message], bool]) -> None:
+        """Report by `report`."""
+        super().__init__()
+        self._report = report
+        self._telling = threading.Lock()
+        self._news: set[SubmissionId] = set()
+        self._something = threading.Event()
+
+    def moved(self, id: SubmissionId) -> None:
+        """Say that this submission entered, left or ended its wait."""
+        with self._telling:
+            self._report(Moved(id))
+
+    def changed(self, id: SubmissionId) -> None:
+        """Keep in mind that there is news of this submission."""
+        self._news.add(id)
+        self._something.set()
+
+    def took(self, seconds: float) -> None:
+        """Say how long a grading took."""
+        self._report(Took(seconds))
+
+    def tell(self) -> None:
+        """Say how far those submissions are of which there is news."""
+        while self._news:
+            id = self._news.pop()
+            with self._telling:  # a step that is told after the end would be kept for ever
+                if self.running(id):
+                    self._report(Advanced(id, self.steps(id)))
+
+    def keep_telling(self) -> None:
+        """Do so every tenth of a second while there is news; for a thread of its own."""
+        while self._something.wait():
+            self._something.clear()  # first, so that what comes from now on is told at the next time
+            self.tell()
+            time.sleep(TELL_SECONDS)
+
+
+def serve_commands(connection: socket.socket, engine: GradingEngine, tryouts: Tryouts) -> None:
+    """Carry out the commands of the pages' process until it says drain; exit if it is gone.
+
+    When one of both dies, the other reads the end of the stream. What is being graded then is graded again by the next.
+    """
+    for message in received(connection):
+        match message:
+            case StartWorkers(slots):
+                engine.run(slots)
+            case Wake(queue):
+                engine.wake(queue)
+            case Interrupt(id):
+                engine.interrupt(id)
+            case RunTryout(number, request):
+                tryouts.try_out(request).add_done_callback(partial(_tell_tryout, connection, number))
+            case Drain(seconds):
+                engine.drain(seconds)
+                return
+            case _:
+                raise GraderFault(f"a grading process takes no such command: {message}")
+    os._exit(1)  # nobody waits for what is being graded; the next start finds it
+
+
+def _tell_tryout(connection: socket.socket, number: int, done: Future[str]) -> None:
+    send(connection, TryoutDone(number, TryoutOutcome.of(done)))
 
 
 def check_options(catalog: Catalog) -> None:

@@ -16,7 +16,7 @@ from grader.box.run import Box, Limits
 from grader.errors import DatabaseUnusable, SettingsError
 from grader.exercise.catalog import Catalog
 from grader.jobs.backup import finish_killed
-from grader.jobs.worker_lock import WorkerLock
+from grader.jobs.locks import WorkerLock
 from grader.sandbox.choice import BoxToCome
 from grader.sandbox.memory import MemoryBudget, available
 from grader.service.service import Rules

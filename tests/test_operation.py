@@ -33,11 +33,12 @@ from grader.installation import known_secret
 from grader.jobs import archive, claims
 from grader.jobs.backup import restore
 from grader.jobs.cluster.library import install
-from grader.jobs.worker_lock import WorkerLock
+from grader.jobs.locks import WorkerLock
 from grader.settings import DATABASE, Settings
-from grader.store import migrate, people, submissions
+from grader.store import migrate, people, processes, submissions
 from grader.store.dump import MANIFEST, ROWS, DumpRefused, opened
 from grader.store.engine import Database
+from grader.store.processes import KnownProcess
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
 from grader.store.tables import Base, JobRow, SubmissionRow
 from tests.jobs import postgres
@@ -531,9 +532,9 @@ def test_the_status_knows_who_grades(settings, database, ask):
         assert status_of(ask)["workers"] == []
         return
     with database.write() as session:
-        session.execute(text("INSERT INTO procrastinate_workers DEFAULT VALUES"))
-        silent = "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 minute')"
-        session.execute(text(silent))
+        for id in ("silent", "heard"):
+            processes.hear(session, KnownProcess(id, "m", {"cpu": 1}), forget=3600.0)
+        session.execute(text("UPDATE processes SET heard = heard - 60 WHERE id = 'silent'"))
     (worker,) = status_of(ask)["workers"]
 
     assert 0 <= worker["seconds_ago"] < 4

@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from grader.jobs import archive, claims
 from grader.jobs.claims import LostTry
-from grader.jobs.worker_lock import WorkerLock
+from grader.jobs.locks import WorkerLock
 from grader.settings import file_url
 from grader.store import dump, keys, migrate, private
 from grader.store.dump import KEPT, DumpManifest, DumpRefused
@@ -84,8 +84,8 @@ def restore(
             if _kept_in(data).get(name, kept) != kept:
                 raise DumpRefused(f"{data / name} is not the one of the backup; move it away first")
         with fresh.write() as session:
-            for worker in claims.holders(session):
-                claims.release(session, worker, LostTry.VANISHED)
+            for worker, tokens in claims.holders(session).items():
+                claims.release(session, worker, tokens, LostTry.VANISHED)
             secret = secret or (brought if trust else None)
             if trust or secret is None:
                 archive.sign(session, secret)
@@ -127,8 +127,8 @@ def move(source: Database, target: Database, data: Path) -> dict[str, int]:
     with closing(WorkerLock(data / "workers")) as lock, _workplace_in(data) as workplace, source.write() as session:
         if lock.others():
             raise DumpRefused("the service is running: a grading process is alive; stop it, and then move")
-        for worker in claims.holders(session):
-            claims.release(session, worker, LostTry.KILLED)
+        for worker, tokens in claims.holders(session).items():
+            claims.release(session, worker, tokens, LostTry.KILLED)
         return _carry(session, target, workplace)
 
 

@@ -12,16 +12,19 @@ from enum import Enum
 from typing import Any, cast
 
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     CursorResult,
     Delete,
-    TextClause,
     Update,
+    and_,
     delete,
     func,
     insert,
+    literal_column,
     or_,
     select,
+    text,
     tuple_,
     update,
 )
@@ -37,6 +40,18 @@ from grader.store.tables import OPEN, JobRow, SubmissionRow
 
 WAITING = JobRow.claim.is_(None)
 _FIRST = (JobRow.priority, JobRow.submission_id)  # the order of those of one payer
+# No job of the same person is in a worker's hands in the same queue. As text: put together from columns, these two cost
+# milliseconds of each start of a grading.
+_NOTHING_ELSE_RUNS: ColumnElement[bool] = literal_column(
+    "NOT EXISTS (SELECT 1 FROM jobs AS other JOIN submissions AS theirs ON theirs.id = other.submission_id"
+    " JOIN submissions AS mine ON mine.id = jobs.submission_id"
+    " WHERE other.claim IS NOT NULL AND other.queue = jobs.queue AND theirs.user_id = mine.user_id)",
+    Boolean,
+)
+_ONLY_TAKER = text(
+    "SELECT pg_try_advisory_xact_lock(hashtext('grader: ' || user_id || ' on ' || :queue))"
+    " FROM submissions WHERE id = :id"
+)
 LONGEST_PAUSE_SECONDS = 60.0  # nobody has to wait for longer: a time that is further ahead is of a clock set back since
 
 
@@ -57,6 +72,9 @@ class LostTry(Enum):
     VANISHED = (0, 0)  # the machine is not heard of any more; nobody knows why
 
 
+LostClaims = tuple[str, set[str], LostTry]  # whose, which, and why; as `release` takes them
+
+
 def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, ready: float, payer: str = "") -> None:
     """Put a stored submission into a queue; it is not taken before `ready`. Without a payer its owner is charged."""
     owner = select(SubmissionRow.user_id).where(SubmissionRow.id == id)
@@ -75,58 +93,48 @@ def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, re
     )
 
 
-def next_was_killed(session: Session, queue: str, *, now: float) -> bool:
+def has_killed(session: Session, queue: str) -> bool:
+    """Return whether a job waits in a queue of which a try was killed; which is seldom so, and quickly asked."""
+    killed = select(JobRow.submission_id).where(WAITING, JobRow.queue == queue, JobRow.kills > 0)
+    return session.scalar(killed.limit(1)) is not None
+
+
+def next_was_killed(session: Session, queue: str, *, now: float, one_each: bool = False) -> bool:
     """Return whether a try of the job that is next in a queue was killed; such a job is to be graded alone."""
-    if session.scalar(select(JobRow.submission_id).where(*_ready(queue, now), JobRow.kills > 0).limit(1)) is None:
-        return False
-    first = shares.in_turn(session, _ready(queue, now), now)[:1]
-    waiting = select(JobRow.kills).where(*_ready(queue, now), JobRow.payer.in_(first))
+    ready = _ready(queue, now, one_each)
+    first = shares.in_turn(session, ready, now)[:1]
+    waiting = select(JobRow.kills).where(*ready, JobRow.payer.in_(first))
     return bool(session.scalar(waiting.order_by(*_FIRST).limit(1)))
 
 
 def take(
-    session: Session, queue: str, *, worker: str, token: str, now: float, killed: bool | None = None
+    session: Session,
+    queue: str,
+    *,
+    worker: str,
+    token: str,
+    now: float,
+    killed: bool | None = None,
+    one_each: bool = False,
 ) -> Claim | None:
     """Take the next job of a queue, of the payer whose turn it is; None if none is ready.
 
     Args:
         killed: only one that was killed before, or only one that never was; None for either.
+        one_each: none of a person who has a job of this queue in a worker's hands.
     """
-    job = JobRow
-    ready = _ready(queue, now) if killed is None else (*_ready(queue, now), (job.kills > 0) == killed)
+    job, ready = JobRow, _ready(queue, now, one_each)
+    if killed is not None:
+        ready = (*ready, (job.kills > 0) == killed)
     for payer in shares.in_turn(session, ready, now):
         theirs = select(job.submission_id).where(*ready, job.payer == payer).order_by(*_FIRST).limit(1)
-        first = theirs.with_for_update(skip_locked=True).scalar_subquery()
-        if claim := _claimed(session, job.submission_id == first, worker=worker, token=token, now=now):
-            return claim  # else another worker took it at this moment
+        first = session.scalar(theirs.with_for_update(skip_locked=True))
+        if first is None or (one_each and not _is_only_taker(session, first, queue)):
+            continue  # another worker takes it, or another one of that person, at this moment
+        still = and_(job.submission_id == first, _NOTHING_ELSE_RUNS) if one_each else job.submission_id == first
+        if claim := _claimed(session, still, worker=worker, token=token, now=now):
+            return claim
     return None
-
-
-def before(
-    session: Session, id: SubmissionId, able: ColumnElement[bool] | TextClause, *, now: float
-) -> SubmissionId | None:
-    """Return the job whose turn it is before `id`, of those that are able; None if `id` is next, or is gone."""
-    job = JobRow
-    mine = session.execute(select(job.queue, job.payer).where(job.submission_id == id, WAITING)).one_or_none()
-    if mine is None:
-        return None
-    queue, payer = mine
-    ready = (*_ready(queue, now), or_(job.submission_id == id, able))
-    first = shares.in_turn(session, ready, now)[:1]
-    if not first or first == [payer]:
-        return None
-    theirs = select(job.submission_id).where(*ready, job.payer.in_(first)).order_by(*_FIRST).limit(1)
-    return next(map(SubmissionId, session.scalars(theirs)), None)
-
-
-def take_one(session: Session, id: SubmissionId, *, worker: str, token: str, now: float) -> Claim | None:
-    """Take this job; None if it waits no longer."""
-    return _claimed(session, JobRow.submission_id == id, worker=worker, token=token, now=now)
-
-
-def was_killed(session: Session, id: SubmissionId) -> bool:
-    """Return whether a try of this job was killed; it is to be graded alone."""
-    return bool(session.scalar(select(JobRow.kills).where(JobRow.submission_id == id)))
 
 
 def _claimed(session: Session, which: ColumnElement[bool], *, worker: str, token: str, now: float) -> Claim | None:
@@ -184,10 +192,10 @@ def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
     return True
 
 
-def release(session: Session, worker: str, loss: LostTry, *, keep: Collection[str] = ()) -> list[SubmissionId]:
-    """Queue again what a worker holds, but for the claims in `keep`; return what that was."""
+def release(session: Session, worker: str, tokens: Collection[str], loss: LostTry) -> list[SubmissionId]:
+    """Queue again what a worker holds by these claims; return what that was."""
     tries, kills = loss.value
-    held = update(JobRow).where(JobRow.worker == worker, JobRow.claim.not_in(keep))
+    held = update(JobRow).where(JobRow.worker == worker, JobRow.claim.in_(tokens))
     counts = {"tries": JobRow.tries + tries, "kills": JobRow.kills + kills}
     freed = held.values(worker=None, claim=None, **counts).returning(JobRow.submission_id)
     return [SubmissionId(id) for id in session.scalars(freed.execution_options(synchronize_session=False))]
@@ -220,11 +228,13 @@ def holders(session: Session) -> dict[str, set[str]]:
     return held
 
 
-def depth(session: Session, *, ready: float | None = None) -> dict[str, int]:
-    """Count the waiting jobs of each queue; with `ready`, only those that may be taken at that time."""
+def depth(session: Session, *, ready: float | None = None, one_each: bool = False) -> dict[str, int]:
+    """Count the waiting jobs of each queue; with `ready`, only those that may be taken at that time, as in `take`."""
     query = select(JobRow.queue, func.count()).where(WAITING).group_by(JobRow.queue)
     if ready is not None:
         query = query.where(_may_be_taken(ready))
+    if one_each:
+        query = query.where(_NOTHING_ELSE_RUNS)
     return {queue: count for queue, count in session.execute(query)}  # noqa: C416 - a row is no pair to mypy
 
 
@@ -259,8 +269,17 @@ def place(session: Session, id: SubmissionId, *, now: float) -> QueuePosition | 
     return QueuePosition(created, own + others, bool(tried))
 
 
-def _ready(queue: str, now: float) -> tuple[ColumnElement[bool], ...]:
-    return WAITING, JobRow.queue == queue, _may_be_taken(now)
+def _ready(queue: str, now: float, one_each: bool) -> tuple[ColumnElement[bool], ...]:
+    ready = (WAITING, JobRow.queue == queue, _may_be_taken(now))
+    return (*ready, _NOTHING_ELSE_RUNS) if one_each else ready
+
+
+def _is_only_taker(session: Session, id: str, queue: str) -> bool:
+    """Keep other machines from taking a job of the same person up to the end of this transaction; on Postgres.
+
+    Each would see that none of that person's runs yet.
+    """
+    return bool(session.scalar(_ONLY_TAKER, {"id": id, "queue": queue}))
 
 
 def _may_be_taken(now: float) -> ColumnElement[bool]:

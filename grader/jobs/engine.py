@@ -1,7 +1,9 @@
-"""What both engines share: the workers of one process, and who looks after them.
+"""The workers of one process, and who looks after them: what both engines share, and the engine that needs no server.
 
-The engine on one machine (`grader.jobs.embedded`) lets its workers look into the table; the one on several machines
-(`grader.jobs.cluster`) has jobs delivered to them.
+The engine on one machine (`EmbeddedEngine`) has a thread for each worker, which sleeps until it is woken; the one on
+several machines (`grader.jobs.cluster.engine`) works when Procrastinate brings it something. Both take jobs from the
+same table in the same way. A keeper looks twice a second after what wakes nobody: processes that died, jobs that had to
+wait before the next try, and jobs that another process has stored.
 """
 
 from __future__ import annotations
@@ -11,28 +13,25 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.jobs.delivery import Delivery
+from grader.jobs.claims import LostClaims, LostTry
 from grader.jobs.live import Live
+from grader.jobs.locks import RunLock, WorkerLock
 from grader.jobs.queue import Grade, VersionsOf
-from grader.jobs.retries import Retries
-from grader.jobs.run_lock import RunLock
-from grader.jobs.searches import Searches
-from grader.jobs.table import TableJobs, TableQueue
-from grader.jobs.turn_lengths import TurnLengths
-from grader.jobs.wake_up import WakeUp
-from grader.jobs.worker import Worker
-from grader.jobs.worker_lock import WorkerLock
-from grader.store.engine import Database, StoreUnavailable
+from grader.jobs.table import Queue, TableJobs
+from grader.jobs.worker import Retries, Searches, TurnLengths, Worker
+from grader.store.engine import Database, StoreUnavailable, server_time
 from grader.store.gradings import Versions
 from grader.store.records import SubmissionId
 
 LOG = logging.getLogger(__name__)
-KEEPER_SECONDS, BUSY_KEEPER_SECONDS = 0.5, 0.25  # between two looks after the queue; the latter while one is graded
+LOOK_SECONDS, BUSY_LOOK_SECONDS = 0.5, 0.25  # between two looks of the keeper; the latter while something is graded
 DRAIN_LOOK_SECONDS = 0.05
 
 
@@ -40,19 +39,20 @@ def _unknown(_exercise: str) -> Versions:
     return Versions(exercise="", grader="", torch="")
 
 
-class GradingEngine(TableQueue):
+class GradingEngine(Queue):
     """Runs the jobs of a database in this process, beside other processes; nothing runs before `run`.
 
     Args:
         database: where the submissions are.
         grade: gives the report on one submission; whatever it raises is a fault of ours.
         workers: the directory in which the processes of this machine show each other that they live.
-        delivery: brings jobs to workers.
         versions: what submissions are graded with here.
         live: where watchers hear of what happens.
         retries: what to do after a fault of ours.
         clock: gives the seconds since the epoch.
     """
+
+    one_each = False  # whether one job of a person is graded at a time on each kind of device
 
     def __init__(
         self,
@@ -60,60 +60,46 @@ class GradingEngine(TableQueue):
         grade: Grade,
         *,
         workers: Path,
-        delivery: Delivery,
         versions: VersionsOf = _unknown,
         live: Live | None = None,
         retries: Retries | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Prepare to grade."""
-        super().__init__(database, delivery, live or Live(), clock)
+        super().__init__(database, live or Live(), clock)
         self._grade = grade
         self._versions = versions
         self._workers = workers
         self._retries = retries or Retries()
         self._turns = TurnLengths(self._retries.quick_seconds)
-        self._wake_ups: dict[str, WakeUp] = {}
         self._searches: dict[str, Searches] = {}
         self._stop = threading.Event()
         self._lock: WorkerLock | None = None
         self._running: list[Worker] = []
-        self._threads: list[threading.Thread] = []
+        self._all_quiet = False  # at the last look nobody waited, and nothing was graded
 
     @abstractmethod
-    def reconcile(self) -> int:
-        """Hand over again what is open and in nobody's hands; return how many those were."""
+    def _serve(self) -> list[threading.Thread]:
+        """Return the threads in which the workers work, or have something brought to them."""
 
     @abstractmethod
-    def _serving(self, workers: list[Worker]) -> list[threading.Thread]:
-        """Return the threads in which these workers work."""
-
-    @abstractmethod
-    def _stop_serving(self) -> None:
-        """Wake whatever waits for jobs in those threads: `_stop` is set."""
-
-    @abstractmethod
-    def _hand_back(self, lock: WorkerLock) -> bool:
-        """Queue again what this process holds; True if it held nothing."""
-
-    @abstractmethod
-    def _look_after(self) -> None:
-        """Do what has to be done now and then, twice a second."""
+    def _wake_workers(self, queue: str, number: int) -> None:
+        """Have so many workers that do nothing look what there is to do."""
 
     def run(self, slots: Mapping[str, int]) -> None:
         """Start that many slots for each queue and return."""
         # Their own for each run: a worker that outlived a drain must not wake up again.
         self._stop, self._searches = threading.Event(), {queue: Searches() for queue in slots}
-        self._lock = WorkerLock(self._workers)
+        self._lock = lock = WorkerLock(self._workers)
         self.live.slots = sum(slots.values())
         try:
             self.reconcile()
         except StoreUnavailable as fault:  # the keeper looks again, twice a second
             LOG.warning("what was left behind could not be handed over yet: %s", fault)
-        self._running = [self._worker(queue, self._lock) for queue, number in slots.items() for _ in range(number)]
-        self._threads = self._serving(self._running)
-        self._threads.append(threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper"))
-        for thread in self._threads:
+        jobs = TableJobs(self._database, self._name(lock), self._stop.is_set, self._clock, self.one_each)
+        self._running = [self._worker(queue, jobs) for queue, number in slots.items() for _ in range(number)]
+        keeper = threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper")
+        for thread in (*self._serve(), keeper):
             thread.start()
 
     def grades(self) -> bool:
@@ -123,6 +109,16 @@ class GradingEngine(TableQueue):
     def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, if it is made here."""
         self.live.interrupt(id)
+
+    def reconcile(self) -> int:
+        """Hand over again what is open and in nobody's hands; return how many those were."""
+        with self._database.read() as session:
+            lost = self._lost(session, claims.holders(session))
+        with self._database.write() as session:
+            found = len(claims.adopt(session)) + sum(len(claims.release(session, *one)) for one in lost)
+        if found:
+            LOG.warning("%d open submissions were in nobody's hands; they are graded again", found)
+        return found
 
     def drain(self, seconds: float) -> bool:
         """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back.
@@ -135,7 +131,9 @@ class GradingEngine(TableQueue):
         self._stop.set()
         self._stop_serving()
         try:
-            self._await_claims(lock, time.monotonic() + seconds)
+            end = time.monotonic() + seconds
+            while self._is_open(lock) and time.monotonic() < end:
+                time.sleep(DRAIN_LOOK_SECONDS)
             return self._hand_back(lock)
         except StoreUnavailable as fault:  # the next start finds what we held: whoever signs out counts as dead
             LOG.warning("what is being graded could not be handed back: %s", fault)
@@ -145,33 +143,22 @@ class GradingEngine(TableQueue):
                 searches.cancel.cancel()
             lock.close()
 
-    def _await_claims(self, lock: WorkerLock, end: float) -> None:
-        alive = self._threads
-        while time.monotonic() < end:
-            if alive:
-                alive[0].join(DRAIN_LOOK_SECONDS)
-            else:
-                time.sleep(DRAIN_LOOK_SECONDS)
-            alive = [thread for thread in alive if thread.is_alive()]
-            if any(searches.open for searches in self._searches.values()):
-                continue
-            if not alive or self._holds_nothing(lock):
-                return
+    def _stop_serving(self) -> None:
+        """Take nothing new, and have the searches ended that wait: `_stop` is set."""
+        for queue in self._searches:
+            self._wake_workers(queue, len(self._running))
 
-    def _holds_nothing(self, lock: WorkerLock) -> bool:
-        """Return whether nobody waits for what the threads of this process still do."""
-        with self._database.read() as session:
-            # A worker that still runs what was cancelled meanwhile holds nothing that anybody waits for.
-            return not any(lock.holds(worker) for worker in claims.holders(session))
+    def _name(self, lock: WorkerLock) -> str:
+        """Return how the claims of this process are signed."""
+        return lock.id
 
-    def _worker(self, queue: str, lock: WorkerLock) -> Worker:
+    def _worker(self, queue: str, jobs: TableJobs) -> Worker:
         return Worker(
             queue=queue,
-            jobs=TableJobs(self._database, self._delivery, lock.id, self._stop.is_set, self._clock),
+            jobs=jobs,
             grade=self._grade,
             versions=self._versions,
             live=self.live,
-            wake_up=self._wake_up(queue),
             searches=self._searches[queue],
             lock=RunLock(self._workers),
             stop=self._stop,
@@ -180,22 +167,78 @@ class GradingEngine(TableQueue):
             clock=self._clock,
         )
 
-    def _wake_up(self, queue: str) -> WakeUp:
-        return self._wake_ups.setdefault(queue, WakeUp())
+    def _is_open(self, lock: WorkerLock) -> bool:
+        """Return whether somebody waits for what the workers still do."""
+        if any(searches.open for searches in self._searches.values()) or any(one.taking for one in self._running):
+            return True
+        with self._database.read() as session:  # what was cancelled meanwhile, and still runs, is no longer in there
+            held = claims.holders(session)
+        return any(lock.holds(worker) and tokens & self._tokens() for worker, tokens in held.items())
+
+    def _hand_back(self, lock: WorkerLock) -> bool:
+        """Queue again what this process holds; True if it held nothing."""
+        with self._database.write() as session:
+            held = [one for one in claims.holders(session).items() if lock.holds(one[0])]
+            freed = [id for one in held for id in claims.release(session, *one, LostTry.HANDED_BACK)]
+        for id in freed:
+            self.live.interrupt(id)  # its thread would keep the process from ending
+        return not freed
 
     def _keep(self, stop: threading.Event) -> None:
         failing = False
-        while not stop.wait(KEEPER_SECONDS if self._is_idle() else BUSY_KEEPER_SECONDS):
+        while not stop.wait(self._pause()):
             try:
                 self._look_after()
                 failing = False
             except Exception:  # the keeper must outlive a full disk or a lost connection, and look again
                 if not failing:  # once: a log that grows by the second fills the disk as well
-                    LOG.exception("looking after the queue failed; it is tried again every %s s", KEEPER_SECONDS)
+                    LOG.exception("looking after the queue failed; it is tried again every %s s", LOOK_SECONDS)
                 failing = True
+
+    def _pause(self) -> float:
+        """Return the seconds up to the keeper's next look."""
+        return BUSY_LOOK_SECONDS if self._is_busy() else LOOK_SECONDS
+
+    def _is_busy(self) -> bool:
+        return any(worker.held is not None or worker.searches.open for worker in self._running)
+
+    def _look_after(self) -> None:
+        with self._database.read() as session:
+            held, waiting = claims.holders(session), claims.depth(session)
+            self._all_quiet = not held and not waiting
+            lost = self._lost(session, held)
+            if waiting:
+                now = server_time(session, self._clock)
+                waiting = claims.depth(session, ready=now, one_each=self.one_each)
+            self._let_others_pass(session)
+        if lost and self.reconcile():
+            waiting = dict.fromkeys(self._searches, len(self._running))
+        for queue, searches in self._searches.items():
+            # A search may have been put off for jobs which others have taken since.
+            if number := max(waiting.get(queue, 0), int(searches.next is not None)):
+                self._wake_workers(queue, number)
+
+    def _lost(self, session: Session, held: Mapping[str, set[str]]) -> list[LostClaims]:
+        """Return which of the claims that workers hold are in nobody's hands."""
+        lock = self._lock
+        if lock is None:
+            return []
+        lost = [
+            (worker, tokens - self._tokens(), LostTry.HANDED_BACK)
+            if lock.holds(worker)
+            else (worker, tokens, self._fate(session, worker))
+            for worker, tokens in held.items()
+        ]
+        return [(worker, tokens, loss) for worker, tokens, loss in lost if tokens and loss is not None]
+
+    def _fate(self, _session: Session, worker: str) -> LostTry | None:
+        """Return what became of the process that holds claims under this name; None if it lives."""
+        return LostTry.KILLED if self._lock is not None and self._lock.dead(worker) else None
 
     def _let_others_pass(self, session: Session) -> None:
         """End turns that are over where newcomers wait, or causes that nobody else has time for."""
+        if not any(worker.held for worker in self._running):
+            return
         newcomers = claims.newcomers(session)
         for worker in self._running:
             if worker.queue in newcomers:
@@ -210,9 +253,83 @@ class GradingEngine(TableQueue):
                 for worker in sorted(no_better, key=lambda worker: -worker.seconds)[:1]:  # one slot is enough
                     worker.yield_turn()
 
-    def _is_idle(self) -> bool:
-        busy = any(worker.held is not None or worker.searches.open for worker in self._running)
-        return not self._stop.is_set() and not busy
-
     def _tokens(self) -> set[str]:
         return {worker.token for worker in self._running}
+
+
+class WakeUp:
+    """Wakes workers that sleep; a call between a look at the queue and falling asleep counts all the same."""
+
+    def __init__(self) -> None:
+        """Start without a call."""
+        self._changed = threading.Condition()
+        self._calls = 0
+
+    @property
+    def calls(self) -> int:
+        """How often somebody was woken."""
+        return self._calls
+
+    def wake(self, sleepers: int = 1) -> None:
+        """Wake that many of those who sleep."""
+        with self._changed:
+            self._calls += 1
+            self._changed.notify(sleepers)
+
+    def wait(self, calls: int) -> None:
+        """Sleep until there were more calls than `calls`."""
+        with self._changed:
+            if self._calls == calls:
+                self._changed.wait()
+
+
+class EmbeddedEngine(GradingEngine):
+    """Runs the jobs of one database file: the table is the queue, threads of this process are the workers.
+
+    A job starts as soon as its transaction is committed, because its commit wakes a worker. What takes no notes at all,
+    a full disk, ends no worker: it pauses, longer each time, and looks again.
+    """
+
+    def __init__(self, database: Database, grade: Grade, *, workers: Path, **options: Any) -> None:
+        """Prepare to grade; the arguments are those of `GradingEngine`."""
+        super().__init__(database, grade, workers=workers, **options)
+        self._wake_ups: dict[str, WakeUp] = {}
+
+    def wake(self, queue: str) -> None:
+        """Wake a worker: something has been put into the queue, here or by another process."""
+        self._wake_up(queue).wake()
+
+    def _wake_workers(self, queue: str, number: int) -> None:
+        self._wake_up(queue).wake(number)
+
+    def _wake_up(self, queue: str) -> WakeUp:
+        return self._wake_ups.setdefault(queue, WakeUp())
+
+    def _serve(self) -> list[threading.Thread]:
+        return [
+            threading.Thread(target=self._work, args=(worker,), daemon=True, name="grading worker")
+            for worker in self._running
+        ]
+
+    def _work(self, worker: Worker) -> None:
+        failures, wake_up = 0, self._wake_up(worker.queue)
+        with closing(worker.lock):
+            while not worker.stop.is_set():
+                calls = wake_up.calls
+                try:
+                    worker.work()
+                    failures = 0
+                except Exception as fault:  # noqa: BLE001 - nothing may end the worker; the keeper finds what it was holding
+                    self._rest(worker, fault, failures)
+                    failures += 1
+                    continue
+                if not worker.stop.is_set():
+                    wake_up.wait(calls)
+            worker.work()
+
+    def _rest(self, worker: Worker, fault: Exception, failures: int) -> None:
+        rests = self._retries.rests
+        seconds = rests[min(failures, len(rests) - 1)]
+        with suppress(Exception):  # there may be no memory left to say it with
+            LOG.error("a worker could not reach the queue, next look in %s s: %r", seconds, fault, exc_info=fault)
+        worker.stop.wait(seconds)

@@ -1,4 +1,4 @@
-"""What is going on in this process right now: the steps of each grading, and who is watching.
+"""What is going on in this process right now: the steps of each grading, and who is watching a submission on its way.
 
 Nothing here is stored; a watcher of another process's grading sees its states, not its steps.
 """
@@ -6,29 +6,36 @@ Nothing here is stored; a watcher of another process's grading sees its states, 
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grader.box.cancel import CancelToken
 from grader.box.keys import case_of
+from grader.errors import logged_for
+from grader.jobs import claims
 from grader.jobs.queue import Cancelled, Complete
-from grader.store.records import SubmissionId
+from grader.store import submissions
+from grader.store.engine import Database, StoreUnavailable
+from grader.store.records import State, SubmissionId, Watch
 
 if TYPE_CHECKING:  # it brings torch, which the pages' process does without
     from grader.box.observations import CallSeen
 
+LOG = logging.getLogger(__name__)
 RECENT = 50  # gradings whose median length foretells the next one's
 POINTS = 10  # of the losses of one call, so many are shown while it runs
 LONGEST_CURVE = 1000  # points; a watcher is sent all of them again with every call
 CALM = 0.2  # seconds; one who only waits looks at most this often whether the queue has moved
 LOOKS = 25  # a second, of all who only wait together: the page must stay quick when a whole class does
+LOOK_SECONDS = 1.0  # the safety net: another process may be grading, and cannot wake us
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,10 @@ class GradingSteps:
     done: int = 0
     total: int = 0
     curve: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Take a curve as JSON has it, too."""
+        object.__setattr__(self, "curve", tuple(self.curve))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -197,3 +208,79 @@ class Live:
         finally:
             with self._lock:
                 self._subscribers.discard(subscriber)
+
+
+class Watching:
+    """Turns what is stored and what is live into `Watch` values."""
+
+    def __init__(self, database: Database, live: Live, *, clock: Callable[[], float] = time.time) -> None:
+        """Watch the submissions of `database`."""
+        self._database = database
+        self._live = live
+        self._clock = clock
+
+    async def watch(self, id: SubmissionId) -> AsyncIterator[Watch]:
+        """Yield at once and at each change, up to a final state; of the queue's moving on, only now and then.
+
+        A database that is gone for a while is waited for.
+        """
+        last: Watch | None = None
+        with self._live.listening(id) as event:
+            while last is None or not last.over:
+                event.clear()
+                try:
+                    seen = await asyncio.to_thread(self._look, id)
+                except StoreUnavailable as fault:
+                    _say_waiting(id, fault)
+                    await _heard(event, LOOK_SECONDS)
+                    continue
+                if last is None or _is_news(seen, last):
+                    last = seen
+                    yield seen
+                if not last.over:
+                    await _heard(event, self._pause(last))
+
+    def _pause(self, last: Watch) -> float:
+        """Return in how many seconds to look again, if nothing is heard until then."""
+        if last.state is State.QUEUED:
+            return self._live.pace
+        # When a class has its verdicts and waits for their causes, each look would read a whole report.
+        return max(LOOK_SECONDS, self._live.pace) if last.state.final else LOOK_SECONDS
+
+    def _look(self, id: SubmissionId) -> Watch:
+        with self._database.read() as session:
+            place = claims.place(session, id, now=self._clock())
+            if place is not None:
+                elapsed, eta = self._clock() - place.created, self._live.eta(place.ahead)
+                return Watch(State.QUEUED, ahead=place.ahead, elapsed=elapsed, eta=eta, again=place.again)
+            steps = self._live.steps(id)
+            found = submissions.outcome(session, id)
+        elapsed = (self._clock() if found.finished is None else found.finished) - found.created
+        if not found.state.final:
+            known = Watch(found.state, elapsed=elapsed, curve=steps.curve, exercise=found.exercise)
+            return replace(known, step=steps.step, done=steps.done, total=steps.total)
+        report = submissions.settled(found.report, found.finished, self._clock())
+        return Watch(found.state, elapsed=elapsed, report=report, exercise=found.exercise, nth=found.nth)
+
+
+def _say_waiting(id: SubmissionId, fault: StoreUnavailable) -> None:
+    with logged_for(id):
+        LOG.warning("a watcher of %s is kept waiting: %s", id, fault)
+
+
+def _is_news(seen: Watch, last: Watch) -> bool:
+    """Return whether somebody who was told `last` has to be told `seen`.
+
+    Two results differ in whether the cause is known. Their reports are not compared: a NaN in one equals no other.
+    """
+    if last.state.final and seen.state.final:
+        return seen.over != last.over
+    return replace(seen, elapsed=last.elapsed) != last
+
+
+async def _heard(event: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass  # look again

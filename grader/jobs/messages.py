@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import get_args
 
 from grader.jobs.live import GradingSteps, Live
-from grader.jobs.tryouts import TryoutRequest
+from grader.jobs.tryouts import TryoutOutcome, TryoutRequest
 from grader.store.records import SubmissionId
 
 MESSAGE_BYTES = 1 << 20  # the longest ones hold a source, or tell of a curve: a thousand numbers
@@ -54,12 +54,10 @@ class RunTryout:
 
 @dataclass(frozen=True, slots=True)
 class TryoutDone:
-    """From a grading process: the answer to a tryout as JSON; or, without one, why it was refused or what broke."""
+    """From a grading process: what came of the tryout of this number."""
 
     number: int
-    body: str = ""
-    refusal: str = ""
-    fault: str = ""
+    outcome: TryoutOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +112,11 @@ class Advanced:
 
 
 Message = (
-    StartWorkers
-    | Wake
-    | Interrupt
-    | Drain
-    | RunTryout
-    | TryoutDone
-    | TryoutAnswered
-    | Ready
-    | Unavailable
-    | WronglyWritten
-    | Moved
-    | Took
-    | Advanced
-)
+    StartWorkers | Wake | Interrupt | Drain | RunTryout | TryoutDone | TryoutAnswered | Ready | Unavailable
+    | WronglyWritten | Moved | Took | Advanced
+)  # fmt: skip
 _TYPES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(Message)}
+_NESTED = {"steps": GradingSteps, "request": TryoutRequest, "outcome": TryoutOutcome}  # fields that are no plain values
 
 
 def heed_progress(live: Live, message: Message) -> None:
@@ -168,12 +156,6 @@ def encoded(message: Message) -> str:
 def decoded(line: str | bytes) -> Message:
     """Return the message that `encoded` has written."""
     name, fields = json.loads(line)
-    if name == Advanced.__name__:
-        steps = fields["steps"]
-        assert isinstance(steps, dict)
-        fields = {**fields, "steps": GradingSteps(**{**steps, "curve": tuple(steps["curve"])})}
-    if name == RunTryout.__name__:
-        request = fields["request"]
-        assert isinstance(request, dict)
-        fields = {**fields, "request": TryoutRequest(**request)}
+    for field in _NESTED.keys() & fields.keys():
+        fields[field] = _NESTED[field](**fields[field])
     return _TYPES[name](**fields)  # both ends are of one version

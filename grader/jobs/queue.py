@@ -1,22 +1,16 @@
-"""The ports of the queue: what the service asks of it, and what a worker does.
-
-The embedded engine implements both on the tables of the database. Another engine may deliver a job twice or forget it:
-the result of a try is stored by one guarded transaction, and open submissions without a job are given one again.
-"""
+"""What a grading is given by the queue and gives back, and the claim by which a worker holds a job."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-
-from sqlalchemy.orm import Session
 
 from grader.box.cancel import CancelToken
 from grader.errors import Stopped
 from grader.judge.report import Report
-from grader.store.gradings import Grading, Versions
-from grader.store.records import GradingId, Reason, Submission, SubmissionId, Watch
+from grader.store.gradings import Versions
+from grader.store.records import Reason, Submission, SubmissionId
 
 if TYPE_CHECKING:  # it brings torch, which the pages' process does without
     from grader.box.observations import CallSeen
@@ -86,102 +80,3 @@ class Claim:
     started: float
     payer: str = ""
     outside: bool = False
-
-
-class Queue(Protocol):
-    """Delivers submissions to workers, as the service sees it."""
-
-    def start(self, slots: Mapping[str, int]) -> None:
-        """Begin to grade, so many submissions at once on each device, and return."""
-        ...
-
-    def elsewhere(self) -> dict[str, int]:
-        """Return how many submissions are graded at once on each device of other processes, as far as that is known."""
-        ...
-
-    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int, payer: str = "") -> None:
-        """Put a stored submission into a queue, inside the caller's transaction.
-
-        Args:
-            priority: of those of a payer a lower one comes first.
-            payer: who is charged for it, and whose turn it is; without one, whoever has handed it in.
-        """
-        ...
-
-    def cancel(self, id: SubmissionId) -> bool:
-        """Take an unfinished submission back; False if it is finished already."""
-        ...
-
-    def subscribe(self, id: SubmissionId) -> AsyncIterator[Watch]:
-        """Yield how far a submission is, at once and at each change, up to its end."""
-        ...
-
-    def depth(self) -> dict[str, int]:
-        """Count the waiting submissions of each queue."""
-        ...
-
-    def grades(self) -> bool:
-        """Return whether what waits is graded now, here or, where machines share a database, maybe by another one."""
-        ...
-
-    def drain(self, seconds: float) -> bool:
-        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
-        ...
-
-
-class Jobs(Protocol):
-    """Where a worker takes its jobs from, and what it gives them back to.
-
-    What ends a try returns False, and changes nothing, if the job is no longer in the hands of that try.
-
-    Raises:
-        StoreUnavailable: at any method, while the database does not answer.
-    """
-
-    def next_was_killed(self, queue: str) -> bool:
-        """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
-        ...
-
-    def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
-        """Take the next job that was killed before (`alone`), or that never was; None if none is ready."""
-        ...
-
-    def was_killed(self, id: SubmissionId) -> bool:
-        """Return whether a try of this job was killed; it is to be graded alone."""
-        ...
-
-    def take_one(self, id: SubmissionId, token: str) -> Claim | None:
-        """Take this job; None if it waits no longer, or if it is another one's turn, which then is delivered."""
-        ...
-
-    def newcomers(self, queue: str, *, members: bool) -> bool:
-        """Return whether a job that was never taken waits in a queue; of members of the class alone, or of anybody."""
-        ...
-
-    def charge(self, claim: Claim, seconds: float) -> None:
-        """Charge for what was done after the verdict."""
-        ...
-
-    def submission(self, claim: Claim) -> Submission | None:
-        """Return what is to be graded; None if it was deleted together with its owner."""
-        ...
-
-    def finish(self, claim: Claim, grading: Grading) -> GradingId | None:
-        """Store the verdict; None if the job is no longer in the hands of this try."""
-        ...
-
-    def complete(self, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:
-        """Store what was found after the verdict on a submission, in the same grading; `body` is the report as JSON."""
-        ...
-
-    def retry(self, claim: Claim, pause: float) -> bool:
-        """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
-        ...
-
-    def retry_alone(self, claim: Claim) -> bool:
-        """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
-        ...
-
-    def step_back(self, claim: Claim) -> bool:
-        """Queue the job again behind those who wait now."""
-        ...

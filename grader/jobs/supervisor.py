@@ -2,24 +2,23 @@
 
 Python runs one thread of a process at a time. With the workers in the pages' process, a page event waits for the
 references, the judging and the diagnoses of everybody else; here it waits for other page events only. Each grading
-process is an `EmbeddedEngine` on the same database. One that dies is replaced, and what it held is graded again.
+process is an engine on the same database. One that dies is replaced, and what it held is graded again.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
 import signal
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
-
-from sqlalchemy.orm import Session
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
 
 from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.jobs import claims
-from grader.jobs.delivery import Delivery, NoDelivery
 from grader.jobs.live import Live
 from grader.jobs.messages import (
     MESSAGE_BYTES,
@@ -27,6 +26,7 @@ from grader.jobs.messages import (
     Interrupt,
     Message,
     Ready,
+    RunTryout,
     StartWorkers,
     TryoutDone,
     Unavailable,
@@ -36,8 +36,8 @@ from grader.jobs.messages import (
     received,
     send,
 )
-from grader.jobs.remote_tryouts import RemoteTryouts
-from grader.jobs.table import TableQueue
+from grader.jobs.table import Queue
+from grader.jobs.tryouts import BUSY, TryoutOutcome, TryoutRequest
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import SubmissionId
 
@@ -110,14 +110,57 @@ class WorkerProcess:
         self._ours.close()
 
 
-class WorkerSupervisor(TableQueue):
+class RemoteTryouts:
+    """The pages' side of tryouts: each goes to the process with the fewest, and its answer comes back by number.
+
+    Every method may be called from any thread.
+
+    Args:
+        offer: sends a message to the grading process of a number; whether it was taken.
+        processes: the numbers of those that there are now.
+    """
+
+    def __init__(self, offer: Callable[[int, Message], bool], processes: Callable[[], Collection[int]]) -> None:
+        """Start with none."""
+        self._offer, self._processes = offer, processes
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._open: dict[int, tuple[int, Future[str]]] = {}  # by number: where it runs, and who waits
+
+    def try_out(self, request: TryoutRequest) -> Future[str]:
+        """Return what will be the answer; see `Tryouts`."""
+        future: Future[str] = Future()
+        with self._lock:
+            taken = [place for place, _ in self._open.values()]
+            place = min(self._processes(), key=taken.count)
+            number = next(self._numbers)
+            self._open[number] = (place, future)
+        if not self._offer(place, RunTryout(number, request)):  # it does not listen now, or the source is too long
+            self.settle(TryoutDone(number, TryoutOutcome(refusal=BUSY)))
+        return future
+
+    def settle(self, done: TryoutDone) -> None:
+        """Hand on the answer to a tryout."""
+        with self._lock:
+            _, future = self._open.pop(done.number, (0, None))
+        if future is not None:
+            done.outcome.settle(future)
+
+    def lose(self, place: int) -> None:
+        """Give up what runs in a process that has ended."""
+        with self._lock:
+            numbers = [number for number, (where, _) in self._open.items() if where == place]
+        for number in numbers:
+            self.settle(TryoutDone(number, TryoutOutcome(fault="the grading process ended")))
+
+
+class WorkerSupervisor(Queue):
     """Delivers the jobs of one database file to grading processes; they warm up from now on.
 
     Args:
         database: where the submissions are.
         start: starts a grading process.
         processes: how many there are; the others are started once the first one grades.
-        delivery: brings jobs to workers.
         clock: gives the seconds since the epoch.
     """
 
@@ -127,11 +170,10 @@ class WorkerSupervisor(TableQueue):
         start: Start,
         processes: int,
         *,
-        delivery: Delivery | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Start the first process."""
-        super().__init__(database, delivery or NoDelivery(), Live(), clock)
+        super().__init__(database, Live(), clock)
         self._start = start
         self._leaving = threading.Event()
         self._shares: list[dict[str, int]] = []
@@ -186,7 +228,7 @@ class WorkerSupervisor(TableQueue):
             thread.join()
         try:
             with self._database.read() as session:
-                return not self._held(session)
+                return not any(map(self._answers_for, claims.holders(session)))
         except StoreUnavailable as fault:
             LOG.warning("nobody knows what had to be handed back: %s", fault)
             return False
@@ -196,9 +238,9 @@ class WorkerSupervisor(TableQueue):
         for process in list(self._processes.values()):
             process.abandon()
 
-    def _held(self, session: Session) -> list[str]:
-        """Return who holds a claim of those that this supervisor answers for."""
-        return list(claims.holders(session))
+    def _answers_for(self, _worker: str) -> bool:
+        """Return whether a grading process of this supervisor has, or had, this name in the table."""
+        return True
 
     def _tell(self, message: Message, *, hint: bool = False) -> None:
         for process in list(self._processes.values()):

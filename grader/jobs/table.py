@@ -11,10 +11,8 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims, shares
-from grader.jobs.delivery import Delivery
-from grader.jobs.live import Live
+from grader.jobs.live import Live, Watching
 from grader.jobs.queue import Claim
-from grader.jobs.watching import Watching
 from grader.judge.report import Report
 from grader.store import gradings, submissions
 from grader.store.engine import Database, StoreUnavailable, server_time
@@ -25,20 +23,18 @@ LOG = logging.getLogger(__name__)
 BACK_SECONDS = 60.0  # so far behind the same payer's others stands what was overtaken or killed
 
 
-class TableQueue(ABC):
-    """A `Queue`; how workers hear of it is each implementation's own.
+class Queue(ABC):
+    """Delivers submissions to workers, as the service sees it; how workers hear of them is each subclass's own.
 
     Args:
         database: where the submissions are.
-        delivery: brings jobs to workers.
         live: where watchers hear of what happens.
         clock: gives the seconds since the epoch.
     """
 
-    def __init__(self, database: Database, delivery: Delivery, live: Live, clock: Callable[[], float]) -> None:
+    def __init__(self, database: Database, live: Live, clock: Callable[[], float]) -> None:
         """Hold what all of them need."""
         self.live = live
-        self._delivery = delivery
         self._database = database
         self._clock = clock
         self._watching = Watching(database, live, clock=clock)
@@ -52,12 +48,12 @@ class TableQueue(ABC):
         """Wake a worker: something has been put into the queue."""
 
     @abstractmethod
+    def drain(self, seconds: float) -> bool:
+        """Take nothing new, wait for what runs, hand the rest back; True if nothing had to be handed back."""
+
+    @abstractmethod
     def interrupt(self, id: SubmissionId) -> None:
         """End the try of a submission that was cancelled, where there is one."""
-
-    def elsewhere(self) -> dict[str, int]:
-        """Return how many submissions are graded at once on each device of other processes, as far as that is known."""
-        return {}
 
     def start(self, slots: Mapping[str, int]) -> None:
         """Begin to grade, first of all what a former run has left behind, and return."""
@@ -69,16 +65,24 @@ class TableQueue(ABC):
         self.run(slots)
 
     def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int, payer: str = "") -> None:
-        """Put a stored submission into a queue, inside the caller's transaction; see `Queue`."""
+        """Put a stored submission into a queue, inside the caller's transaction.
+
+        Args:
+            priority: of those of a payer a lower one comes first.
+            payer: who is charged for it, and whose turn it is; without one, whoever has handed it in.
+        """
         ready = server_time(session, self._clock)
         claims.enqueue(session, id, queue=queue, priority=priority, ready=ready, payer=payer)
-        self._delivery.put(session, [id])
+        self._announce(session, queue)
 
-        def announce(_session: Session) -> None:
+        def tell(_session: Session) -> None:
             self.live.moved(id)
             self.wake(queue)
 
-        event.listen(session, "after_commit", announce, once=True)
+        event.listen(session, "after_commit", tell, once=True)
+
+    def _announce(self, session: Session, queue: str) -> None:  # noqa: B027 - on one machine `wake` is enough
+        """Have a worker come for one job of a queue, as a part of the caller's transaction; `wake` comes after it."""
 
     def cancel(self, id: SubmissionId) -> bool:
         """Take an unfinished submission back; False if it is finished already."""
@@ -98,6 +102,10 @@ class TableQueue(ABC):
         with self._database.read() as session:
             return claims.depth(session)
 
+    def elsewhere(self) -> dict[str, int]:
+        """Return how many submissions are graded at once on each device of other processes, as far as that is known."""
+        return {}
+
     def grades(self) -> bool:
         """Return whether what waits is graded now, here or, where machines share a database, maybe by another one."""
         return True
@@ -105,24 +113,31 @@ class TableQueue(ABC):
 
 @dataclass(frozen=True, slots=True)
 class TableJobs:
-    """The `Jobs` of one process.
+    """Where the workers of one process take their jobs from, and what they give them back to.
+
+    What ends a try returns False, and changes nothing, if the job is no longer in the hands of that try.
 
     Attributes:
-        delivery: brings jobs to workers.
-        process: the process's id.
+        process: the process's name in the table.
         closed: says that nothing may be taken any more.
+        one_each: whether to take no job of a person who has another one graded on the same kind of device.
+
+    Raises:
+        StoreUnavailable: at any method, while the database does not answer.
     """
 
     database: Database
-    delivery: Delivery
     process: str
     closed: Callable[[], bool]
     clock: Callable[[], float]
+    one_each: bool = False
 
     def next_was_killed(self, queue: str) -> bool:
         """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
         with self.database.read() as session:
-            return claims.next_was_killed(session, queue, now=server_time(session, self.clock))
+            if not claims.has_killed(session, queue):
+                return False
+            return claims.next_was_killed(session, queue, now=server_time(session, self.clock), one_each=self.one_each)
 
     def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
         """Take the next job that was killed before (`alone`), or that never was; None if none is ready."""
@@ -131,25 +146,12 @@ class TableJobs:
             if self.closed():
                 return None
             # The wait to be alone may have been long, and others may be first by now.
-            now = server_time(session, self.clock)
-            if alone and not claims.next_was_killed(session, queue, now=now):
+            now, one_each = server_time(session, self.clock), self.one_each
+            if alone and not claims.next_was_killed(session, queue, now=now, one_each=one_each):
                 return None
-            return claims.take(session, queue, worker=self.process, token=token, now=now, killed=alone)
-
-    def was_killed(self, id: SubmissionId) -> bool:
-        """Return whether a try of this job was killed; it is to be graded alone."""
-        with self.database.read() as session:
-            return claims.was_killed(session, id)
-
-    def take_one(self, id: SubmissionId, token: str) -> Claim | None:
-        """Take this job; None if it waits no longer, or if it is another one's turn, which then is delivered."""
-        with self.database.write() as session:
-            if self.closed():
-                return None
-            now = server_time(session, self.clock)
-            if not self.delivery.first(session, id, now):
-                return None
-            return claims.take_one(session, id, worker=self.process, token=token, now=now)
+            return claims.take(
+                session, queue, worker=self.process, token=token, now=now, killed=alone, one_each=one_each
+            )
 
     def newcomers(self, queue: str, *, members: bool) -> bool:
         """Return whether a job that was never taken waits in a queue; of members of the class alone, or of anybody."""
@@ -182,30 +184,26 @@ class TableJobs:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
         with self.database.write() as session:
             ready = server_time(session, self.clock) + pause
-            return self._delivered(session, claim, claims.put_back(session, claim, ready=ready))
+            return self._charge(session, claim, ended=claims.put_back(session, claim, ready=ready))
 
     def retry_alone(self, claim: Claim) -> bool:
         """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
         with self.database.write() as session:
             queued = claims.put_back_killed(session, claim, priority=self._later(session))
-            return self._delivered(session, claim, queued)
+            return self._charge(session, claim, ended=queued)
 
     def step_back(self, claim: Claim) -> bool:
         """Queue the job again behind those who wait now."""
         with self.database.write() as session:
-            return self._delivered(session, claim, claims.step_back(session, claim, priority=self._later(session)))
+            queued = claims.step_back(session, claim, priority=self._later(session))
+            return self._charge(session, claim, ended=queued)
 
-    def _delivered(self, session: Session, claim: Claim, queued: bool) -> bool:
-        if queued:
-            self.delivery.put(session, [claim.id])
-        self._charge(session, claim, ended=queued)
-        return queued
-
-    def _charge(self, session: Session, claim: Claim, *, ended: bool) -> None:
+    def _charge(self, session: Session, claim: Claim, *, ended: bool) -> bool:
         """Charge for a try that has ended; one that was cancelled or lost meanwhile is not charged for here."""
         if ended:
             now = server_time(session, self.clock)
             shares.charge(session, claim.payer, max(0.0, now - claim.started), now)
+        return ended
 
     def _later(self, session: Session) -> int:
         return round((server_time(session, self.clock) + BACK_SECONDS) * 1000)

@@ -58,12 +58,23 @@ class TryoutOutcome:
         """Give it to whoever waits, if somebody still does."""
         if not future.set_running_or_notify_cancel():
             return
+        try:
+            future.set_result(self.answer())
+        except (NotAllowed, GraderFault) as reason:
+            future.set_exception(reason)
+
+    def answer(self) -> str:
+        """Return the answer.
+
+        Raises:
+            NotAllowed: it was refused.
+            GraderFault: something of ours broke.
+        """
         if self.refusal:
-            future.set_exception(NotAllowed(self.refusal))
-        elif self.fault:
-            future.set_exception(GraderFault(self.fault))
-        else:
-            future.set_result(self.body)
+            raise NotAllowed(self.refusal)
+        if self.fault:
+            raise GraderFault(self.fault)
+        return self.body
 
 
 class Tryouts(Protocol):

@@ -2,8 +2,12 @@
 
 A fault of ours never ends as the student's. What fails while it is graded is tried again after a pause, and stored as
 broken, under an incident, where it stays. A verdict that the database does not take is kept and offered again; where
-that stays too, the job goes back into the queue as if nobody had taken it. What takes no notes at all, a full disk,
-ends no worker: it pauses, longer each time, and looks again.
+that stays too, the job goes back into the queue as if nobody had taken it.
+
+The search for a cause comes after the verdict, when nobody waits for a verdict whose class comes first. A member's
+search waits for members only: visitors cost nothing to make, and some of them can always wait. One of somebody outside
+waits for everybody. What an answer gave is kept in memory meanwhile: 0.3 MB in the median of all exercises, at most
+1.5 MB but for one that trains on 3 MB.
 """
 
 from __future__ import annotations
@@ -12,34 +16,36 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import median
 from typing import TypeVar
 
+from grader.box.cancel import CancelToken
 from grader.errors import Killed, logged_for, record
-from grader.jobs.held_job import HeldJob
 from grader.jobs.live import Live, LiveTracker
-from grader.jobs.queue import Cancelled, Claim, Complete, Grade, Jobs, Preempted, VersionsOf
-from grader.jobs.retries import Retries
-from grader.jobs.run_lock import RunLock
-from grader.jobs.searches import Search, Searches
-from grader.jobs.turn_lengths import TurnLengths
-from grader.jobs.wake_up import WakeUp
-from grader.jobs.written import written
+from grader.jobs.locks import RunLock
+from grader.jobs.queue import Cancelled, Claim, Complete, Grade, Preempted, VersionsOf
+from grader.jobs.table import TableJobs
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
 from grader.store.gradings import Grading
-from grader.store.records import GradingId, SubmissionId
+from grader.store.records import GradingId
 
 LOG = logging.getLogger(__name__)
 Stored = TypeVar("Stored")
+MOST_WAITING = 64  # searches
+LATEST_SECONDS = 30.0  # so long a search waits for others' verdicts; then each comes after one more of them
+REMEMBERED = 9  # gradings of each exercise, whose median says how long a turn is
+TIMES = 3.0  # as long as that median
+SHORTEST, LONGEST = 0.3, 4.0  # of what a try has as long as nothing is known of its exercise
 APOLOGY = (
     "Something of ours broke while this was being graded; your code is not to blame, and no attempt is used up. "
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
 )
-
 KILLED = (
     "Your code was stopped twice because the process that ran it was killed; the second time nothing else was being "
     "graded. That happens when code uses more memory than this machine has, so it counts as out of memory, and nothing "
@@ -48,16 +54,172 @@ KILLED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """What happens after a fault of ours, and to a try that takes long.
+
+    Attributes:
+        pauses: seconds to wait before each further try; after the last one the submission is broken.
+        tries: how often a job may be taken in all; more, and it is what kills its workers.
+        kills: how often what runs a job may be killed, its sandbox, its grading process or the whole service, before it
+            is told as out of memory.
+        rests: seconds that a worker pauses after its first, second, … failure in a row to reach the database; the
+            last for all that follow.
+        quick_seconds: what a first try has before others go first, as long as nothing is known of its exercise.
+    """
+
+    pauses: tuple[float, ...] = (1.0, 5.0)
+    tries: int = 12
+    kills: int = 1
+    rests: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 15.0)
+    quick_seconds: float = 1.0
+
+
+class TurnLengths:
+    """How long a try of each exercise may hold a worker of this process while newcomers wait; the workers share it.
+
+    That is a few times as long as others of that exercise took here. An endless loop at an exercise that takes a tenth
+    of a second gives way after a third of a second, and an honest answer to one that trains is not begun twice.
+    """
+
+    def __init__(self, first: float) -> None:
+        """Give `first` seconds to each exercise of which nothing is known yet."""
+        self._first = first
+        self._took: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def note(self, exercise: str, seconds: float) -> None:
+        """Remember how long a grading took, from the claim to the verdict."""
+        with self._lock:
+            self._took.setdefault(exercise, deque(maxlen=REMEMBERED)).append(seconds)
+
+    def seconds(self, exercise: str, tries: int) -> float:
+        """Return what a try has before others go first; each further one has twice as long, `tries` with this one."""
+        with self._lock:
+            took = tuple(self._took.get(exercise, ()))
+        turn = self._first
+        if took:
+            turn = min(max(TIMES * median(took), SHORTEST * self._first), LONGEST * self._first)
+        return float(turn * 2.0 ** (tries - 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """What is to be found out after a verdict.
+
+    Attributes:
+        claim: the try that reached the verdict.
+        stored: the grading to which the cause is added.
+        verdict: the report as it is stored.
+        complete: returns the report with what was found out.
+    """
+
+    claim: Claim
+    stored: GradingId
+    verdict: Report
+    complete: Complete
+    since: float = field(default_factory=time.monotonic)
+
+
+class Searches:
+    """Those that wait of one queue in one process, members' first; every method may be called from any thread.
+
+    Among those of a class the next one is of whoever had the fewest seconds of searches since the last time that none
+    waited.
+    """
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self._lock = threading.Lock()
+        self._waiting: list[Search] = []
+        self._used: dict[str, float] = {}  # seconds, by payer
+        self._busy = 0
+        self.cancel = CancelToken()  # ends those that run, and those that are taken later
+
+    def put(self, search: Search) -> Search | None:
+        """Keep a search for later; return one that is not kept: where too many of those outside wait, the last of most.
+
+        Those of members are made before too many wait, but others' have no turn as long as members come.
+        """
+        with self._lock:
+            self._waiting.append(search)
+            outside = [one for one in self._waiting if one.claim.outside]
+            if not search.claim.outside or len(outside) <= MOST_WAITING:
+                return None
+            number = Counter(one.claim.payer for one in outside)
+            late = max(outside, key=lambda one: (number[one.claim.payer], one.since))
+            self._waiting.remove(late)
+            return late
+
+    @property
+    def next(self) -> Search | None:
+        """The one that is next, None if there is none."""
+        with self._lock:
+            return self._next()
+
+    def take(self) -> Search | None:
+        """Return the one that is next, and keep it no longer; None if there is none."""
+        with self._lock:
+            search = self._next()
+            if search is not None:
+                self._waiting.remove(search)
+            return search
+
+    def _next(self) -> Search | None:
+        def turn(search: Search) -> tuple[bool, float, float]:
+            return search.claim.outside, self._used.get(search.claim.payer, 0.0), search.since
+
+        return min(self._waiting, key=turn, default=None)
+
+    def took(self, search: Search, seconds: float) -> None:
+        """Note how long one has taken."""
+        with self._lock:
+            payer = search.claim.payer
+            self._used[payer] = self._used.get(payer, 0.0) + seconds
+            if not self._waiting:
+                self._used.clear()
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Count as open during the block, in which one is made, or may be put."""
+        with self._lock:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def pressing(self, search: Search) -> bool:
+        """Return whether it should be made before the next verdict: too many wait, or it waits for too long."""
+        with self._lock:
+            return len(self._waiting) > MOST_WAITING or time.monotonic() > search.since + LATEST_SECONDS
+
+    @property
+    def open(self) -> bool:
+        """Whether one waits, is made, or may be put at any moment."""
+        with self._lock:
+            return bool(self._waiting or self._busy)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldJob:
+    """A job that a worker has since `began`, in seconds since the epoch, and has no verdict on yet."""
+
+    claim: Claim
+    tracker: LiveTracker
+    began: float
+
+
 @dataclass(slots=True, kw_only=True)
 class Worker:
-    """A loop for a thread of its own; `token` names the claim that it holds, or is about to make."""
+    """A slot in which one job is graded at a time; `token` names the claim that it holds, or is about to make."""
 
     queue: str
-    jobs: Jobs
+    jobs: TableJobs
     grade: Grade
     versions: VersionsOf
     live: Live
-    wake_up: WakeUp
     searches: Searches
     lock: RunLock
     stop: threading.Event
@@ -68,63 +230,157 @@ class Worker:
     held: HeldJob | None = None
     searched: bool = False  # since the last try: two searches that press have a verdict of others between them
 
-    def serve(self) -> None:
-        """Work until `stop` is set, then end the searches that wait; sleep while there is nothing to do."""
-        with closing(self.lock):
-            self._serve_all()
-            self.search()
-
-    def _serve_all(self) -> None:
-        stumbles = 0
-        while not self.stop.is_set():
-            calls = self.wake_up.calls
-            try:
-                idle = not (self._search_first() or self._serve_one() or self._search_one())
-                stumbles = 0
-            except Exception as fault:  # noqa: BLE001 - nothing may end the worker; the keeper finds what it was holding
-                self.token = ""
-                self._rest(fault, stumbles)
-                stumbles += 1
-                continue
-            if idle and not self.stop.is_set():
-                self.token = ""
-                self.wake_up.wait(calls)
-
-    def serve_one(self, id: SubmissionId) -> None:
-        """Grade this job, which was delivered to this worker, alone if it was killed before; then search for causes.
+    def work(self) -> None:
+        """Grade and search as long as there is something to do; once `stop` is set, only end the searches that wait.
 
         Raises:
-            StoreUnavailable: the database does not answer; whoever looks after the queue has the job delivered again.
+            StoreUnavailable: the database does not answer; whoever looks after the queue takes back what was held.
         """
-        try:
-            with self.lock.alone() if self.jobs.was_killed(id) else self.lock.together():
-                self.token = secrets.token_hex(8)
-                self._work_on(self.jobs.take_one(id, self.token))
-        finally:
-            self.token = ""
-        self.search()
-
-    def search(self) -> None:
-        """Search for causes as long as nobody waits for a verdict; once `stop` is set, for all that are left."""
-        while self._search_first():
+        while not self.stop.is_set() and (self._search_first() or self._grade_next() or self._search_next()):
+            pass
+        while self.stop.is_set() and self._search_next():
             pass
 
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""
         held = self.held
         if held is not None and self.seconds > self.turns.seconds(held.claim.exercise, held.claim.tries):
-            held.let_others_go_first()
+            held.tracker.cancel.cancel(Preempted(f"submission {held.claim.id} lets others go first"))
 
-    def _rest(self, fault: Exception, stumbles: int) -> None:
-        seconds = self.retries.rests[min(stumbles, len(self.retries.rests) - 1)]
-        with suppress(Exception):  # there may be no memory left to say it with
-            LOG.error("a worker could not reach the queue, next look in %s s: %r", seconds, fault, exc_info=fault)
-        self.stop.wait(seconds)
+    @property
+    def taking(self) -> bool:
+        """Whether it is about to hold a job; its claim may not be in the table yet."""
+        return bool(self.token) and self.held is None
+
+    @property
+    def seconds(self) -> float:
+        """How long the job in hand has been here; by this process's clock, which may not be the database's."""
+        return self.clock() - self.held.began if self.held else 0.0
+
+    def _grade_next(self) -> bool:
+        """Grade the next job, alone if it was killed before; return whether to look for another one at once."""
+        alone = self.jobs.next_was_killed(self.queue)
+        # Before the claim: a process that is killed must hold no job that only waits to be alone.
+        with self.lock.alone() if alone else self.lock.together():
+            self.token = secrets.token_hex(8)
+            try:
+                claim = self.jobs.take(self.queue, self.token, alone=alone)
+                if claim is not None:
+                    self._settle(claim)
+            finally:
+                self.token = ""
+        return claim is not None or alone
+
+    def _settle(self, claim: Claim) -> None:
+        """Bring a try to whatever end it comes to."""
+        self.searched, id = False, claim.id
+        with logged_for(id):
+            if claim.kills > self.retries.kills:
+                LOG.warning("submission %s was killed %d times, the last time alone: out of memory", id, claim.kills)
+                self._store(claim, self._blank(claim, Status.MEMORY, KILLED))
+            elif claim.tries > self.retries.tries:
+                self._give_up(claim, RuntimeError(f"it was taken {claim.tries} times and never came to an end"))
+            else:
+                self._try(claim)
+        self.live.moved(id)
+
+    def _try(self, claim: Claim) -> None:
+        with self.live.grading(claim.id) as tracker:
+            tracker.alone = claim.kills > 0
+            self.live.moved(claim.id)
+            self.held = HeldJob(claim, tracker, self.clock())
+            try:
+                submission = self.jobs.submission(claim)
+                if submission is not None:  # else it was deleted together with its owner
+                    report = self.grade(submission, tracker)
+                    self._take_verdict(claim, report, tracker.complete)
+            except StoreUnavailable:
+                raise  # it could not be noted down either; the keeper hands the job back
+            except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
+                self._end_without_verdict(claim, tracker.cancel.reason or fault)  # what is killed may fail in any way
+            finally:
+                self.held = None
+
+    def _take_verdict(self, claim: Claim, report: Report, complete: Complete | None) -> None:
+        """Store a report, and keep what completes it for later.
+
+        One that tells of a fault of ours is put off as long as another try may do better.
+        """
+        if report.faulty and claim.faults < len(self.retries.pauses):
+            self._put_off(claim, f"its report tells of a fault of ours {report.incident}")
+            return
+        with self.searches.busy():  # a drain waits for it, though the job has gone from its table
+            stored = self._store(claim, report)
+            if stored is None or complete is None:
+                return
+            late = self.searches.put(Search(claim=claim, stored=stored, verdict=report, complete=complete))
+            if late is not None:
+                self._complete(late, lambda _: late.verdict.given_up())
+
+    def _end_without_verdict(self, claim: Claim, fault: Exception) -> None:
+        match fault:
+            case Cancelled():
+                LOG.info("submission %s was cancelled while it ran", claim.id)
+            case Preempted():
+                self.jobs.step_back(claim)
+            case Killed():
+                LOG.warning("try %d of %s is repeated, with nothing beside it: %s", claim.tries, claim.id, fault)
+                self.jobs.retry_alone(claim)
+            case _ if self.stop.is_set():
+                pass  # whoever stops us hands the job back
+            case _ if claim.faults >= len(self.retries.pauses):
+                self._give_up(claim, fault)
+            case _:
+                self._put_off(claim, repr(fault), fault)
+
+    def _put_off(self, claim: Claim, why: str, fault: Exception | None = None) -> None:
+        pause = self.retries.pauses[claim.faults]
+        LOG.warning("try %d of %s failed, next in %s s: %s", claim.tries, claim.id, pause, why, exc_info=fault)
+        self.jobs.retry(claim, pause)
+
+    def _give_up(self, claim: Claim, fault: Exception) -> None:
+        incident = record(LOG, f"submission {claim.id} is broken", fault)
+        report = self._blank(claim, Status.UNGRADABLE, APOLOGY.format(incident=incident))
+        self._store(claim, replace(report, incident=incident))
+
+    def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
+        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, self.seconds, reason=reason)
+
+    def _store(self, claim: Claim, report: Report) -> GradingId | None:
+        if report.status is Status.GRADED:
+            self.turns.note(claim.exercise, self.seconds)
+        report, body = as_json(report)
+        grading = Grading(
+            report=report,
+            body=body,
+            versions=self.versions(claim.exercise),
+            created=self.clock(),
+            reason=claim.reason,
+            try_number=claim.tries,
+        )
+        stored = self._offer(claim, partial(self.jobs.finish, claim, grading))
+        if stored is None:
+            LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
+        return stored
+
+    def _offer(self, claim: Claim, store: Callable[[], Stored]) -> Stored:
+        """Store something, offering it again after each pause.
+
+        Raises:
+            StoreUnavailable: the database did not take it after the last pause either.
+        """
+        for pause in self.retries.pauses:
+            try:
+                return store()
+            except StoreUnavailable as fault:
+                LOG.warning("the report on %s could not be stored, next in %s s: %s", claim.id, pause, fault)
+                self.stop.wait(pause)
+        return store()
 
     def _search_first(self) -> bool:
-        """Search for the oldest cause unless others wait for a verdict; return whether there was one to look for."""
+        """Search for the next cause unless others wait for a verdict; return whether there was one to look for."""
         search = self.searches.next
-        return search is not None and not self._others_first(search) and self._search_one()
+        return search is not None and not self._others_first(search) and self._search_next()
 
     def _others_first(self, search: Search) -> bool:
         """Return whether to put one off: others wait for a verdict, or the database would not take what is found.
@@ -142,7 +398,7 @@ class Worker:
             others = True
         return others and not self.stop.is_set()
 
-    def _search_one(self) -> bool:
+    def _search_next(self) -> bool:
         with self.searches.busy():
             search = self.searches.take()
             if search is None:
@@ -151,97 +407,14 @@ class Worker:
             with self.lock.alone() if search.claim.kills else self.lock.together(), logged_for(search.claim.id):
                 begun = time.monotonic()
                 self._complete(search, search.complete)
-                self._charge(search, time.monotonic() - begun)
+                seconds = time.monotonic() - begun
+                self.searches.took(search, seconds)
+                try:
+                    self.jobs.charge(search.claim, seconds)
+                except Exception as fault:  # noqa: BLE001 - seconds that are not counted cost less than the searches behind it
+                    LOG.warning("the search for the cause in %s could not be charged for: %s", search.claim.id, fault)
         self.searched = True
         return True
-
-    def _charge(self, search: Search, seconds: float) -> None:
-        self.searches.took(search, seconds)
-        try:
-            self.jobs.charge(search.claim, seconds)
-        except Exception as fault:  # noqa: BLE001 - seconds that are not counted cost less than the searches behind it
-            LOG.warning("the search for the cause in %s could not be charged for: %s", search.claim.id, fault)
-
-    def _serve_one(self) -> bool:
-        """Grade the next job, alone if it was killed before; return whether to look for another one at once."""
-        alone = self.jobs.next_was_killed(self.queue)
-        # Before the claim: a process that is killed must hold no job that only waits to be alone.
-        with self.lock.alone() if alone else self.lock.together():
-            self.token = secrets.token_hex(8)
-            claim = self.jobs.take(self.queue, self.token, alone=alone)
-            self._work_on(claim)
-        return claim is not None or alone
-
-    def _work_on(self, claim: Claim | None) -> None:
-        if claim is not None:
-            with logged_for(claim.id):
-                self._work(claim)
-
-    def _work(self, claim: Claim) -> None:
-        self.searched = False
-        if claim.kills > self.retries.kills:
-            self._tell_killed(claim)
-            return
-        if claim.tries > self.retries.tries:
-            self._give_up(claim, RuntimeError(f"it was taken {claim.tries} times and never came to an end"))
-            return
-        with self.live.grading(claim.id) as tracker:
-            tracker.alone = claim.kills > 0
-            self.live.moved(claim.id)
-            self.held = HeldJob(claim, tracker, self.clock())
-            try:
-                self._settle(claim, self._graded(claim, tracker), tracker.complete)
-            except StoreUnavailable:
-                raise  # it could not be noted down either; the keeper hands the job back
-            except Exception as fault:  # noqa: BLE001 - whatever it is, it is ours: what a submission does ends up in its report
-                self._ended_by(claim, tracker.cancel.reason or fault)  # what is killed may fail in any way
-            finally:
-                self.held = None
-        self.live.moved(claim.id)
-
-    def _ended_by(self, claim: Claim, fault: Exception) -> None:
-        """Do what has to be done after a try without a report."""
-        match fault:
-            case Cancelled():
-                LOG.info("submission %s was cancelled while it ran", claim.id)
-            case Preempted():
-                self.jobs.step_back(claim)
-            case Killed():
-                LOG.warning("try %d of %s is repeated, with nothing beside it: %s", claim.tries, claim.id, fault)
-                self.jobs.retry_alone(claim)
-            case _ if not self.stop.is_set():  # whoever stops us hands the job back
-                self._excuse(claim, fault)
-
-    def _tell_killed(self, claim: Claim) -> None:
-        """Store the verdict on what was killed alone as well."""
-        LOG.warning("submission %s was killed %d times, the last time alone: out of memory", claim.id, claim.kills)
-        self._store(claim, self._blank(claim, Status.MEMORY, KILLED))
-        self.live.moved(claim.id)
-
-    def _graded(self, claim: Claim, tracker: LiveTracker) -> Report | None:
-        """Return the report; None if the submission was deleted together with its owner."""
-        submission = self.jobs.submission(claim)
-        return None if submission is None else self.grade(submission, tracker)
-
-    def _settle(self, claim: Claim, report: Report | None, complete: Complete | None) -> None:
-        """Store a report, and keep what completes it for later.
-
-        One that tells of a fault of ours is put off as long as another try may do better.
-        """
-        if report is None:
-            return
-        if self._another_try_may_help(claim, report):
-            self._put_off(claim, f"its report tells of a fault of ours {report.incident}")
-            return
-        with self.searches.busy():  # a drain waits for it, though the job has gone from its table
-            stored = self._store(claim, report)
-            if stored is not None and complete is not None:
-                late = self.searches.put(Search(claim=claim, stored=stored, verdict=report, complete=complete))
-                if late is not None:
-                    self._complete(late, lambda _: late.verdict.given_up())
-
-    def _another_try_may_help(self, claim: Claim, report: Report) -> bool:
-        return report.faulty and claim.faults < len(self.retries.pauses)
 
     def _complete(self, search: Search, complete: Complete) -> None:
         """Add to a stored verdict what is found out now; without a database the verdict stands as it is."""
@@ -251,65 +424,20 @@ class Worker:
         except Exception as fault:
             LOG.warning("the search for the cause in submission %s ended early: %r", id, fault, exc_info=fault)
             report = search.verdict.given_up()
-        report, body = written(report)
+        report, body = as_json(report)
         try:
-            self._offered(search.claim, partial(self.jobs.complete, search.stored, report, body, submission=id))
+            self._offer(search.claim, partial(self.jobs.complete, search.stored, report, body, submission=id))
         except Exception as fault:  # noqa: BLE001 - the worker has more to do, and the verdict stands
             LOG.warning("the cause found for %s could not be stored: %r", id, fault)
         self.live.moved(id)
 
-    @property
-    def seconds(self) -> float:
-        """Return how long the job in hand has been here; by this process's clock, which may not be the database's."""
-        return self.clock() - self.held.began if self.held else 0.0
 
-    def _store(self, claim: Claim, report: Report) -> GradingId | None:
-        if report.status is Status.GRADED:
-            self.turns.note(claim.exercise, self.seconds)
-        report, body = written(report)
-        grading = Grading(
-            report=report,
-            body=body,
-            versions=self.versions(claim.exercise),
-            created=self.clock(),
-            reason=claim.reason,
-            try_number=claim.tries,
-        )
-        stored = self._offered(claim, partial(self.jobs.finish, claim, grading))
-        if stored is None:
-            LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
-        return stored
-
-    def _offered(self, claim: Claim, store: Callable[[], Stored]) -> Stored:
-        """Store something, offering it again after each pause.
-
-        Raises:
-            StoreUnavailable: the database did not take it after the last pause either.
-        """
-        for pause in self.retries.pauses:
-            try:
-                return store()
-            except StoreUnavailable as fault:
-                LOG.warning("the report on %s could not be stored, next in %s s: %s", claim.id, pause, fault)
-                self.stop.wait(pause)
-        return store()
-
-    def _excuse(self, claim: Claim, fault: Exception) -> None:
-        if claim.faults >= len(self.retries.pauses):
-            self._give_up(claim, fault)
-        else:
-            self._put_off(claim, repr(fault), fault)
-
-    def _put_off(self, claim: Claim, why: str, fault: Exception | None = None) -> None:
-        pause = self.retries.pauses[claim.faults]
-        LOG.warning("try %d of %s failed, next in %s s: %s", claim.tries, claim.id, pause, why, exc_info=fault)
-        self.jobs.retry(claim, pause)
-
-    def _give_up(self, claim: Claim, fault: Exception) -> None:
-        incident = record(LOG, f"submission {claim.id} is broken", fault)
-        report = self._blank(claim, Status.UNGRADABLE, APOLOGY.format(incident=incident))
-        self._store(claim, replace(report, incident=incident))
-
-    def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
-        """Return a report without checks."""
-        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, self.seconds, reason=reason)
+def as_json(report: Report) -> tuple[Report, str]:
+    """Return a report with its JSON; where it cannot be written whole, without all that no point depends on."""
+    try:
+        return report, report.to_json()
+    except Exception as fault:  # noqa: BLE001 - whatever a writer of JSON trips over is no reason to lose a verdict
+        incident = record(LOG, f"a report on {report.exercise} could not be written as JSON", fault)
+    note = f"part of this report is missing because of an error in the grader ({incident})"
+    bare = replace(report.bare(), advice=(note,))
+    return bare, bare.to_json()

@@ -23,8 +23,7 @@ from prometheus_client.registry import Collector
 
 from grader.exercise.versions import grader_version
 from grader.jobs import overview
-from grader.jobs.overview import OpenFaults, QueueLoad
-from grader.jobs.tally import BUCKETS, Tally
+from grader.jobs.overview import BUCKETS, OpenFaults, QueueLoad, Tally
 from grader.judge.report import Status
 from grader.pages.refusal import STORE_FAULTS
 from grader.pages.routes import METRICS

@@ -21,7 +21,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from itsdangerous import BadSignature
 
 from grader.errors import GraderError, NotAllowed, WrongPassword
-from grader.jobs.queue import Queue
+from grader.jobs.table import Queue
 from grader.service.authorize import Action, OwnName, Roster, authorize
 from grader.service.limits import EntryLimits, limiters, refuse
 from grader.service.names import NameRegister, fold, key_of, tidy

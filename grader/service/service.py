@@ -19,7 +19,7 @@ from argon2 import PasswordHasher
 from grader.errors import GraderFault, NotAllowed, logged_for
 from grader.exercise.catalog import STILL_THE_STARTER, Catalog
 from grader.jobs import shares
-from grader.jobs.queue import Queue
+from grader.jobs.table import Queue
 from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts, OwnAccount
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize

@@ -13,6 +13,10 @@ from sqlalchemy.orm import Session
 from grader.store.engine import server_time
 from grader.store.tables import ProcessRow, TryoutRow
 
+SHOW_SECONDS = 4.0  # between two heartbeats of a process
+SILENCE_SECONDS = 12.0  # and it counts as gone; its jobs are given to others much earlier
+FORGET_SECONDS = 24 * 3600.0
+
 
 @dataclass(frozen=True, slots=True)
 class KnownProcess:
@@ -24,6 +28,7 @@ class KnownProcess:
         slots: how many submissions it grades at once on each device.
         version: of the code that grades.
         secret: a digest of the secret with which it serves pages; empty if it serves none.
+        silent: seconds since it was heard of.
     """
 
     id: str
@@ -31,9 +36,10 @@ class KnownProcess:
     slots: dict[str, int] = field(default_factory=dict)
     version: str = ""
     secret: str = field(default="", repr=False)
+    silent: float = 0.0
 
 
-def hear(session: Session, process: KnownProcess, forget: float) -> None:
+def hear(session: Session, process: KnownProcess, forget: float = FORGET_SECONDS) -> None:
     """Note that a process is alive, and forget those that were not heard of for `forget` seconds."""
     now = server_time(session, time.time)
     values = {"slots": json.dumps(process.slots), "heard": now}
@@ -51,10 +57,16 @@ def leave(session: Session, id: str) -> None:
 
 
 def living(session: Session, silence: float) -> list[KnownProcess]:
-    """Return the processes that were heard of within `silence` seconds."""
-    heard = ProcessRow.heard >= server_time(session, time.time) - silence
-    found = session.scalars(select(ProcessRow).where(heard).order_by(ProcessRow.id))
-    return [KnownProcess(row.id, row.machine, json.loads(row.slots), row.version, row.secret) for row in found]
+    """Return the processes that were heard of within `silence` seconds.
+
+    A time that is ahead by more is of before the server's clock was set back, and says nothing of now.
+    """
+    now = server_time(session, time.time)
+    heard = ProcessRow.heard.between(now - silence, now + silence)
+    return [
+        KnownProcess(row.id, row.machine, json.loads(row.slots), row.version, row.secret, now - row.heard)
+        for row in session.scalars(select(ProcessRow).where(heard).order_by(ProcessRow.id))
+    ]
 
 
 def ask(session: Session, id: str, asked: str) -> None:

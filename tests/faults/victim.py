@@ -22,7 +22,7 @@ from sqlalchemy import event
 from grader import grading_process, installation
 from grader.errors import GraderError
 from grader.exercise.catalog import Catalog
-from grader.jobs.retries import Retries
+from grader.jobs.worker import Retries
 from grader.sandbox.walls import kernel
 from grader.service import Service
 from grader.settings import Settings

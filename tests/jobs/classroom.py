@@ -6,16 +6,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from grader.box.observations import CallSeen
-from grader.jobs import shares
-from grader.jobs.queue import Queue, Tracker
+from grader.jobs import claims, shares
+from grader.jobs.queue import Claim, Tracker
+from grader.jobs.table import Queue
 from grader.judge.report import Report, Status
 from grader.store import migrate, people, submissions
 from grader.store.engine import Database
 from grader.store.records import Role, State, Submission, SubmissionId, User
-from grader.store.tables import JobRow, SubmissionRow
+from grader.store.tables import GradingRow, JobRow, SubmissionRow
 
 PATIENCE_SECONDS = 300.0
 
@@ -60,6 +62,18 @@ def hand_in(
         charged = shares.home(name) if owner.role is Role.LEARNER else shares.member(owner.id)
         engine.submit(session, stored.id, queue=device, priority=priority, payer=payer or charged)
     return stored
+
+
+def take(session: Session, id: SubmissionId, *, worker: str, token: str, now: float) -> Claim | None:
+    """Take this job, whoever's turn it is."""
+    return claims._claimed(session, JobRow.submission_id == id, worker=worker, token=token, now=now)
+
+
+def gradings(database: Database) -> dict[str, int]:
+    """Return how often each submission was graded."""
+    query = select(GradingRow.submission_id, func.count()).group_by(GradingRow.submission_id)
+    with database.read() as session:
+        return {id: number for id, number in session.execute(query)}  # noqa: C416 - a row is no pair to mypy
 
 
 def states(database: Database) -> dict[str, State]:

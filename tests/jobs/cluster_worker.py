@@ -8,11 +8,11 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from grader.jobs.cluster import recovery
 from grader.jobs.cluster.engine import ClusterEngine
 from grader.jobs.queue import Tracker
-from grader.jobs.retries import Retries
+from grader.jobs.worker import Retries
 from grader.judge.report import Report
+from grader.store import turns
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import Submission
 from tests.jobs import networks
@@ -41,7 +41,7 @@ def work(url: str, folder: Path, begun: Connection, proceed: Connection) -> None
 def work_beyond(network: str, url: str, folder: Path, begun: Connection, told: Connection) -> None:
     """Grade from within a network namespace; what is begun waits for `GO`, and `END` ends the process.
 
-    A grading holds what everybody needs who looks for lost jobs, so that its network is cut at the worst moment.
+    A grading holds what everybody needs who stores a verdict on it, so that its network is cut at the worst moment.
     """
     networks.enter(network)
     going = threading.Event()
@@ -49,7 +49,7 @@ def work_beyond(network: str, url: str, folder: Path, begun: Connection, told: C
 
     def grade(submission: Submission, tracker: Tracker) -> Report:
         with suppress(StoreUnavailable), database.write() as session:
-            session.scalar(recovery.TURN)
+            turns.of_owner(session, submission.id)
             os.write(begun.fileno(), b".")
             going.wait()
         return full_marks(submission, tracker)

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Grade
-from grader.jobs.retries import Retries
+from grader.jobs.worker import Retries
 from grader.store.engine import Database
+from tests.jobs import postgres
 from tests.jobs.classroom import full_marks, open_database
+from tests.jobs.engines import Site, on_postgres, on_sqlite
 
 
 @pytest.fixture
@@ -41,3 +43,27 @@ def engine(database: Database, tmp_path: Path, quick_seconds: float) -> Iterator
     yield make
     for one in made:
         one.drain(5.0)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[postgres.Server]:
+    """Give a Postgres that can be stopped and started."""
+    with postgres.running() as server:
+        yield server
+
+
+@pytest.fixture
+def shared(server: postgres.Server, tmp_path: Path) -> Iterator[Site]:
+    """Give a database that machines share, with the library's tables."""
+    with on_postgres(server.url, tmp_path) as site:
+        yield site
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
+    """Give a database of each kind."""
+    if request.param == "postgres":
+        yield request.getfixturevalue("shared")
+        return
+    with on_sqlite(tmp_path) as site:
+        yield site

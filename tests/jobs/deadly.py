@@ -8,7 +8,7 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
 from grader.judge.report import Report
 from grader.store.records import Submission

@@ -11,14 +11,13 @@ from typing import Any
 
 from grader.jobs.cluster import library
 from grader.jobs.cluster.engine import ClusterEngine
-from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.engine import GradingEngine
+from grader.jobs.engine import EmbeddedEngine, GradingEngine
 from grader.jobs.queue import Grade
-from grader.jobs.retries import Retries
+from grader.jobs.worker import Retries
 from grader.store import migrate
 from grader.store.engine import Database
 from tests.jobs import postgres
-from tests.jobs.classroom import open_database
+from tests.jobs.classroom import full_marks, open_database
 
 NUMBERS = itertools.count()
 
@@ -31,12 +30,16 @@ class Site:
     folder: Path
     made: list[GradingEngine] = field(default_factory=list)
 
-    def machine(self, grade: Grade, **options: Any) -> GradingEngine:
+    def machine(
+        self, grade: Grade = full_marks, *, folder: str = "", pause: float = 0.0, **options: Any
+    ) -> GradingEngine:
         """Return the engine of one more machine; on SQLite, of one more process."""
         kind: Callable[..., GradingEngine] = EmbeddedEngine if self.database.embedded else ClusterEngine
-        place = self.folder / ("here" if self.database.embedded else f"machine {len(self.made)}") / "workers"
-        retries = Retries((0.0, 0.0), quick_seconds=600.0)
-        self.made.append(kind(self.database, grade, workers=place, retries=retries, **options))
+        folder = "here" if self.database.embedded else folder or f"machine {len(self.made)}"
+        retries = Retries((pause, pause), quick_seconds=600.0)
+        self.made.append(
+            kind(self.database, grade, workers=self.folder / folder / "workers", retries=retries, **options)
+        )
         return self.made[-1]
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from grader.box.observations import CallSeen
 from grader.errors import Rejected
-from grader.jobs.embedded import EmbeddedEngine
+from grader.grading_process import RemoteProgress, serve_commands
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.messages import Ready, send
 from grader.jobs.queue import Tracker
 from grader.jobs.tryouts import TryoutRequest, TryoutThread
-from grader.jobs.worker_protocol import RemoteProgress, serve_commands
 from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs.classroom import full_marks, open_database

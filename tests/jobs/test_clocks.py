@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
-from grader.jobs import claims
-from grader.jobs.claims import Claim
-from grader.jobs.cluster.recovery import Holder
 from grader.jobs.queue import Tracker
 from grader.judge.report import Report
+from grader.store import processes
+from grader.store.processes import KnownProcess
 from grader.store.records import State, Submission, SubmissionId
-from tests.jobs import postgres
-from tests.jobs.classroom import full_marks, hand_in, states, until
-from tests.jobs.engines import Site, on_postgres, on_sqlite
+from grader.store.tables import JobRow, ProcessRow
+from tests.jobs.classroom import full_marks, hand_in, states, take, until
+from tests.jobs.engines import Site, on_sqlite
 
 HOUR = 3600.0
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """Give the URL of a Postgres."""
-    with postgres.served() as url:
-        yield url
-
-
-@pytest.fixture
-def shared(server: str, tmp_path: Path) -> Iterator[Site]:
-    """Give a database that machines share; its clock is the server's."""
-    with on_postgres(server, tmp_path) as site:
-        yield site
 
 
 def test_a_clock_that_is_set_back_delays_nothing_on_sqlite(tmp_path: Path) -> None:
@@ -67,11 +50,11 @@ def test_what_was_handed_in_before_a_clock_was_set_back_is_graded(tmp_path: Path
 
 
 def test_a_pause_that_the_servers_clock_made_long_is_cut_short(shared: Site) -> None:
-    """The library has a time an hour ahead for what is to be tried again."""
-    engine = shared.machine(full_marks)
+    """What was handed in or is to be tried again has a time an hour ahead."""
+    engine = shared.machine()
     hand_in(shared.database, engine, "s1")
     with shared.database.write() as session:
-        session.execute(text("UPDATE procrastinate_jobs SET scheduled_at = now() + interval '1 hour'"))
+        session.execute(update(JobRow).values(ready=JobRow.ready + HOUR))
     engine.start({"cpu": 1})
 
     until(lambda: states(shared.database) == {"s1": State.DONE}, "it is graded")
@@ -79,16 +62,14 @@ def test_a_pause_that_the_servers_clock_made_long_is_cut_short(shared: Site) -> 
 
 def test_a_worker_that_was_last_heard_of_in_the_future_is_not_thought_alive(shared: Site) -> None:
     """It vanished shortly before the server's clock was set back."""
-    engine = shared.machine(full_marks)
+    engine, gone = shared.machine(), KnownProcess("0123456789abcdef", "elsewher", {"cpu": 1})
     hand_in(shared.database, engine, "s1")
     with shared.database.write() as session:
-        later = "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() + interval '1 hour') RETURNING id"
-        number = session.scalar(text(later))
-        assert isinstance(number, int)
-        holder = str(Holder("0123456789abcdef", "elsewher", number))
-        taken = claims.take_one(session, SubmissionId("s1"), worker=holder, token="old", now=1.0)
-        assert isinstance(taken, Claim)
-        session.execute(text("UPDATE procrastinate_jobs SET status = 'doing', worker_id = :it"), {"it": number})
+        processes.hear(session, gone, forget=HOUR)
+        session.execute(update(ProcessRow).values(heard=ProcessRow.heard + HOUR))
+        assert take(session, SubmissionId("s1"), worker=f"{gone.id}/{gone.machine}", token="old", now=1.0)
+        session.execute(update(JobRow).values(started=time.time() + HOUR))
+        session.execute(text("UPDATE procrastinate_jobs SET status = 'doing'"))
     engine.start({"cpu": 1})
 
     until(lambda: states(shared.database) == {"s1": State.DONE}, "it is graded here")

@@ -11,18 +11,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import text
 
-from grader.jobs.cluster import library
-from grader.jobs.cluster.engine import ClusterEngine
-from grader.jobs.retries import Retries
-from grader.store import migrate
 from grader.store.engine import Database
 from grader.store.records import State
-from grader.store.tables import GradingRow
 from tests.jobs import networks, postgres
-from tests.jobs.classroom import full_marks, hand_in, states, until
+from tests.jobs.classroom import gradings, hand_in, states, until
 from tests.jobs.cluster_worker import END, GO, work_beyond
+from tests.jobs.engines import Site, on_postgres
 from tests.jobs.networks import Network
 from tests.jobs.postgres import Server
 
@@ -67,22 +63,18 @@ def server(network: Network) -> Iterator[Server]:
 
 
 @pytest.fixture
-def database(server: Server) -> Iterator[Database]:
-    """Give an up-to-date database on it, with the library's tables."""
-    database = Database(postgres.make_database(server.url, "gym"))
-    migrate.upgrade(database)
-    with database.engine.begin() as connection:
-        library.install(connection)
-    yield database
-    database.close()
+def shared(server: Server, tmp_path: Path) -> Iterator[Site]:
+    """Give a database on it that machines share."""
+    with on_postgres(server.url, tmp_path) as site:
+        yield site
 
 
 @pytest.fixture
-def beyond(network: Network, server: Server, database: Database, tmp_path: Path) -> Iterator[Beyond]:
+def beyond(network: Network, server: Server, shared: Site, tmp_path: Path) -> Iterator[Beyond]:
     """Give a machine at the other end, which grades."""
     context = multiprocessing.get_context("spawn")
     (heard, begun), (told, tell) = context.Pipe(duplex=False), context.Pipe(duplex=False)
-    url = f"{server.url_at(network.here)}/gym"
+    url = f"{server.url_at(network.here)}/{shared.database.engine.url.database}"
     process = context.Process(target=work_beyond, args=(network.name, url, tmp_path / "there", begun, told))
     process.start()
     begun.close()
@@ -91,19 +83,11 @@ def beyond(network: Network, server: Server, database: Database, tmp_path: Path)
     process.join()
 
 
-@pytest.fixture
-def engine(database: Database, tmp_path: Path) -> Iterator[ClusterEngine]:
-    """Give the engine of this machine."""
-    retries = Retries((0.0, 0.0), quick_seconds=600.0)
-    engine = ClusterEngine(database, full_marks, workers=tmp_path / "here" / "workers", retries=retries)
-    yield engine
-    engine.drain(5.0)
-
-
 def test_a_machine_that_is_cut_off_is_replaced_and_goes_on_when_the_network_is_back(
-    database: Database, engine: ClusterEngine, beyond: Beyond
+    shared: Site, beyond: Beyond
 ) -> None:
-    """It holds a job, and what recovery needs; the server lets go of it, its late verdict is dropped, it goes on."""
+    """It holds a job, and its owner's turn; the server lets go of it, its late verdict is dropped, it goes on."""
+    engine, database = shared.machine(), shared.database
     hand_in(database, engine, "s1")
     beyond.await_grading()
     engine.start({"cpu": 1})
@@ -123,10 +107,3 @@ def test_a_machine_that_is_cut_off_is_replaced_and_goes_on_when_the_network_is_b
     beyond.process.join(120)
     assert beyond.process.exitcode == 0
     assert gradings(database) == {"s1": 1, "s2": 1}
-
-
-def gradings(database: Database) -> dict[str, int]:
-    """Return how often each submission was graded."""
-    query = select(GradingRow.submission_id, func.count()).group_by(GradingRow.submission_id)
-    with database.read() as session:
-        return {id: number for id, number in session.execute(query)}  # noqa: C416 - a row is no pair to mypy

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from grader.errors import GraderFault
 from grader.jobs import claims
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine, WakeUp
 from grader.jobs.queue import Tracker
 from grader.jobs.worker import KILLED
 from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
@@ -69,17 +69,14 @@ def test_a_submission_is_graded_and_counts(database: Database, engine: Make) -> 
         assert standings.best(session, stored.user) == {"softmax": 100.0}
 
 
-def test_nobody_waits_behind_all_jobs_of_one_person(database: Database, engine: Make, gate: Gate) -> None:
-    """A newcomer comes after the first waiting job of a busy person, not after the last."""
-    gate.open.set()
-    one = engine(gate.grade)
-    for k in range(4):
-        hand_in(database, one, f"busy{k}", user="busy", exercise=f"e{k}", priority=k)
-    hand_in(database, one, "new", priority=4)
-    one.run({"cpu": 1})
-    until(finished(database), "all graded")
+def test_a_call_before_falling_asleep_is_heard() -> None:
+    """No wake-up is lost between a look at the queue and the sleep that follows."""
+    wake_up = WakeUp()
+    heard = wake_up.calls
+    wake_up.wake()
+    wake_up.wait(heard)
 
-    assert gate.asked == ["busy0", "new", "busy1", "busy2", "busy3"]
+    assert wake_up.calls == 1
 
 
 def test_a_rolled_back_transaction_leaves_no_job(database: Database, engine: Make) -> None:
@@ -175,7 +172,7 @@ def test_what_kills_every_worker_is_told_as_memory(database: Database, engine: M
     for n in range(2):
         with database.write() as session:
             assert claims.take(session, "cpu", worker="dead", token=f"t{n}", now=2e9) is not None
-            claims.release(session, "dead", claims.LostTry.KILLED)
+            claims.release(session, "dead", [f"t{n}"], claims.LostTry.KILLED)
     one.run({"cpu": 1})
     until(finished(database), "told")
 
@@ -310,7 +307,7 @@ def test_a_late_result_changes_nothing(database: Database, engine: Make) -> None
     stored = hand_in(database, one, "s1")
     with database.write() as session:
         old = claims.take(session, "cpu", worker="a", token="old", now=2e9)
-        claims.release(session, "a", claims.LostTry.KILLED)
+        claims.release(session, "a", ["old"], claims.LostTry.KILLED)
         new = claims.take(session, "cpu", worker="b", token="new", now=2e9)
     assert old is not None
     assert new is not None

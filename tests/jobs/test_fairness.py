@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,31 +11,12 @@ from grader.jobs.queue import Tracker
 from grader.jobs.shares import home
 from grader.judge.report import Report
 from grader.store.records import State, Submission
-from tests.jobs import postgres
 from tests.jobs.classroom import PATIENCE_SECONDS, full_marks, hand_in, states, until
-from tests.jobs.engines import Site, on_postgres, on_sqlite
+from tests.jobs.engines import Site
 
 QUEUED = 200
 OTHERS = 40
 MOST = 1.2  # times the wait of the others when nobody queues so much
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """Give the URL of a Postgres."""
-    with postgres.served() as url:
-        yield url
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
-    """Give a database of each kind."""
-    if request.param == "sqlite":
-        with on_sqlite(tmp_path) as site:
-            yield site
-    else:
-        with on_postgres(request.getfixturevalue("server"), tmp_path) as site:
-            yield site
 
 
 class Desk:
@@ -132,28 +111,27 @@ def test_the_cpu_never_waits_for_a_gpu(site: Site) -> None:
     until(lambda: _done(site, "gpu"), "and then what the GPU has")
 
 
-def test_a_job_for_a_gpu_waits_for_a_machine_that_has_one(server: str, tmp_path: Path) -> None:
+def test_a_job_for_a_gpu_waits_for_a_machine_that_has_one(shared: Site) -> None:
     """A machine without one passes it over, and takes what comes after it, also of the same person."""
-    with on_postgres(server, tmp_path) as site:
-        taken: dict[str, str] = {}
+    taken: dict[str, str] = {}
 
-        def machine(name: str) -> GradingEngine:
-            def grade(submission: Submission, tracker: Tracker) -> Report:
-                taken[submission.id] = name
-                return full_marks(submission, tracker)
+    def machine(name: str) -> GradingEngine:
+        def grade(submission: Submission, tracker: Tracker) -> Report:
+            taken[submission.id] = name
+            return full_marks(submission, tracker)
 
-            return site.machine(grade)
+        return shared.machine(grade)
 
-        without = machine("without")
-        without.run({"cpu": 1})
-        hand_in(site.database, without, "gpu 0", user="ada", device="cuda", priority=1)
-        hand_in(site.database, without, "cpu 0", user="ada", exercise="another", priority=2)
-        until(lambda: _done(site, "cpu"), "the other one is graded")
-        assert states(site.database)["gpu 0"] is State.QUEUED
-        machine("with").run({"cuda": 1})
+    without = machine("without")
+    without.run({"cpu": 1})
+    hand_in(shared.database, without, "gpu 0", user="ada", device="cuda", priority=1)
+    hand_in(shared.database, without, "cpu 0", user="ada", exercise="another", priority=2)
+    until(lambda: _done(shared, "cpu"), "the other one is graded")
+    assert states(shared.database)["gpu 0"] is State.QUEUED
+    machine("with").run({"cuda": 1})
 
-        until(lambda: _done(site, "gpu"), "it is graded")
-        assert taken == {"cpu 0": "without", "gpu 0": "with"}
+    until(lambda: _done(shared, "gpu"), "it is graded")
+    assert taken == {"cpu 0": "without", "gpu 0": "with"}
 
 
 def _done(site: Site, device: str) -> bool:

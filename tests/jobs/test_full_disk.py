@@ -7,15 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
 
-from grader.jobs.cluster.engine import ClusterEngine
-from grader.jobs.retries import Retries
-from grader.store.engine import Database, StoreUnavailable
+from grader.store.engine import StoreUnavailable
 from grader.store.records import State
-from grader.store.tables import GradingRow
-from tests.jobs.classroom import full_marks, hand_in, states, until
-from tests.jobs.engines import new_database
+from tests.jobs.classroom import gradings, hand_in, states, until
+from tests.jobs.engines import on_postgres
 from tests.jobs.postgres import Server
 from tests.machine import Disk, small_disk
 
@@ -40,47 +36,22 @@ def server(disk: Disk) -> Iterator[Server]:
     server.stop()
 
 
-@pytest.fixture
-def database(server: Server) -> Iterator[Database]:
-    """Give an up-to-date database on it, with the library's tables."""
-    database = new_database(server.url)
-    yield database
-    database.close()
-
-
-@pytest.fixture
-def engine(database: Database, tmp_path: Path) -> Iterator[ClusterEngine]:
-    """Give the engine of this machine."""
-    retries = Retries((0.0, 0.0), quick_seconds=600.0)
-    engine = ClusterEngine(database, full_marks, workers=tmp_path / "workers", retries=retries)
-    yield engine
-    engine.drain(5.0)
-
-
-def test_a_full_disk_refuses_hand_ins_and_loses_none(
-    disk: Disk, server: Server, database: Database, engine: ClusterEngine
-) -> None:
+def test_a_full_disk_refuses_hand_ins_and_loses_none(disk: Disk, server: Server, tmp_path: Path) -> None:
     """Grading goes on as far as it can; whoever is refused is told so, and can hand in again."""
-    engine.start({"cpu": 1})
-    disk.fill()
-    stored = handed_in(database, engine)
-    assert len(stored) < MOST, "somebody is refused"
-    disk.clear()
-    server.revive()
-    with suppress(StoreUnavailable):  # a connection that broke shows it at its first use
-        states(database)
-    stored.append(hand_in(database, engine, "once more").id)
+    with on_postgres(server.url, tmp_path) as site:
+        engine, database = site.machine(), site.database
+        engine.start({"cpu": 1})
+        disk.fill()
+        stored: list[str] = []
+        with suppress(StoreUnavailable):
+            for number in range(MOST):
+                stored.append(hand_in(database, engine, f"s{number}").id)
+        assert len(stored) < MOST, "somebody is refused"
+        disk.clear()
+        server.revive()
+        with suppress(StoreUnavailable):  # a connection that broke shows it at its first use
+            states(database)
+        stored.append(hand_in(database, engine, "once more").id)
 
-    until(lambda: set(states(database).values()) == {State.DONE}, "all are graded")
-    query = select(GradingRow.submission_id, func.count()).group_by(GradingRow.submission_id)
-    with database.read() as session:
-        assert {id: number for id, number in session.execute(query)} == dict.fromkeys(stored, 1)  # noqa: C416 - a row is no pair to mypy
-
-
-def handed_in(database: Database, engine: ClusterEngine) -> list[str]:
-    """Hand in until somebody is refused; return what was acknowledged."""
-    stored: list[str] = []
-    with suppress(StoreUnavailable):
-        for number in range(MOST):
-            stored.append(hand_in(database, engine, f"s{number}").id)
-    return stored
+        until(lambda: set(states(database).values()) == {State.DONE}, "all are graded")
+        assert gradings(database) == dict.fromkeys(stored, 1)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-from contextlib import closing
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
 import pytest
 
-from grader.jobs.embedded import EmbeddedEngine
-from grader.jobs.run_lock import RunLock
+from grader.jobs.engine import EmbeddedEngine
 from grader.judge.report import Status
 from grader.store import submissions
 from grader.store.engine import Database
@@ -90,34 +88,3 @@ def _expect_seconds_alone(notes: list[list[str]]) -> None:
             running = {one for one in running if one[0] != process}
         if what == "ended":
             running.discard((process, id))
-
-
-def test_whoever_is_alone_has_nobody_beside_them(tmp_path: Path) -> None:
-    """Many threads hold the lock in both ways: nobody is inside while another one is alone."""
-    door = threading.Barrier(6)
-    inside: list[int] = []
-    most: list[int] = []
-    broken: list[list[int]] = []
-
-    def together() -> None:
-        door.wait()
-        for _ in range(50):
-            with closing(RunLock(tmp_path)) as lock, lock.together():
-                inside.append(threading.get_ident())
-                most.append(len(inside))
-                inside.remove(threading.get_ident())
-
-    def alone() -> None:
-        door.wait()
-        for _ in range(50):
-            with closing(RunLock(tmp_path)) as lock, lock.alone():
-                broken.append(inside.copy())
-
-    threads = [threading.Thread(target=way) for way in (together, together, together, together, alone, alone)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert broken == [[]] * 100
-    assert (len(most), inside) == (200, [])

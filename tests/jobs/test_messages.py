@@ -25,7 +25,7 @@ from grader.jobs.messages import (
     received,
     send,
 )  # fmt: skip
-from grader.jobs.tryouts import TryoutRequest
+from grader.jobs.tryouts import TryoutOutcome, TryoutRequest
 from grader.store.records import SubmissionId
 
 ID = SubmissionId("s1")
@@ -33,7 +33,7 @@ ALL: tuple[Message, ...] = (
     StartWorkers({"cpu": 2, "cuda": 1}), Wake("cpu"), Interrupt(ID), Drain(1.5), Ready("a box", gpu=True),
     Unavailable("no"), WronglyWritten("no case"), Moved(ID), Took(0.25),
     Advanced(ID, GradingSteps("a case", 1, 2, (4.0, 2.0))),
-    RunTryout(1, TryoutRequest("softmax", "x = 1", "small", 2, {"x": "[1]"})), TryoutDone(1, body="{}", refusal="no"),
+    RunTryout(1, TryoutRequest("softmax", "x = 1", "small", 2, {"x": "[1]"})), TryoutDone(1, TryoutOutcome("{}", "no")),
     TryoutAnswered("t1"),
 )  # fmt: skip
 

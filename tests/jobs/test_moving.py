@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, text
 
 from grader.cli.main import main
-from grader.jobs.worker_lock import WorkerLock
+from grader.jobs.locks import WorkerLock
 from grader.settings import DATABASE, Settings
 from grader.store import migrate, people, standings
 from grader.store.engine import Database

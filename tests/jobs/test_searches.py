@@ -13,8 +13,8 @@ import pytest
 
 from grader.box.cancel import CancelToken
 from grader.errors import Killed
-from grader.jobs import searches
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs import worker
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Claim, Tracker
 from grader.jobs.table import TableJobs
 from grader.judge.cause import Diagnosis
@@ -103,7 +103,7 @@ def test_a_cause_does_not_wait_for_everybody(
     database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     """Where too many wait, or one waits for too long, the oldest is looked for before the next verdict."""
-    monkeypatch.setattr(searches, limit, 0)
+    monkeypatch.setattr(worker, limit, 0)
     grading = Grading()
     one = engine(grading.grade)
     for place, id in enumerate(("wrong 1", "right 1", "wrong 2", "right 2")):
@@ -124,7 +124,7 @@ def test_causes_that_press_leave_every_other_turn_to_verdicts(
         if submission.id == "wrong 3":
             for n in range(3):
                 hand_in(database, one, f"right {n}", priority=n)
-            monkeypatch.setattr(searches, "LATEST_SECONDS", 0.0)
+            monkeypatch.setattr(worker, "LATEST_SECONDS", 0.0)
         return grading.grade(submission, tracker)
 
     one = engine(grade)
@@ -142,7 +142,7 @@ def test_no_cause_of_a_visitor_comes_before_a_verdict_of_a_member(
     database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     """Not where too many wait either: of those the last is given up, and its report says so."""
-    monkeypatch.setattr(searches, limit, 1 if limit == "MOST_WAITING" else 0.0)
+    monkeypatch.setattr(worker, limit, 1 if limit == "MOST_WAITING" else 0.0)
     grading = Grading()
     with database.write() as session:
         people.add(session, "visitor", Role.LEARNER, key="visitor", password="hash", now=1.0)
@@ -370,7 +370,7 @@ def test_no_cause_is_lost_while_the_database_is_away(
     database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long that is: what is found could not be stored, so nothing is looked for."""
-    monkeypatch.setattr(searches, "LATEST_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "LATEST_SECONDS", 0.1)
     gone = threading.Event()
 
     def while_it_is_there(name: str) -> None:

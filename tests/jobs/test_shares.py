@@ -8,8 +8,7 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.jobs import claims, shares
-from grader.jobs.delivery import NoDelivery
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Claim
 from grader.jobs.shares import HOUSEHOLD, MEMBER, OUTSIDE, TURN, admit, charge, home, in_turn, member, order
 from grader.jobs.table import TableJobs
@@ -126,7 +125,7 @@ def test_every_end_is_charged_for(
 ) -> None:
     """The slot was held, whatever came of it; that of a verdict is in `tests/service/test_pools.py`."""
     hand_in(database, engine(), "s1", user="ada")
-    jobs = TableJobs(database, NoDelivery(), "w", lambda: False, clock)
+    jobs = TableJobs(database, "w", lambda: False, clock)
     clock.now = 2e9
     claim = jobs.take("cpu", "token", alone=False)
     assert claim is not None
@@ -145,7 +144,7 @@ def test_what_runs_now_counts_for_the_turn(
     for n in range(2):
         hand_in(database, one, f"ada {n}", user="ada", exercise=f"e{n}")
     hand_in(database, one, "bob", user="bob", priority=9)
-    jobs = TableJobs(database, NoDelivery(), "w", lambda: False, clock)
+    jobs = TableJobs(database, "w", lambda: False, clock)
     clock.now = 2e9
     taken = []
     for n in range(3):

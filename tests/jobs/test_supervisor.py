@@ -17,9 +17,9 @@ import pytest
 
 from grader.errors import GraderFault, NotAllowed
 from grader.exercise.catalog import ROOT
+from grader.jobs.live import Watching
 from grader.jobs.supervisor import WorkerSupervisor, shared_out
 from grader.jobs.tryouts import LONGEST_SOURCE, TryoutRequest
-from grader.jobs.watching import Watching
 from grader.store.engine import Database
 from grader.store.records import State, SubmissionId, Watch
 from tests.jobs.classroom import PATIENCE_SECONDS, hand_in, states, until

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from sqlalchemy import delete, update
 
-from grader.jobs.tally import AGAIN_SECONDS, BUCKETS, Tally
+from grader.jobs.overview import AGAIN_SECONDS, BUCKETS, Tally
 from grader.judge.report import Report, Status
 from grader.store import people, submissions
 from grader.store.engine import Database

@@ -8,8 +8,8 @@ import pytest
 
 from grader.errors import GraderFault, NotAllowed, Rejected
 from grader.jobs.messages import TryoutDone
-from grader.jobs.remote_tryouts import RemoteTryouts
-from grader.jobs.tryouts import LONGEST_ANSWER, MOST_WAITING, TryoutRequest, TryoutThread
+from grader.jobs.supervisor import RemoteTryouts
+from grader.jobs.tryouts import LONGEST_ANSWER, MOST_WAITING, TryoutOutcome, TryoutRequest, TryoutThread
 from tests.jobs.classroom import PATIENCE_SECONDS
 
 
@@ -82,8 +82,8 @@ def test_an_answer_that_nobody_waits_for_any_more_is_dropped() -> None:
     left, lost, kept = (tryouts.try_out(TryoutRequest("softmax", "")) for _ in range(3))
     assert left.cancel()
     assert lost.cancel()
-    tryouts.settle(TryoutDone(1, body="late"))
-    tryouts.settle(TryoutDone(3, body="in time"))
+    tryouts.settle(TryoutDone(1, TryoutOutcome("late")))
+    tryouts.settle(TryoutDone(3, TryoutOutcome("in time")))
     tryouts.lose(0)
 
     assert kept.result(0.0) == "in time"

@@ -20,9 +20,9 @@ from sqlalchemy import func, select
 
 from grader.box.cancel import CancelToken
 from grader.errors import GraderFault
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
+from grader.jobs.live import Watching
 from grader.jobs.queue import Claim, Tracker
-from grader.jobs.watching import Watching
 from grader.jobs.worker import Worker
 from grader.judge.cause import Diagnosis
 from grader.judge.report import Report

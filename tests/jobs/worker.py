@@ -7,9 +7,9 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
-from grader.jobs.retries import Retries
+from grader.jobs.worker import Retries
 from grader.judge.report import Report
 from grader.store.records import Submission
 from tests.jobs.classroom import full_marks, open_database

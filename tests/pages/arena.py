@@ -21,7 +21,7 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 
 from grader.exercise.catalog import ROOT
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.tryouts import TryoutThread
 from grader.service import Service
 from grader.service.service import Rules

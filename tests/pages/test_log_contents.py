@@ -15,10 +15,10 @@ from argon2 import PasswordHasher
 from sqlalchemy import text
 
 from grader.exercise.catalog import ROOT, Catalog
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
-from grader.jobs.retries import Retries
 from grader.jobs.tryouts import TryoutThread
+from grader.jobs.worker import Retries
 from grader.judge.report import Report
 from grader.log import JsonLines, Short
 from grader.service import Service

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.pages.metrics import KEPT_SECONDS, Metrics
 from grader.service.service import Condition
 from grader.store import submissions

@@ -18,7 +18,7 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.tryouts import TryoutThread
 from grader.pages.envelope import Event
 from grader.pages.guard import Guard

@@ -10,7 +10,7 @@ import pytest
 from argon2 import PasswordHasher
 
 from grader.exercise.catalog import Catalog
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.tryouts import TryoutThread
 from grader.service import Service
 from grader.service.service import Rules

@@ -10,7 +10,7 @@ import pytest
 
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog
-from grader.jobs.embedded import EmbeddedEngine
+from grader.jobs.engine import EmbeddedEngine
 from grader.service.service import Condition
 from grader.store import people
 from grader.store.engine import Database

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import pytest
 
 from grader.errors import NotAllowed
-from grader.jobs.delivery import NoDelivery
 from grader.jobs.queue import Claim
-from grader.jobs.searches import Search, Searches
 from grader.jobs.table import TableJobs
+from grader.jobs.worker import Search, Searches
 from grader.judge.report import Report, Status
 from grader.pages.connections import ConnectionLimits
 from grader.pages.guard import AT_ONCE, Guard
@@ -93,7 +92,7 @@ class HandIns(Pool):
     def __init__(self, world: World) -> None:
         """Begin with all slots free."""
         super().__init__(world)
-        self.jobs = TableJobs(world.database, NoDelivery(), "w", lambda: False, world.clock)
+        self.jobs = TableJobs(world.database, "w", lambda: False, world.clock)
         self.running, self.names, self.exercises = list[Claim](), dict[str, str](), sorted(world.service.catalog)
 
     async def ask(self, client: Client, name: str) -> None:

@@ -16,9 +16,8 @@ from sqlalchemy import select
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
 from grader.jobs import archive, claims, shares
-from grader.jobs.delivery import NoDelivery
 from grader.jobs.live import Live
-from grader.jobs.table import TableQueue
+from grader.jobs.table import Queue
 from grader.jobs.tryouts import TryoutThread
 from grader.judge.report import Report, Status
 from grader.service import Service
@@ -31,6 +30,7 @@ from grader.store.gradings import Grading, Versions
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
 from grader.store.tables import GradingFilesRow, JobRow, SubmissionRow
 from tests.jobs import postgres
+from tests.jobs.classroom import take
 
 ROUNDS = range(10)
 PASSWORD = "correct horse"
@@ -78,7 +78,7 @@ class Site:
         return Service(
             database,
             self.catalog,
-            Undelivered(database, NoDelivery(), Live(), clock),
+            Undelivered(database, Live(), clock),
             tryouts=TryoutThread(lambda request: request.example),
             rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}, **rules),
             box_name="nothing at all",
@@ -87,7 +87,7 @@ class Site:
         )
 
 
-class Undelivered(TableQueue):
+class Undelivered(Queue):
     """A queue from which nobody takes anything."""
 
     def run(self, slots: Mapping[str, int]) -> None:
@@ -256,7 +256,7 @@ def test_a_verdict_and_a_cancel_at_once_do_not_stop_each_other(site: Site) -> No
     for turn in ROUNDS:
         id = site.hand_in(ada, f"race {turn}")
         with site.databases[0].write() as session:
-            claim = claims.take_one(session, id, worker="w", token=f"t{turn}", now=1.0)
+            claim = take(session, id, worker="w", token=f"t{turn}", now=1.0)
         assert claim is not None
 
         def end(claim: claims.Claim = claim) -> bool:
@@ -296,7 +296,7 @@ def test_two_verdicts_of_one_person_at_once_are_both_counted(site: Site) -> None
         taken = []
         for id in made:
             with site.databases[0].write() as session:
-                taken.append(claims.take_one(session, id, worker="w", token=id, now=1.0))
+                taken.append(take(session, id, worker="w", token=id, now=1.0))
 
         def end(claim: claims.Claim, process: int) -> None:
             report = Report(exercise="any", status=Status.GRADED, score=50.0, seed=1, device="cpu", seconds=0.0)
@@ -334,7 +334,7 @@ def test_a_clock_that_is_five_minutes_wrong_changes_no_time_and_no_order(site: S
         for service, exercise in zip(services, sorted(Catalog.load()), strict=False)
     ]
     with site.databases[0].write() as session:
-        claim = claims.take_one(session, ids[1], worker="w", token=f"t{wrong}", now=before)
+        claim = take(session, ids[1], worker="w", token=f"t{wrong}", now=before)
         assert claim is not None
         claims.finish(session, claim, Grading.of(FULL, VERSIONS, before + wrong))
     kept = services[1].drafts.keep(ada, "softmax", "text")

@@ -1,7 +1,8 @@
-"""The engine on several machines: Procrastinate delivers jobs to the workers of this process.
+"""The engine on several machines: Procrastinate brings errands to the workers of this process.
 
-A delivered job is claimed in our table before it is graded, so whatever the library delivers twice is graded once; what
-it never delivers, or delivered to a worker that is gone, is delivered again (`grader.jobs.cluster.recovery`).
+An errand sends a worker to our table, from which it takes jobs as on one machine (`grader.jobs.claims`). The library
+recovers errands of workers that it has not heard of for a while. Claims are ours, and so are their signs of life: a
+process that was killed is known on its own machine by its file lock, one elsewhere by its silence.
 """
 
 from __future__ import annotations
@@ -12,49 +13,54 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from procrastinate import App
+from procrastinate.exceptions import ConnectorException
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
 
-from grader.jobs import claims
 from grader.jobs.claims import LostTry
-from grader.jobs.cluster import tryouts as shared
-from grader.jobs.cluster.heartbeat import Heartbeat
-from grader.jobs.cluster.library import TRYOUTS, Deferred, worker_app
+from grader.jobs.cluster.library import TRYOUTS, worker_app
 from grader.jobs.cluster.notices import Notices
-from grader.jobs.cluster.recovery import BEAT_SECONDS, Holder, Recovery, connection_name, machine_in
+from grader.jobs.cluster.pages import SharedQueue, answer
 from grader.jobs.engine import GradingEngine
+from grader.jobs.locks import WorkerLock, machine_in
 from grader.jobs.messages import Interrupt, Message, TryoutAnswered
 from grader.jobs.queue import Grade
-from grader.jobs.table import TableJobs
 from grader.jobs.tryouts import Tryouts
 from grader.jobs.worker import Worker
-from grader.jobs.worker_lock import WorkerLock
-from grader.store.engine import Database
+from grader.store import processes
+from grader.store.engine import Database, StoreUnavailable, server_time
 from grader.store.processes import KnownProcess
-from grader.store.records import SubmissionId
+from grader.store.tables import JobRow
 
 LOG = logging.getLogger(__name__)
-POLL_SECONDS = 10.0  # a job comes with a notice, and what the notice missed is announced by the recovery
-FORGET_SECONDS = 60.0  # without a heartbeat, and the library deletes a worker; what it held is found much earlier
+BUSY_SHOW_SECONDS = 1.0  # between two heartbeats while something is graded here
+SILENCE_SECONDS = 4.0  # without a heartbeat, and a process counts as gone
+QUIET_SECONDS = 2.0  # the same, where it has no connection any more: that ends at once with the process
+IDLE_LOOK_SECONDS = 2.0  # between two looks of the keeper while nobody waits and nothing is graded, on any machine
+POLL_SECONDS = 10.0  # an errand comes with a notice, and for what the notice missed the keeper looks
+STALLED_SECONDS = 30.0  # without a heartbeat of the library, and what it brought a worker is brought to another one
 REST_SECONDS = 1.0  # after the library's worker ended by itself, as it does without a database
 _MORE_THREADS = 4  # beside those that grade, for the library and its driver
+_CONNECTIONS = "attention-gym {}"  # how those of a process are called at the server
+_CONNECTED = text("SELECT application_name FROM pg_stat_activity WHERE datname = current_database()")
 
 
-class ClusterEngine(GradingEngine):
+class ClusterEngine(SharedQueue, GradingEngine):
     """Grades in this process what the machines that share a database have to grade.
 
-    Args:
-        database: a Postgres, where the submissions are.
-        grade: gives the report on one submission; whatever it raises is a fault of ours.
-        workers: the directory in which the processes of this machine show each other that they live.
-        tryouts: runs what is only tried; None if nothing is tried here.
-        version: of the code that grades.
-        options: those of `GradingEngine`.
+    One job of a person runs at a time on each kind of device, over all machines.
+
+    Beside what `GradingEngine` takes, `tryouts` runs what is only tried, and `version` is of the code that grades.
     """
+
+    one_each = True
 
     def __init__(
         self,
@@ -67,141 +73,141 @@ class ClusterEngine(GradingEngine):
         **options: Any,
     ) -> None:
         """Prepare to grade."""
-        super().__init__(database, grade, workers=workers, delivery=Deferred(), **options)
-        self._notices = Notices(database.engine.url)
+        GradingEngine.__init__(self, database, grade, workers=workers, **options)
+        self.notices = Notices(database.engine.url)
         self._tryouts, self._version = tryouts, version
-        self._heartbeat: Heartbeat | None = None
-        self._recovery: Recovery | None = None
-        self._next_look = 0.0
+        self._shown = float("-inf")  # when the last heartbeat was
         self._free: dict[str, SimpleQueue[Worker]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._deliveries: asyncio.Task[None] | None = None
 
-    def wake(self, queue: str) -> None:
-        """Do nothing: with the transaction that deferred the job, Postgres wakes a worker."""
+    def _name(self, lock: WorkerLock) -> str:
+        return f"{lock.id}/{machine_in(self._workers)}"
 
-    def reconcile(self) -> int:
-        """Hand over again what is open and in nobody's hands; return how many those were."""
-        assert self._lock is not None
-        machine = machine_in(self._workers)
-        self._recovery = Recovery(self._database, self._delivery, self._lock, self._tokens, machine)
-        return self._recovery.look(full=True)
-
-    def _serving(self, workers: list[Worker]) -> list[threading.Thread]:
-        self._free = {worker.queue: SimpleQueue() for worker in workers}
-        for worker in workers:
+    def _serve(self) -> list[threading.Thread]:
+        self._free = {worker.queue: SimpleQueue() for worker in self._running}
+        for worker in self._running:
             self._free[worker.queue].put(worker)
-        slots = Counter(worker.queue for worker in workers)
-        self._notices.listen(self._heed)
-        assert self._lock is not None
-        known = KnownProcess(self._lock.id, machine_in(self._workers), dict(slots), self._version)
-        self._heartbeat = Heartbeat(self._database, known)
+        slots = Counter(worker.queue for worker in self._running)
+        self.notices.listen(self._heed)
         if self._tryouts is not None:
             slots[TRYOUTS] = 1
-        return [threading.Thread(target=self._deliver, args=(slots,), daemon=True, name="deliveries")]
+        assert self._lock is not None
+        return [threading.Thread(target=self._deliver, args=(self._lock.id, slots), daemon=True, name="deliveries")]
 
     def _stop_serving(self) -> None:
-        self._search_in_free_slots()
+        super()._stop_serving()
         if self._loop is not None and self._deliveries is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._deliveries.cancel)
 
     def _hand_back(self, lock: WorkerLock) -> bool:
-        self._notices.close()
-        if self._heartbeat is not None:
-            self._heartbeat.leave()
+        self.notices.close()
         with self._database.write() as session:
-            names = [name for name in claims.holders(session) if lock.holds(name)]
-            freed = [id for name in names for id in claims.release(session, name, LostTry.HANDED_BACK)]
-            self._delivery.put(session, freed)
-        for id in freed:
-            self.live.interrupt(id)  # its thread would keep the process from ending
-        return not freed
+            processes.leave(session, lock.id)
+        return super()._hand_back(lock)
+
+    def _wake_workers(self, queue: str, number: int) -> None:
+        free = self._free.get(queue)
+        for _ in range(min(number, free.qsize() if free else 0)):
+            threading.Thread(target=self._work_in_free_slot, args=(queue,), daemon=True, name="grading worker").start()
+
+    def _work_in_free_slot(self, queue: str) -> None:
+        worker = self._free[queue].get()
+        try:
+            worker.work()
+        except StoreUnavailable as fault:
+            LOG.warning("a worker could not reach the queue; it looks again when the database answers: %s", fault)
+        finally:
+            self._free[queue].put(worker)
+
+    def _pause(self) -> float:
+        return IDLE_LOOK_SECONDS if self._all_quiet and not self._is_busy() else super()._pause()
 
     def _look_after(self) -> None:
-        if any(worker.held is not None for worker in self._running):
-            with self._database.read() as session:
-                self._let_others_pass(session)
-        self._search_in_free_slots()
-        if self._heartbeat is not None and self._lock is not None:
-            self._heartbeat.show()
-        if self._recovery is not None and self._lock is not None and time.monotonic() >= self._next_look:
-            self._recovery.look()
-            self._next_look = time.monotonic() + self._recovery.pause
+        lock, since = self._lock, time.monotonic() - self._shown
+        if lock is not None and since >= (BUSY_SHOW_SECONDS if self._is_busy() else processes.SHOW_SECONDS):
+            slots = Counter(worker.queue for worker in self._running)
+            with self._database.write() as session:
+                known = KnownProcess(lock.id, machine_in(self._workers), dict(slots), self._version)
+                processes.hear(session, known)
+            self._shown = time.monotonic()
+        super()._look_after()
 
-    def _search_in_free_slots(self) -> None:
-        """Search for causes that were put off for jobs which others have taken: nothing is delivered that wakes us."""
-        for queue, searches in self._searches.items():
-            # At a stop the thread waits for a slot: nobody looks once more.
-            if searches.next and (self._stop.is_set() or not self._free[queue].empty()):
-                threading.Thread(
-                    target=self._search_in, args=(self._free[queue],), daemon=True, name="searches"
-                ).start()
-
-    def _search_in(self, free: SimpleQueue[Worker]) -> None:
-        worker = free.get()
-        try:
-            worker.search()
-        finally:
-            free.put(worker)
+    def _fate(self, session: Session, worker: str) -> LostTry | None:
+        process, _, machine = worker.partition("/")
+        if machine == machine_in(self._workers) and self._lock is not None and self._lock.dead(process):
+            return LostTry.KILLED
+        silent = _silence(session, worker, process)
+        if silent >= SILENCE_SECONDS:
+            return LostTry.VANISHED
+        connected = silent < QUIET_SECONDS or _CONNECTIONS.format(process) in session.scalars(_CONNECTED).all()
+        return None if connected else LostTry.VANISHED
 
     def _heed(self, message: Message) -> None:
         if isinstance(message, Interrupt):
             self.live.interrupt(message.id)
 
-    def _deliver(self, slots: Counter[str]) -> None:
-        try:
-            asyncio.run(self._deliver_all(slots))
-        except asyncio.CancelledError:
-            pass  # that is how it is stopped
+    def _come(self, queue: str, tryout: str) -> None:
+        if not tryout:
+            self._work_in_free_slot(queue)
+        elif self._tryouts is not None:
+            answer(self._database, self._tryouts, tryout)
+            self.notices.publish(TryoutAnswered(tryout))
 
-    async def _deliver_all(self, slots: Counter[str]) -> None:
+    def _deliver(self, process: str, slots: Counter[str]) -> None:
+        with suppress(asyncio.CancelledError):  # that is how it is stopped
+            asyncio.run(self._deliver_all(process, slots))
+
+    async def _deliver_all(self, process: str, slots: Counter[str]) -> None:
         self._loop, self._deliveries = asyncio.get_running_loop(), asyncio.current_task()
-        self._loop.set_default_executor(ThreadPoolExecutor(slots.total() + _MORE_THREADS, "delivered"))
-        assert self._lock is not None
-        url, name = self._database.engine.url, connection_name(self._lock.id)
+        self._loop.set_default_executor(ThreadPoolExecutor(slots.total() + _MORE_THREADS, "brought"))
+        url, name = self._database.engine.url, _CONNECTIONS.format(process)
         while not self._stop.is_set():
+            app = worker_app(url, name, self._come)
             try:
-                await _work(worker_app(url, name, self._grade_delivered, self._try_delivered), slots)
+                await _bring_all(app, slots)
             except Exception as fault:  # noqa: BLE001 - whatever ends the library's worker, it is begun again
-                LOG.warning("jobs are not delivered to this process, next in %s s: %r", REST_SECONDS, fault)
+                LOG.warning("jobs are not brought to this process, next in %s s: %r", REST_SECONDS, fault)
                 await asyncio.sleep(REST_SECONDS)
 
-    def _grade_delivered(self, queue: str, number: int, id: SubmissionId) -> None:
-        lock, free = self._lock, self._free[queue]
-        if lock is None:
-            return  # it drains; the job is delivered again
-        worker = free.get()
-        try:
-            assert isinstance(worker.jobs, TableJobs)
-            holder = Holder(lock.id, machine_in(self._workers), number)
-            worker.jobs = replace(worker.jobs, process=str(holder))
-            worker.serve_one(id)
-        finally:
-            free.put(worker)
 
-    def _try_delivered(self, id: str) -> None:
-        if self._tryouts is not None:
-            shared.answer(self._database, self._tryouts, id)
-            self._notices.publish(TryoutAnswered(id))
-
-
-async def _work(app: App, slots: Counter[str]) -> None:
-    """Have jobs delivered for so many slots of each queue, up to the end of one of the library's workers."""
+async def _bring_all(app: App, slots: Counter[str]) -> None:
     async with app.open_async(), asyncio.TaskGroup() as group:
+        group.create_task(_bring_again_what_stalls(app))
         for queue, number in slots.items():
-            group.create_task(_serve(app, queue, number))
+            group.create_task(_bring(app, queue, number))
 
 
-async def _serve(app: App, queue: str, number: int) -> None:
+async def _bring(app: App, queue: str, slots: int) -> None:
+    """Have errands of a queue brought to so many slots, up to the end of the library's worker."""
     await app.run_worker_async(
         queues=[queue],
-        concurrency=number,
+        concurrency=slots,
         name=queue,
         delete_jobs="always",
         install_signal_handlers=False,
         fetch_job_polling_interval=POLL_SECONDS,
-        abort_job_polling_interval=FORGET_SECONDS,  # we end tries by notices of our own
-        update_heartbeat_interval=POLL_SECONDS if queue == TRYOUTS else BEAT_SECONDS,  # of a tryout nobody asks
-        stalled_worker_timeout=FORGET_SECONDS,
+        abort_job_polling_interval=3600.0,  # nothing is aborted: tries are ended by notices of our own
+        stalled_worker_timeout=STALLED_SECONDS,
     )
     raise ConnectionError("the library's worker ended by itself")
+
+
+async def _bring_again_what_stalls(app: App) -> None:
+    """Let the library give what it has brought to workers that are gone to others."""
+    while True:
+        for errand in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
+            with suppress(ConnectorException):  # another process was first
+                await app.job_manager.retry_job(errand, retry_at=datetime.now(UTC))
+        await asyncio.sleep(STALLED_SECONDS)
+
+
+def _silence(session: Session, worker: str, process: str) -> float:
+    """Return for how many seconds nothing has been heard of a process; a claim is a sign of life, too."""
+    now = server_time(session, time.time)
+    claimed = session.scalar(select(func.max(JobRow.started)).where(JobRow.worker == worker))
+    silent = [one.silent for one in processes.living(session, SILENCE_SECONDS) if one.id == process]
+    if claimed is not None:
+        silent.append(now - claimed)
+    # A time that is ahead is of before the server's clock was set back, and says nothing of now.
+    return min((seconds for seconds in silent if seconds > -SILENCE_SECONDS), default=SILENCE_SECONDS)

@@ -20,7 +20,6 @@ from grader.jobs.messages import Advanced, Message, decoded, encoded
 LOG = logging.getLogger(__name__)
 CHANNEL = "grader"
 LONGEST = 7999  # bytes that a notice may have
-CONNECT_SECONDS = 5
 LISTEN_SECONDS = 1.0  # between two looks whether to stop
 REST_SECONDS = 1.0  # after a connection was lost
 
@@ -37,15 +36,17 @@ class Notices:
 
     def publish(self, message: Message) -> bool:
         """Tell everybody who listens, this process included; return whether that was possible."""
-        line = _short(message)
+        line = encoded(message)
+        while len(line.encode()) > LONGEST and isinstance(message, Advanced) and message.steps.curve:
+            half = len(message.steps.curve) // 2 + 1  # of a curve that is too long, only what came last
+            message = Advanced(message.id, replace(message.steps, curve=message.steps.curve[half:]))
+            line = encoded(message)
         with self._telling:
             return self._sent(line) or self._sent(line)  # a connection that broke since the last time shows it now
 
-    def listen(self, heed: Callable[[Message], None]) -> threading.Thread:
-        """Pass on every notice from now on, in a thread that is returned."""
-        thread = threading.Thread(target=self._listen, args=(heed,), daemon=True, name="notices")
-        thread.start()
-        return thread
+    def listen(self, heed: Callable[[Message], None]) -> None:
+        """Pass on every notice from now on, in a thread of its own."""
+        threading.Thread(target=self._listen, args=(heed,), daemon=True, name="notices").start()
 
     def close(self) -> None:
         """Stop listening, and close what is open."""
@@ -66,21 +67,20 @@ class Notices:
         heard.execute(f"LISTEN {CHANNEL}")
         while not self._stop.is_set():
             for notice in heard.notifies(timeout=LISTEN_SECONDS):
-                if (message := _read(notice.payload)) is not None:
-                    heed(message)
+                _pass_on(notice.payload, heed)
 
     def _sent(self, line: str) -> bool:
         try:
             self._out = self._out or self._connect()
             self._out.execute("SELECT pg_notify(%s, %s)", (CHANNEL, line))
+            return True
         except psycopg.Error as fault:
             LOG.debug("a notice was not sent: %s", fault)
             self._drop()
             return False
-        return True
 
     def _connect(self) -> psycopg.Connection:
-        return psycopg.connect(self._address, autocommit=True, connect_timeout=CONNECT_SECONDS)
+        return psycopg.connect(self._address, autocommit=True, connect_timeout=5)
 
     def _drop(self) -> None:
         out, self._out = self._out, None
@@ -89,20 +89,11 @@ class Notices:
                 out.close()
 
 
-def _read(line: str) -> Message | None:
-    """Return the message of a notice; None for one that only another version knows, as while machines are upgraded."""
+def _pass_on(line: str, heed: Callable[[Message], None]) -> None:
+    """Pass a notice on, but for one that only another version knows, as while machines are upgraded."""
     try:
-        return decoded(line)
+        message = decoded(line)
     except (LookupError, TypeError, ValueError) as fault:
         LOG.debug("a notice was not understood: %r", fault)
-        return None
-
-
-def _short(message: Message) -> str:
-    """Return a message as a line; of a curve that is too long only what came last."""
-    line = encoded(message)
-    while len(line.encode()) > LONGEST and isinstance(message, Advanced) and message.steps.curve:
-        half = len(message.steps.curve) // 2 + 1
-        message = Advanced(message.id, replace(message.steps, curve=message.steps.curve[half:]))
-        line = encoded(message)
-    return line
+        return
+    heed(message)

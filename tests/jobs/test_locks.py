@@ -1,17 +1,19 @@
-"""Who is alive."""
+"""Who is alive, and who may grade at the same time."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 
-from grader.jobs.worker_lock import WorkerLock
+from grader.jobs.locks import RunLock, WorkerLock
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGN_IN = """
 import sys, pathlib
-from grader.jobs.worker_lock import WorkerLock
+from grader.jobs.locks import WorkerLock
 print(WorkerLock(pathlib.Path(sys.argv[1])).id, flush=True)
 sys.stdin.read()
 """
@@ -42,3 +44,34 @@ def test_signing_in_sweeps_the_files_of_the_dead(tmp_path: Path) -> None:
     living.close()
     fresh.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_whoever_is_alone_has_nobody_beside_them(tmp_path: Path) -> None:
+    """Many threads hold the lock in both ways: nobody is inside while another one is alone."""
+    door = threading.Barrier(6)
+    inside: list[int] = []
+    most: list[int] = []
+    broken: list[list[int]] = []
+
+    def together() -> None:
+        door.wait()
+        for _ in range(50):
+            with closing(RunLock(tmp_path)) as lock, lock.together():
+                inside.append(threading.get_ident())
+                most.append(len(inside))
+                inside.remove(threading.get_ident())
+
+    def alone() -> None:
+        door.wait()
+        for _ in range(50):
+            with closing(RunLock(tmp_path)) as lock, lock.alone():
+                broken.append(inside.copy())
+
+    threads = [threading.Thread(target=way) for way in (together, together, together, together, alone, alone)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert broken == [[]] * 100
+    assert (len(most), inside) == (200, [])
