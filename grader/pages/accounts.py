@@ -13,8 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from grader.errors import GraderFault, NotAllowed, record
 from grader.pages import lists, plain
 from grader.pages.identity import Identity
-from grader.pages.passwords import EACH_KNOWN, EACH_PERSON, Guest, Passwords, Slow
-from grader.pages.request_limits import Who
+from grader.pages.request_limits import EACH_KNOWN, EACH_PERSON, Guest, Passwords, Slow, Who
 from grader.pages.wording import clean
 from grader.service.accounts import VISITOR_SECONDS
 

@@ -15,23 +15,19 @@ from grader.pages.accounts import build_accounts
 from grader.pages.bundles import Bundles
 from grader.pages.classroom import build_classroom
 from grader.pages.compression import Compression
-from grader.pages.drafts import build_drafts
 from grader.pages.exercise_handlers import ExerciseHandlers
+from grader.pages.exercise_routes import build_drafts, build_runs, build_tryouts
 from grader.pages.first_paint import FirstPaint
 from grader.pages.guard import Guard
 from grader.pages.identity import CallerCache, Identity
-from grader.pages.metrics import build_metrics
+from grader.pages.monitoring import build_metrics, build_probes
 from grader.pages.mounts import Who, mount
 from grader.pages.own_account import build_own_account
-from grader.pages.passwords import Passwords
-from grader.pages.probes import build_probes
-from grader.pages.request_limits import THREADS, RequestLimiter
+from grader.pages.request_limits import THREADS, Passwords, RequestLimiter
 from grader.pages.routes import Routes
-from grader.pages.runs import build_runs
 from grader.pages.security_headers import SecurityHeaders
 from grader.pages.student import build_student
 from grader.pages.teach import InstructorOnly, build_exports, build_teach
-from grader.pages.tryouts import build_tryouts
 from grader.service import Service
 from grader.settings import Settings
 

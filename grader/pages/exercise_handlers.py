@@ -18,8 +18,7 @@ from grader.exercise.catalog import Catalog, Exercise
 from grader.judge.report import Report
 from grader.pages import catalogue, lists, run_status
 from grader.pages.identity import Identity
-from grader.pages.render import report_view
-from grader.pages.solutions import solutions_view
+from grader.pages.render import report_view, solutions_view
 from grader.pages.wording import View, pack
 from grader.service import Service
 from grader.store.records import Draft, Submission, SubmissionId, User

@@ -14,8 +14,8 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from grader.exercise.catalog import Catalog, Exercise
-from grader.pages import catalogue, front_page, prose
-from grader.pages.rebuild import asked_of
+from grader.pages import catalogue, front_page, statement
+from grader.pages.requests import asked_of
 from grader.pages.site import EXERCISE, EXERCISES, LISTS, PAGES, Page
 
 TEACH = "/teach/"  # whatever is shown there
@@ -54,7 +54,7 @@ class FirstPaint:
         return f"""<div id="gym-first">{header()}
 <div class="gym-title">{said}<div><h1>{name}</h1><p class="gym-sub">{facts}</p>{needs}</div></div>
 <div class="gym-first-desk"><main class="gym-first-left"><div class="gym-first-tabs">Statement</div>
-<div class="gym-text" id="gym-statement">{prose.to_html(exercise.statement)}</div></main>
+<div class="gym-text" id="gym-statement">{statement.to_html(exercise.statement)}</div></main>
 {editor(exercise.starter)}</div>
 <div class="gym-text" id="gym-hints" hidden>{hints(exercise.hints)}</div></div>"""
 
@@ -101,4 +101,4 @@ def editor(starter: str) -> str:
 
 def hints(texts: tuple[str, ...]) -> str:
     """Return hints, each folded away on its own."""
-    return "".join(prose.folded(f"Hint {place}", text) for place, text in enumerate(texts, 1)) or NO_HINTS
+    return "".join(statement.folded(f"Hint {place}", text) for place, text in enumerate(texts, 1)) or NO_HINTS

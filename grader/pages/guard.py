@@ -18,11 +18,19 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from grader.errors import record
-from grader.pages.envelope import Events, check_event, parse, remade
-from grader.pages.origin import check_origin
-from grader.pages.rebuild import client_of, form_of, rebuilt, with_body
-from grader.pages.refusal import AWAY, MET, STORE_FAULTS, Refusal
+from grader.pages.plain import AWAY, MET, STORE_FAULTS, Refusal
 from grader.pages.request_limits import BODY_BYTES, RequestLimiter, Who
+from grader.pages.requests import (
+    Events,
+    check_event,
+    check_origin,
+    client_of,
+    form_of,
+    parse,
+    rebuilt,
+    remade,
+    with_body,
+)
 from grader.pages.routes import Body, Route, Routes, split
 from grader.service.limits import household
 

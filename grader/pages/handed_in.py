@@ -11,7 +11,7 @@ from grader.judge.clues import Flag
 from grader.pages import lists
 from grader.pages.catalogue import numbered, tracks
 from grader.pages.identity import id_of, shown_name
-from grader.pages.marks import marks
+from grader.pages.render import marks
 from grader.pages.wording import View, clean
 from grader.service.instructor import MOST_LISTED
 from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted

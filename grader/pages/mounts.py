@@ -9,8 +9,8 @@ from typing import Any, cast
 import gradio as gr
 from fastapi import FastAPI, Request
 
-from grader.pages.envelope import Event, Events, Text
 from grader.pages.parts import theme
+from grader.pages.requests import Event, Events, Text
 from grader.pages.sessions import Tabs
 
 PATIENT = ("submit",)  # whoever hands in waits for a verdict anyway

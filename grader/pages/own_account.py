@@ -14,7 +14,7 @@ from grader.errors import GraderFault, NotAllowed, record
 from grader.pages import lists, plain
 from grader.pages.accounts import BUSY, LOG, SORRY, Field, address_of, header_of, network_of
 from grader.pages.identity import Identity, id_of, shown_name
-from grader.pages.passwords import EACH_PERSON, Guest, Passwords, Slow
+from grader.pages.request_limits import EACH_PERSON, Guest, Passwords, Slow
 from grader.pages.wording import clean
 from grader.store.records import Role, User
 

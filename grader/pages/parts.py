@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from grader.errors import record
-from grader.pages.refusal import MET, STORE_FAULTS
+from grader.pages.plain import MET, STORE_FAULTS
 
 LOG = logging.getLogger(__name__)
 BROKEN = (

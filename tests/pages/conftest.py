@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Response, expect,
 from docs.screenshots.__main__ import chromium
 from grader.bootstrap import build
 from grader.pages.application import create_app
-from grader.pages.web import Server, configured
+from grader.pages.connections import Server, configured
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, User

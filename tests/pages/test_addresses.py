@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from grader.pages.rebuild import NOTHING, asked_of
+from grader.pages.requests import NOTHING, asked_of
 from grader.pages.site import EXERCISE
 from grader.store.records import Role
 from tests.pages.test_journeys import ready

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from grader.pages.connections import READ_BYTES
-from grader.pages.envelope import Event, Text, check_event, parse, remade
 from grader.pages.guard import AT_ONCE, HOST, Guard
-from grader.pages.refusal import Refusal
+from grader.pages.plain import Refusal
 from grader.pages.request_limits import EACH_AT_ONCE, EACH_HELD, MOST_HELD, RequestLimiter, Who
+from grader.pages.requests import Event, Text, check_event, parse, remade
 from grader.pages.routes import MOUNTS, SENT, Body, Routes
 from tests.pages.conftest import wait_for
 

@@ -15,8 +15,9 @@ from starlette.requests import Request
 
 from grader.errors import NotAllowed
 from grader.pages.exercise_handlers import ExerciseHandlers
+from grader.pages.exercise_routes import Runs, TryoutHandler
 from grader.pages.identity import Identity
-from grader.pages.refusal import Refusal
+from grader.pages.plain import Refusal
 from grader.pages.request_limits import (
     EACH_AT_ONCE,
     GUESTS,
@@ -27,8 +28,6 @@ from grader.pages.request_limits import (
     StreamLimiter,
     Who,
 )
-from grader.pages.runs import Runs
-from grader.pages.tryouts import TryoutHandler
 from grader.store.records import SubmissionId
 from tests.service.conftest import Clock
 

@@ -20,9 +20,9 @@ from fastapi import FastAPI
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.jobs.embedded import EmbeddedEngine
 from grader.jobs.tryouts import TryoutThread
-from grader.pages.envelope import Event
 from grader.pages.guard import Guard
-from grader.pages.refusal import AWAY
+from grader.pages.plain import AWAY
+from grader.pages.requests import Event
 from grader.pages.routes import Body, Route, Routes
 from grader.service import Service
 from grader.service.service import Rules

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from grader.exercise.catalog import Catalog
-from grader.pages import prose
+from grader.pages import statement
 from grader.pages.bundles import ASSETS, FILES
 from grader.pages.site import LISTS, PAGES, Page
 from grader.store.records import Role
@@ -177,7 +177,7 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
     """First why, last two questions with folded answers; no dollar sign and no backslash is left outside of code."""
     known = Catalog.load()[exercise]
     for text in (known.statement, *known.hints):
-        html = prose.to_html(text)
+        html = statement.to_html(text)
         reader = _Formulas()
         reader.feed(html)
         outside = "".join(
@@ -187,7 +187,7 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
         assert "$" not in outside
         assert "\\" not in outside
         assert "merror" not in html
-    html = prose.to_html(known.statement)
+    html = statement.to_html(known.statement)
     assert html.count("<pre") == html.count('<pre tabindex="0">')
     headings = [part.partition("</h2>")[0] for part in html.split("<h2>")[1:]]
     assert (headings[:2], headings[-1]) == (["Why", "What to build"], "To think about")
@@ -198,7 +198,7 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
 
 def test_a_formula_breaks_between_its_statements_only():
     """At wide gaps outside of brackets and environments; a comma never begins a line."""
-    html = prose.to_html(
+    html = statement.to_html(
         r"$$a = \left(b \quad c\right), \qquad d = \begin{cases} 1 & \quad 2 \end{cases}$$ and $e$, $f$"
     )
 
@@ -209,7 +209,7 @@ def test_a_formula_breaks_between_its_statements_only():
 
 def test_markup_in_markdown_is_text():
     """An exercise of a pack brings no markup along, in text or in formulas."""
-    html = prose.to_html("<script>alert(1)</script> $<img src=x onerror=alert(1)>$ [a](javascript:alert(1))")
+    html = statement.to_html("<script>alert(1)</script> $<img src=x onerror=alert(1)>$ [a](javascript:alert(1))")
 
     assert "<script" not in html
     assert "<img" not in html
