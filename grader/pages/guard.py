@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 
 from starlette.datastructures import Headers
@@ -31,7 +31,7 @@ from grader.pages.requests import (
     remade,
     with_body,
 )
-from grader.pages.routes import Body, Route, Routes, split
+from grader.pages.routes import Body, Route, Routes, event_of
 from grader.service.limits import household
 
 LOG = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class Guard:
     Args:
         app: the application behind it.
         body_limit: the largest body that is accepted, in bytes.
-        events: what may be sent to the Gradio application at each mount, ``""`` for the students'.
+        events: what may be sent to the Gradio application.
         crowd: counts requests by person and address.
         recognise: tells who sends a request.
         secure: whether browsers use HTTPS only.
@@ -64,7 +64,7 @@ class Guard:
         app: ASGIApp,
         *,
         body_limit: int,
-        events: Mapping[str, Events],
+        events: Events,
         crowd: RequestLimiter,
         recognise: Callable[[Scope], Awaitable[Who]],
         secure: bool = False,
@@ -173,9 +173,8 @@ class Guard:
 
     def _event(self, path: str, body: bytes) -> tuple[bytes, bool]:
         """Return an event as it is passed on, and whether it may wait for others."""
-        mount, name = split(path)
         document = parse(body)
-        event = check_event(self._events[mount], name, document)
+        event = check_event(self._events, event_of(path), document)
         return remade(event, document), event.patient
 
     async def _body(self, route: Route, receive: Incoming) -> bytes:

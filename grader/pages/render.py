@@ -29,7 +29,7 @@ from grader.judge.report import (
 )
 from grader.pages import catalogue
 from grader.pages.pictures import curve_view, gradients_view, map_view, stages_view
-from grader.pages.wording import View, clean, number
+from grader.pages.wording import View, clean, number, tone
 from grader.store.standings import FULL as FULL_MARKS
 
 NAMES = {
@@ -130,15 +130,6 @@ def title(report: Report) -> str:
     if report.incident:
         return "Something broke on our side"
     return _TITLES[report.status]
-
-
-def tone(earned: float, possible: float) -> str:
-    """Return the colour of a score: `good` for all of it, `fair` from a half on, `poor` below."""
-    if possible <= 0:
-        return "none"
-    if earned >= possible - 0.005:
-        return "good"
-    return "fair" if earned >= possible / 2 else "poor"
 
 
 def sorted_points(report: Report) -> list[tuple[Dimension, Points]]:

@@ -187,7 +187,6 @@ def _origin(scheme: str, host_and_port: str) -> Origin | None:
 
 BY_NUMBER = "predict"  # the name that browsers use for every event
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}")
-ID = re.compile(r"[0-9a-f]{1,64}")
 SHORT = 100  # characters
 MOST_OUTSIDE, MOST_STRINGS = 4096, 200  # characters outside of the strings of a document, and how many strings it has
 PIECE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[^"]++', re.DOTALL)  # a string, or what is between two
@@ -268,16 +267,13 @@ def check_event(events: Events, name: str, document: Document) -> Event:
 
 
 def remade(event: Event, document: Document) -> bytes:
-    """Return the body to send to Gradio: the event's number, its inputs, and the id of a row that was clicked.
+    """Return the body to send to Gradio: the event's number and its inputs.
 
     Raises:
         Refusal: an input has another form.
     """
     data = [_text(form, value) for form, value in zip(event.inputs, document["data"], strict=True)]
-    clicked = document.get("event_data")
-    id = clicked.get("id") if isinstance(clicked, dict) else None
-    told = {"id": id} if isinstance(id, str) and ID.fullmatch(id) else None
-    return json.dumps({"fn_index": event.number, "data": data, "event_data": told, "session_hash": "page"}).encode()
+    return json.dumps({"fn_index": event.number, "data": data, "session_hash": "page"}).encode()
 
 
 def _text(form: Text, value: object) -> str:

@@ -22,7 +22,6 @@ from grader.bootstrap import start
 from grader.errors import SettingsError
 from grader.installation import keep_temporary_files
 from grader.log import set_up_log
-from grader.pages.gradio_import import import_gradio
 from grader.service import Service
 from grader.settings import PREFIX, Settings, lost_at_a_restart
 
@@ -49,7 +48,6 @@ def serve(settings: Settings, *, grading: bool = True) -> None:
     temporary = keep_temporary_files(settings)
     starting = start(settings, grading=grading)
     # Here and not above: what the pages bring takes seconds, in which the grading processes warm up.
-    import_gradio()
     from grader.pages import connections
     from grader.pages.application import create_app
 

@@ -53,11 +53,6 @@ def to_html(markdown: str) -> str:
     return _TABLE.sub(lambda table: f'<div class="gym-wide" tabindex="0">{table[0]}</div>', html)
 
 
-def folded(title: str, markdown: str) -> str:
-    """Return a part that opens on a click; `title` is plain text of ours."""
-    return f"<details><summary>{title}</summary>{to_html(markdown)}</details>"
-
-
 @cache
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")

@@ -11,9 +11,8 @@ from playwright.sync_api import Browser, expect
 
 from grader.exercise.catalog import Catalog
 from grader.pages import statement
-from grader.pages.bundles import ASSETS, FILES
-from grader.pages.site import LISTS, PAGES, Page
-from grader.store.records import Role
+from grader.pages.answers import ASSETS
+from grader.pages.routes import FILES, PAGES
 from tests.pages.conftest import Site
 from tests.pages.test_journeys import EXERCISE, ready
 
@@ -114,44 +113,15 @@ def test_the_front_page_is_read_without_any_script(site: Site, browser: Browser)
     context.close()
 
 
-@pytest.mark.parametrize("listed", LISTS, ids=lambda page: page.event)
-def test_a_list_has_its_header_before_any_script(site: Site, visitor, listed: Page):
-    """Where this is, in the tab too, and where else one can go; nothing in it depends on who is asking."""
-    with visitor() as guest:
-        text = guest.get(listed.path).text
-    first = text.partition('<div id="gym-first"')[2].partition("</main>")[0]
-
-    assert [page.title for page in PAGES if f">{page.title}</a>" not in first] == []
-    assert "<h1>" in first
-    assert f"<title>{listed.title} · Attention Gym</title>" in text.partition("</head>")[0]
-
-
-def test_the_instructors_pages_say_that_they_are_coming(open_page, person, visitor):
-    """On a slow line nothing but the footer was there; then each page has one header, and nobody else sees any."""
-    teacher = person(role=Role.INSTRUCTOR)
-    with visitor(teacher) as client:
-        text = client.get("/teach/").text
-    with visitor() as guest:
-        refused = guest.get("/teach/").text
-    page = open_page("/teach/", teacher)
-
-    assert "This page is loading." in text.partition('<div id="gym-first"')[2].partition("</main>")[0]
-    assert "gym-first" not in refused
-    expect(page.get_by_role("heading", name="Gradebook")).to_be_visible()
-    expect(page.locator(".gym-header")).to_have_count(1)
-
-
-def test_what_is_read_before_the_scripts_gives_way_to_them(open_page, person):
-    """One heading and one header are left, for a guest and for a student."""
-    phone = {"viewport": {"width": 390, "height": 844}}
-    guest = open_page("/", **phone)
-    expect(guest.locator("#gym-first")).to_have_count(0)
-    expect(guest.locator("h1")).to_have_text(["Understand attention by writing it"])
-    expect(guest.locator(".gym-header")).to_have_count(1)
-
-    student = open_page("/work", person(), **phone)
-    expect(student.locator("#gym-first")).to_have_count(0)
-    expect(student.locator("h1")).to_have_text(["My work"])
+def test_a_list_is_read_without_any_script(visitor, person):
+    """With its header and who is asking, and a title of its own."""
+    who = person()
+    with visitor(who) as client:
+        for listed in PAGES:
+            text = client.get(listed.path).text
+            assert [page.title for page in PAGES if f">{page.title}</a>" not in text] == []
+            assert who.user.name in text
+            assert f"<title>{listed.title} · Attention Gym</title>" in text
 
 
 def test_a_page_is_light_and_nothing_in_it_jumps(site: Site, browser: Browser):
