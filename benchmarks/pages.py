@@ -45,8 +45,7 @@ from grader.judge.report import (
 from grader.pages.application import create_app
 from grader.pages.guard import Guard
 from grader.pages.request_limits import RequestLimiter
-from grader.pages.routes import ATTEMPT, EVENTS, METRICS, MOUNTS, SENT, TEACH, Body, Route, Routes
-from grader.pages.site import COMPARE
+from grader.pages.routes import EVENTS, METRICS, SENT, Body, Route, Routes
 from grader.service import Service
 from grader.service.service import Rules
 from grader.settings import Settings
@@ -223,11 +222,12 @@ class Stored:
             KeyError: a route has a field for which there is no value here.
         """
         table = dict(Routes(metrics=True)._table)
-        events = {f"{mount}{EVENTS}{name}": SENT for mount, names in self.events.items() for name in names}
+        events = {f"{EVENTS}{name}": SENT for name in self.events}
         sent = set()
         for path, route in {**table, **events}.items():
-            # What comes without an event holds nothing that anybody has stored but names.
-            told = {**self.pairs} if EVENTS in path or route.body is Body.TEXT else dict(list(self.pairs.items())[:1])
+            # What names no exercise and no attempt holds nothing that anybody has stored but names.
+            about_one = route.body is Body.TEXT or {"ex", "attempt"} & set(route.query)
+            told = {**self.pairs} if about_one else dict(list(self.pairs.items())[:1])
             for about, (exercise, later, earlier) in told.items() if not route.static else ():
                 for asked in self._of_route(path, route, about, self._values(exercise, later, earlier)):
                     if (key := (asked.method, asked.url, asked.content)) not in sent:
@@ -235,22 +235,15 @@ class Stored:
                         yield asked
 
     def _of_route(self, path: str, route: Route, about: str, values: dict[str, str]) -> Iterator[Asked]:
-        who = "instructor" if path.startswith(MOUNTS[0]) else "student"
-        whole = {name: values[name] for name in self._fields(path, route)}
-        # What is asked for by one field alone is another page than what is asked for by all; it comes with an event.
-        alone = [{name: value} for name, value in whole.items()] if EVENTS in path else []
+        who = "instructor" if path.startswith("/teach") else "student"
+        whole = {name: values[name] for name in route.query}
+        # What is asked for by one field alone is another page than what is asked for by all.
+        alone = [{name: value} for name, value in whole.items()] if len(whole) > 1 else []
         for query in (whole, *alone):
             url = f"{path}?{urlencode(query)}"
             for method in route.methods:
                 content, kind = self._body(path, route, values) if method == "POST" else (b"", "")
                 yield Asked(path, about, who, method, url, content, kind)
-
-    @staticmethod
-    def _fields(path: str, route: Route) -> tuple[str, ...]:
-        """Return the fields of a query that a route reads; those of events are of two mounts together."""
-        if EVENTS not in path:
-            return tuple(route.query)
-        return tuple(TEACH if path.startswith(MOUNTS[0]) else {**ATTEMPT, **COMPARE.query})
 
     def _values(self, exercise: str, later: str, earlier: str) -> dict[str, str]:
         """Return a value for each field of a query or form."""
@@ -270,12 +263,11 @@ class Stored:
         if route.body is Body.TEXT:
             sent = json.dumps({"source": source[: BYTES // 4]}) if path == "/try" else source
             return sent.encode(errors="replace"), Body.TEXT.value
-        mount, _, name = path.rpartition(EVENTS)
-        data = [source.encode(errors="replace").decode() for _ in self.events[mount][name].inputs]
-        if name in ("cancel", "submit"):
-            data[0] = values["attempt"] if name == "cancel" else values["ex"]
-        clicked = {"id": values["attempt"]} if name == "restore" else None
-        document = {"data": data, "session_hash": "tab", "event_data": clicked}
+        name = path.removeprefix(EVENTS)
+        data = [source.encode(errors="replace").decode() for _ in self.events[name].inputs]
+        if data:
+            data[0] = values["ex"] if name == "submit" else values["attempt"]
+        document = {"data": data, "session_hash": "tab"}
         return json.dumps(document).encode(), Body.EVENT.value
 
     async def send(self, client: httpx.AsyncClient, asked: Asked) -> int:

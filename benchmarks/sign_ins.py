@@ -57,7 +57,7 @@ async def _rage(port: int, guests: int, seconds: float) -> tuple[list[float], li
 async def _probe(tab: Browser, seconds: float) -> list[float]:
     taken, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end:
-        taken.append(await timed(tab.event("board")))
+        taken.append(await timed(tab.get("/leaderboard")))
         await asyncio.sleep(PROBE_SECONDS)
     return taken
 

@@ -122,10 +122,10 @@ class Prober:
         return await self._tab.event("open", query="ex=causal_attention")
 
     async def _board(self) -> object:
-        return await self._tab.event("board")
+        return await self._tab.get("/leaderboard")
 
     async def _work(self) -> object:
-        return await self._tab.event("work")
+        return await self._tab.get("/work")
 
 
 async def _sit(tab: Browser, seen: Seen, gap: float, patience: float) -> None:

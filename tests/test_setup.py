@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from grader.exercise.catalog import ROOT
-from grader.pages.bundles import ASSETS
+from grader.pages.answers import ASSETS
 
 PIN = re.compile(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.]+)")
 ALIASES = {  # imported under another name than installed

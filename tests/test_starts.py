@@ -44,19 +44,6 @@ choice.BoxToCome = Begun
 sys.argv[1:] = ["grade", "no_such_exercise", "answer.py"]
 runpy.run_module("grader", run_name="__main__")
 """
-WITHOUT_PARSING = """
-import ast, inspect, sys
-from grader.pages.gradio_import import import_gradio
-
-kept, own = ast.get_source_segment, inspect.getfile
-ast.get_source_segment = lambda *_: sys.exit("the source of a component was parsed")
-import_gradio()
-ast.get_source_segment = kept
-assert inspect.getfile is own
-import gradio
-assert gradio.HTML.__name__ == "HTML"
-"""
-
 A_WRONG_ANSWER = """
 import sys
 from grader.box.inline import InlineBox
@@ -89,13 +76,6 @@ def test_a_box_warms_up_before_the_command_is_imported_that_wants_it() -> None:
     told = subprocess.run([sys.executable, "-c", BEFORE_THE_COMMAND], cwd=ROOT, capture_output=True, text=True)
 
     assert (told.returncode, told.stdout.split()) == (2, ["begun", "closed"]), told.stderr
-
-
-def test_gradio_writes_no_type_stubs_at_a_start() -> None:
-    """It would parse the source of each component, which is half of its import, and write into its own folder."""
-    told = subprocess.run([sys.executable, "-c", WITHOUT_PARSING], cwd=ROOT, capture_output=True, text=True)
-
-    assert (told.returncode, told.stderr) == (0, "")
 
 
 def test_a_local_grader_collects_garbage_once_it_has_a_box(warm: LentBox) -> None:

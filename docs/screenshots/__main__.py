@@ -148,7 +148,7 @@ def register(page: Page, site: Site, name: str) -> None:
     page.get_by_label("Password").fill(secrets.token_urlsafe(12))
     page.get_by_label("Class code").fill(site.class_code)
     page.get_by_role("button", name="Register").click()
-    expect(page.locator("#header")).to_contain_text(name)
+    expect(page.locator(".gym-header")).to_contain_text(name)
 
 
 def hand_in(page: Page, exercise: str, source: str) -> None:

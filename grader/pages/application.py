@@ -1,37 +1,29 @@
-"""The whole web application: guard, accounts, the students' and the instructors' site, in one process."""
+"""The whole web application: guard, accounts, the students' and the instructors' pages, in one process."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from anyio import to_thread
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from grader.pages.accounts import build_accounts
-from grader.pages.bundles import Bundles
-from grader.pages.classroom import build_classroom
-from grader.pages.compression import Compression
-from grader.pages.drafts import build_drafts
+from grader.pages.accounts import AccountPages
+from grader.pages.answers import Answers, Bundles
+from grader.pages.comparison import build_comparison
+from grader.pages.exercise import FirstPaint, mount_exercise
 from grader.pages.exercise_handlers import ExerciseHandlers
-from grader.pages.first_paint import FirstPaint
+from grader.pages.exercise_routes import ExerciseRoutes
 from grader.pages.guard import Guard
 from grader.pages.identity import CallerCache, Identity
-from grader.pages.metrics import build_metrics
-from grader.pages.mounts import Who, mount
-from grader.pages.own_account import build_own_account
-from grader.pages.passwords import Passwords
-from grader.pages.probes import build_probes
-from grader.pages.request_limits import THREADS, RequestLimiter
+from grader.pages.lists import ListPages
+from grader.pages.monitoring import build_metrics, build_probes
+from grader.pages.request_limits import THREADS, Passwords, RequestLimiter
 from grader.pages.routes import Routes
-from grader.pages.runs import build_runs
-from grader.pages.security_headers import SecurityHeaders
-from grader.pages.student import build_student
-from grader.pages.teach import InstructorOnly, build_exports, build_teach
-from grader.pages.tryouts import build_tryouts
+from grader.pages.teach import TeachPages
 from grader.service import Service
 from grader.settings import Settings
 
@@ -43,13 +35,9 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     handlers = ExerciseHandlers(identity)
     for router in (*_routers(handlers, settings), bundles.router()):
         app.include_router(router)
-    events = {
-        "/teach": mount(app, build_teach(identity), "/teach", _instructors(identity)),
-        "": mount(app, build_student(handlers), "/", _everybody),
-    }
+    events = mount_exercise(app, handlers)
     # Gradio answers every origin, with credentials, unless the application has rules of its own: here, none may.
     app.add_middleware(CORSMiddleware, allow_origins=())
-    app.add_middleware(InstructorOnly, identity=identity)
     app.add_middleware(
         Guard,
         body_limit=(2 * settings.source_kib + 64) << 10,
@@ -62,29 +50,21 @@ def create_app(service: Service, settings: Settings) -> FastAPI:
     )
     # A name of somebody else's that leads here would let their page ask us as if it were ours.
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=settings.allowed_hosts or ("*",), www_redirect=False)
-    app.add_middleware(SecurityHeaders, heads=bundles.heads, body=FirstPaint(service.catalog, identity.cookie).of)
-    app.add_middleware(Compression)
+    app.add_middleware(Answers, heads=bundles.heads, body=FirstPaint(service.catalog).of)
     return app
 
 
-def _routers(handlers: ExerciseHandlers, settings: Settings) -> list[APIRouter]:
-    """Return the routes that are not Gradio's."""
+def _routers(handlers: ExerciseHandlers, settings: Settings) -> Iterator[APIRouter]:
+    """Yield the routes that are not Gradio's."""
     identity = handlers.identity
-    accounts = (identity, int(settings.session_hours * 3600), Passwords())
-    metrics = []
+    yield ListPages(identity).router()
+    yield build_comparison(identity)
+    yield TeachPages(identity).router()
+    yield AccountPages(identity, int(settings.session_hours * 3600), Passwords()).router()
+    yield ExerciseRoutes(handlers).router()
+    yield build_probes(identity.service)
     if settings.metrics_token:
-        metrics = [build_metrics(identity.service.condition, settings.metrics_token, settings.data / "workers")]
-    return [
-        build_accounts(*accounts),
-        build_own_account(*accounts),
-        build_classroom(identity),
-        build_exports(identity),
-        build_runs(handlers),
-        build_drafts(identity),
-        build_tryouts(identity),
-        build_probes(identity.service),
-        *metrics,
-    ]
+        yield build_metrics(identity.service.condition, settings.metrics_token, settings.data / "workers")
 
 
 def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
@@ -98,15 +78,3 @@ def _lifespan(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManag
             await asyncio.to_thread(service.stop)
 
     return lifespan
-
-
-async def _everybody(request: Request) -> str:
-    return "anybody"  # each event reads the session itself
-
-
-def _instructors(identity: Identity) -> Who:
-    async def who(request: Request) -> str | None:
-        user = await asyncio.to_thread(identity.instructor, request)
-        return f"instructor {user.id}" if user else None
-
-    return who

@@ -1,4 +1,4 @@
-"""The exercises as the browser draws them: the list, the picker, and an exercise's title; pure functions."""
+"""The exercises as pages show them: the list, the picker, and an exercise's title; pure functions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def exercises_view(catalog: Catalog, best: Mapping[str, float], again: Sequence[
     solved = sum(_is_solved(id, best) for id in catalog)
     following = next(coming(catalog, best), None)
     return {
-        "title": "Exercises",
+        "first": _link(catalog, next(iter(catalog)), best),
+        "count": len(catalog),
         "text": f"{solved} of {len(catalog)} solved.",
         "share": 100 * solved / len(catalog) if catalog else 0.0,
         "next": _link(catalog, following.id, best) if following else None,

@@ -1,4 +1,4 @@
-"""Two attempts side by side as the browser draws them: code, points, mistakes, maps; pure functions."""
+"""Two attempts side by side: code, points, mistakes, maps; what the page shows is made by pure functions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,24 @@ from dataclasses import replace
 from difflib import Match, SequenceMatcher
 from urllib.parse import quote
 
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
 from rapidfuzz.distance import LCSseq
 
+from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
 from grader.judge.report import Dimension, Heatmap, Report
-from grader.pages import lists
+from grader.pages import lists, plain
 from grader.pages.catalogue import address
+from grader.pages.identity import Identity
 from grader.pages.pictures import map_view
 from grader.pages.render import NAMES
+from grader.pages.routes import COMPARE, WORK
 from grader.pages.wording import View, clean, count, number
 from grader.service.student import Pair
-from grader.store.records import Attempt, Submission, UserId
+from grader.store.records import Attempt, Submission, SubmissionId, User, UserId
 
+TITLE = "Compare two attempts"
 AROUND = 3  # lines shown before and after a change
 MOST_LINES = 1000  # of one source; what is longer takes too long to be compared line by line
 MOST_CHARACTERS = 500  # of a line
@@ -49,7 +55,7 @@ def comparison_view(pair: Pair, catalog: Catalog, reader: UserId) -> View:
 
 def refusal_view(why: str, link: View = None) -> View:
     """Return the page where there is nothing to compare."""
-    return {"title": "Compare two attempts", "sides": [], "text": clean(why, 200), "link": link}
+    return {"title": TITLE, "sides": [], "text": clean(why, 200), "link": link}
 
 
 def _choices(pair: Pair) -> View:
@@ -184,3 +190,29 @@ def _rows(step: tuple[str, int, int, int, int], old: Sequence[str], new: Sequenc
     if kind == "delete":
         return [(sign, n, None, clean(text, MOST_CHARACTERS)) for n, text in enumerate(old[a:b], a + 1)]
     return [(sign, None, n, clean(text, MOST_CHARACTERS)) for n, text in enumerate(new[c:d], c + 1)]
+
+
+def build_comparison(identity: Identity) -> APIRouter:
+    """Return the route of the page."""
+    router = APIRouter(include_in_schema=False)
+
+    def compare(request: Request, attempt: str = "", before: str = "") -> Response:
+        user = identity.user(request)
+        header = lists.header_view(user, TITLE, here=WORK.path, next=lists.address_asked(request))
+        if user is None:
+            link: View = {"href": f"/sign-in?next={WORK.path}", "text": "Sign in"}
+            view = refusal_view(lists.GUEST_WORK, link)
+        else:
+            view = _view(identity, user, SubmissionId(attempt), SubmissionId(before) if before else None)
+        return plain.page("compare.html", header, view=view)
+
+    router.add_api_route(COMPARE, compare, methods=["GET"])
+    return router
+
+
+def _view(identity: Identity, user: User, id: SubmissionId, other: SubmissionId | None) -> View:
+    try:
+        pair = identity.service.trail.pair(user, id, other)
+    except NotAllowed as refusal:
+        return refusal_view(str(refusal), {"href": WORK.path, "text": WORK.title})
+    return comparison_view(pair, identity.service.catalog, user.id)

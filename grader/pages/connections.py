@@ -1,4 +1,4 @@
-"""Connections that are not held for nothing: by requests that never end, by answers that are never read, by too many.
+"""How the pages' server speaks HTTP with strangers, and which connections it holds.
 
 The server's own patience begins after an answer. Before the first request, in the middle of its head, and while an
 answer waits to be read, it has no end, and each connection takes a descriptor.
@@ -10,20 +10,31 @@ chunk of a body, and everybody waits meanwhile. Twenty connections with a body i
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import socket
 import struct
+import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address, ip_network
-from typing import Any
+from itertools import takewhile
+from typing import Any, cast
 
 import h11
+import uvicorn
+from fastapi import FastAPI
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from grader.pages.listening import RESERVE
+from grader.pages.requests import client_of
+from grader.pages.routes import is_stream
 from grader.service.limits import household, plain_address
+from grader.settings import PREFIX, Settings
 
 HEAD_SECONDS = 15.0
 HEAD_BYTES, HEAD_LINES = 16 << 10, 100  # of a request; browsers and proxies send a tenth of that
@@ -207,6 +218,96 @@ def _acknowledged(connection: socket.socket) -> int:
     return int(BYTES_ACKED.unpack_from(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, BYTES_ACKED.size))[0])
 
 
-def most_with(descriptors: int) -> int:
-    """Return how many connections may be open in a process that may have so many descriptors."""
-    return (descriptors - RESERVE) // 2  # a file that is sent is open as well
+LOG = logging.getLogger(__name__)
+MOST_NAMED = 20  # addresses that no setting names, in the log of one start; visitors can write this header as well
+STREAM_SECONDS = 1.0  # at a stop, for streams to end by themselves once nothing is graded any more
+
+
+class Server(uvicorn.Server):
+    """A server that goes on serving while it drains: until then everybody gets their verdict, and `/ready` says 503."""
+
+    def __init__(
+        self, config: uvicorn.Config, drain: Callable[[], None], closing: Callable[[], None] = lambda: None
+    ) -> None:
+        """Serve as `config` says; call `drain` at a stop before the port is closed, and `closing` after everything.
+
+        Once it has stopped, the signal that stopped it is raised again and ends this process.
+        """
+        super().__init__(config)
+        self._drain, self._closing = drain, closing
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop: drain, end the streams, which the browsers ask for again at the next start, and close the port."""
+        await asyncio.to_thread(self._drain)
+        end = time.monotonic() + STREAM_SECONDS  # what was graded last is on its way
+        while self._streams() and time.monotonic() < end:
+            await asyncio.sleep(0.02)
+        for connection in self._streams():
+            connection.transport.close()
+        await super().shutdown(sockets)
+        self._closing()
+
+    def _streams(self) -> list[Any]:
+        """Return the connections over which a stream is being sent."""
+        cycles = [(one, getattr(one, "cycle", None)) for one in self.server_state.connections]
+        return [one for one, it in cycles if it and is_stream(it.scope["path"]) and not it.response_complete]
+
+
+class UnnamedProxies:
+    """Passes requests on, and logs once who sends `X-Forwarded-For` though no setting names them as a proxy."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Log nobody yet."""
+        self._app = app
+        self._logged: set[str] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request whose client is, as the server has found it, the last address that is no proxy's."""
+        if scope["type"] == "http" and (headers := Headers(scope=scope).getlist("x-forwarded-for")):
+            host, block = scope["client"][0], household(client_of(scope)[0])
+            spellings = (f"{host},", f"{host}:", f"[{host}]")
+            named = (f"{one.strip()}," for one in ",".join(headers).split(",") if one.strip())
+            from_it = list(takewhile(lambda one: not one.startswith(spellings), named))
+            if from_it and block and block not in self._logged and len(self._logged) < MOST_NAMED:
+                self._logged.add(block)
+                LOG.warning(
+                    "%s sends X-Forwarded-For and is no proxy that a setting names, so all who come through it count "
+                    "as one; if it is a proxy of yours, name it in %sPROXIES: docs/operators.md", block, PREFIX,
+                )  # fmt: skip
+        await self._app(scope, receive, send)
+
+
+def configured(app: FastAPI, settings: Settings, most: int) -> uvicorn.Config:
+    """Return how the server speaks to strangers.
+
+    Args:
+        app: what is served.
+        settings: how many connections there may be, and where.
+        most: how many connections this process can hold.
+    """
+    doors = ConnectionLimits(
+        most=min(settings.connections, most),
+        each=settings.connections_each,
+        pace=settings.slowest_reader,
+        proxies=settings.proxies if settings.cookie_secure else (),
+    )
+    return uvicorn.Config(
+        UnnamedProxies(app),
+        http=cast("Any", partial(HeaderTimeout, doors=doors)),
+        ws="none",
+        lifespan="on",  # else a service that cannot start would be served all the same, and grade nothing
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        forwarded_allow_ips=[*settings.proxies, *map(_mapped, settings.proxies)],
+        timeout_graceful_shutdown=5,
+    )
+
+
+def _mapped(network: str) -> str:
+    """Return a network as its addresses look to a socket that takes both kinds."""
+    plain = ip_network(network)
+    return f"::ffff:{plain.network_address}/{96 + plain.prefixlen}" if plain.version == 4 else network

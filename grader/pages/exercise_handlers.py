@@ -10,16 +10,17 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import gradio as gr
 
 from grader.errors import GraderFault, NotAllowed, logged_for, record
 from grader.exercise.catalog import Catalog, Exercise
 from grader.judge.report import Report
-from grader.pages import catalogue, lists, run_status
+from grader.pages import catalogue, lists, plain, run_status
 from grader.pages.identity import Identity
-from grader.pages.render import report_view
-from grader.pages.solutions import solutions_view
+from grader.pages.render import report_view, solutions_view
+from grader.pages.routes import ATTEMPT
 from grader.pages.wording import View, pack
 from grader.service import Service
 from grader.store.records import Draft, Submission, SubmissionId, User
@@ -61,10 +62,11 @@ class ExerciseHandlers:
         kept = self.service.drafts.of(user, exercise.id) if user else None
         asked = request.query_params.get("attempt", "")
         latest, shown = self._latest_and_shown(user, exercise, asked)
+        header = lists.header_view(user, exercise.title, here="/", next=_address(request), skip=True)
         notice = catalogue.notice(self.catalog, named) or catalogue.attempt_notice(asked, shown.id if shown else "")
         return (
-            pack(lists.header_view(user, exercise.title, here="/", skip=True)),
-            pack(catalogue.title_view(self.catalog, exercise, best, notice=notice)),
+            pack({**plain.piece("header", header), "title": header["title"]}),
+            pack(plain.piece("title", catalogue.title_view(self.catalog, exercise, best, notice=notice))),
             pack(_paper(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
             unfinished or _still_searched(shown),
@@ -131,20 +133,20 @@ class ExerciseHandlers:
         """Return what a new verdict changes: title, attempts, board; `best` holds their best scores by exercise."""
         known = self._exercise(exercise)
         attempts, board = self._records(user, known)
-        return [("title", catalogue.title_view(self.catalog, known, best)), ("attempts", attempts), ("board", board)]
+        title = plain.piece("title", catalogue.title_view(self.catalog, known, best))
+        return [("title", title), ("attempts", attempts), ("board", board)]
 
-    def restore(self, request: gr.Request, event: gr.EventData) -> Parts:
+    def restore(self, attempt: object, request: gr.Request) -> Parts:
         """Open an earlier attempt: its code into the editor, its report below.
 
         Returns:
             paper, panel, report
         """
         user = self.identity.user(request)
-        id = event._data.get("id") if isinstance(event._data, dict) else None
-        if user is None or not isinstance(id, str):
+        if user is None or not isinstance(attempt, str):
             return gr.skip(), pack(run_status.guest_view()), gr.skip()
         try:
-            found = self.service.submission(user, SubmissionId(id))
+            found = self.service.submission(user, SubmissionId(attempt))
         except NotAllowed as refusal:
             return gr.skip(), pack(run_status.refused_view(str(refusal))), gr.skip()
         panel, report = self._opened(found, self.service.best(user))
@@ -181,7 +183,7 @@ class ExerciseHandlers:
             attempts = lists.guest_list("", catalogue.address(exercise.id), GUEST_ATTEMPTS)
         else:
             attempts = lists.attempts_view(self.service.attempts(user, exercise.id))
-        return attempts, board
+        return plain.piece("attempts", attempts), plain.piece("board", board)
 
     def _latest_and_shown(
         self, user: User | None, exercise: Exercise, asked: str
@@ -193,6 +195,11 @@ class ExerciseHandlers:
         latest = self.service.submission(user, attempts[0].id)
         wanted = next((attempt.id for attempt in attempts if attempt.id == asked), latest.id)
         return latest, latest if wanted == latest.id else self.service.submission(user, wanted)
+
+
+def _address(request: gr.Request) -> str:
+    query = urlencode({name: value for name, value in request.query_params.items() if name in ATTEMPT})
+    return f"/exercise?{query}" if query else "/exercise"
 
 
 def _still_searched(shown: Submission | None) -> str:

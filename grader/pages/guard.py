@@ -11,19 +11,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from grader.errors import record
-from grader.pages.envelope import Events, check_event, parse, remade
-from grader.pages.origin import check_origin
-from grader.pages.rebuild import client_of, form_of, rebuilt, with_body
-from grader.pages.refusal import AWAY, MET, STORE_FAULTS, Refusal
+from grader.pages.plain import AWAY, MET, STORE_FAULTS, Refusal
 from grader.pages.request_limits import BODY_BYTES, RequestLimiter, Who
-from grader.pages.routes import Body, Route, Routes, split
+from grader.pages.requests import (
+    Events,
+    check_event,
+    check_origin,
+    client_of,
+    form_of,
+    parse,
+    rebuilt,
+    remade,
+    with_body,
+)
+from grader.pages.routes import Body, Route, Routes, event_of
 from grader.service.limits import household
 
 LOG = logging.getLogger(__name__)
@@ -42,7 +50,7 @@ class Guard:
     Args:
         app: the application behind it.
         body_limit: the largest body that is accepted, in bytes.
-        events: what may be sent to the Gradio application at each mount, ``""`` for the students'.
+        events: what may be sent to the Gradio application.
         crowd: counts requests by person and address.
         recognise: tells who sends a request.
         secure: whether browsers use HTTPS only.
@@ -56,7 +64,7 @@ class Guard:
         app: ASGIApp,
         *,
         body_limit: int,
-        events: Mapping[str, Events],
+        events: Events,
         crowd: RequestLimiter,
         recognise: Callable[[Scope], Awaitable[Who]],
         secure: bool = False,
@@ -165,9 +173,8 @@ class Guard:
 
     def _event(self, path: str, body: bytes) -> tuple[bytes, bool]:
         """Return an event as it is passed on, and whether it may wait for others."""
-        mount, name = split(path)
         document = parse(body)
-        event = check_event(self._events[mount], name, document)
+        event = check_event(self._events, event_of(path), document)
         return remade(event, document), event.patient
 
     async def _body(self, route: Route, receive: Incoming) -> bytes:

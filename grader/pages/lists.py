@@ -1,17 +1,24 @@
-"""Headers, lists and tables as the browser draws them; pure functions from values to values."""
+"""The students' pages that show a list: exercises, leaderboards, my work, two attempts; and the header of every page.
+
+What a page shows is made by pure functions from values to values, and drawn by a template.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
 
 from grader.exercise.catalog import Catalog
 from grader.judge.report import Status
+from grader.pages import catalogue, plain
 from grader.pages.catalogue import FULL, address
-from grader.pages.identity import shown_name
-from grader.pages.render import tone
-from grader.pages.site import COMPARE, PAGES
-from grader.pages.wording import View, clean, number
+from grader.pages.identity import Identity, shown_name
+from grader.pages.routes import COMPARE, EXERCISES, LEADERBOARD, PAGES, WORK
+from grader.pages.wording import View, clean, number, tone
 from grader.service.authorize import Action, Roster, may
 from grader.store.records import Attempt, Role, Standing, State, SubmissionId, User, UserId
 from grader.store.standings import FREE
@@ -23,16 +30,20 @@ _ENDS = {
     Status.MEMORY: "ran out of memory",
     Status.CRASHED: "crashed",
 }
+GUEST_WORK = "Sign in to see what you have handed in."
 _ON_THE_WAY = {State.QUEUED: "in line", State.RUNNING: "being checked", State.CANCELLED: "cancelled"}
 
 
-def header_view(user: User | None, title: str, *, here: str, skip: bool = False) -> dict[str, View]:
+def header_view(
+    user: User | None, title: str, *, here: str = "", next: str = "", skip: bool = False
+) -> dict[str, View]:
     """Return the header of a page.
 
     Args:
         user: who is signed in.
         title: the page's, for the browser's tab.
         here: the path of the link that is marked.
+        next: where to go on after signing in; the front page if left out.
         skip: whether to offer the way past everything to the editor.
     """
     links = [(page.title, page.path) for page in PAGES]
@@ -43,7 +54,8 @@ def header_view(user: User | None, title: str, *, here: str, skip: bool = False)
         "user": shown_name(user) if user else "",
         "visitor": user is not None and user.visitor,
         "links": [{"text": text, "href": href, "here": href == here} for text, href in links],
-        "skip": {"to": "editor", "text": "Skip to the editor"} if skip else None,
+        "next": next,
+        "skip": skip,
     }
 
 
@@ -95,7 +107,7 @@ def work_line(attempt: Attempt, catalog: Catalog) -> dict[str, View]:
 def pair_address(id: SubmissionId, other: SubmissionId | None = None) -> str:
     """Return where an attempt is compared with another one, or else with the one before it."""
     with_other = f"&before={quote(other, safe='')}" if other else ""
-    return f"{COMPARE.path}?attempt={quote(id, safe='')}{with_other}"
+    return f"{COMPARE}?attempt={quote(id, safe='')}{with_other}"
 
 
 def comparisons(attempts: Sequence[Attempt]) -> dict[SubmissionId, str]:
@@ -162,3 +174,60 @@ def _cause(attempt: Attempt) -> str:
     if len(titles) > 1:
         return f"two mistakes: {'; '.join(title.removesuffix('.') for title in titles)}"
     return "".join(titles) or clean(attempt.begins, 200) or "not accepted yet"
+
+
+def address_asked(request: Request) -> str:
+    """Return the address of a page with its query, for whoever comes back to it after signing in."""
+    return f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+
+
+@dataclass(frozen=True, slots=True)
+class ListPages:
+    """The handlers; threads run them, since each asks the store."""
+
+    identity: Identity
+
+    def router(self) -> APIRouter:
+        """Return the routes of the pages."""
+        router = APIRouter(include_in_schema=False)
+        for path, show in (
+            (EXERCISES.path, self.exercises), (LEADERBOARD.path, self.board), (WORK.path, self.work),
+        ):  # fmt: skip
+            router.add_api_route(path, show, methods=["GET"])
+        return router
+
+    def exercises(self, request: Request) -> Response:
+        """Show the front page."""
+        user, service = self.identity.user(request), self.identity.service
+        best = service.best(user) if user else {}
+        view = catalogue.exercises_view(service.catalog, best, service.trail.practice(user) if user else [])
+        header = header_view(user, EXERCISES.title, here=EXERCISES.path, next=EXERCISES.path)
+        return plain.page("exercises.html", header, view=view)
+
+    def board(self, request: Request, ex: str = "") -> Response:
+        """Show the leaderboard of an exercise, or the overall one."""
+        user, service = self.identity.user(request), self.identity.service
+        chosen = ex if ex in service.catalog else None
+        view = {
+            **board_view(service.leaderboard(chosen, user), user.id if user else None, overall=chosen is None),
+            "wide": True,
+            "title": service.catalog[chosen].title if chosen else LEADERBOARD.title,
+            "choices": catalogue.board_choices(service.catalog, chosen),
+        }
+        if ex and chosen is None:
+            view["notice"] = "There is no such exercise; this is the board of all of them."
+        if not view["rows"]:
+            view["text"] = "Nobody is here yet. The first accepted submission takes the top line."
+        title = f"{view['title']}: leaderboard" if chosen else LEADERBOARD.title
+        header = header_view(user, title, here=LEADERBOARD.path, next=address_asked(request))
+        return plain.page("board.html", header, view=view)
+
+    def work(self, request: Request) -> Response:
+        """Show everything that whoever asks has handed in."""
+        user, service = self.identity.user(request), self.identity.service
+        view: View
+        if user is None:
+            view = guest_list(WORK.title, WORK.path, GUEST_WORK)
+        else:
+            view = work_view(user, service.attempts(user), service.catalog)
+        return plain.page("attempts.html", header_view(user, WORK.title, here=WORK.path, next=WORK.path), view=view)

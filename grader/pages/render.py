@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from functools import cache
+from itertools import dropwhile, groupby
+from pathlib import Path
 
+from grader.exercise.catalog import Catalog, Exercise
 from grader.judge.clues import WHY, Sight
 from grader.judge.report import (
     HALVED,
@@ -22,9 +27,10 @@ from grader.judge.report import (
     Status,
     Verdict,
 )
-from grader.pages.marks import marks
+from grader.pages import catalogue
 from grader.pages.pictures import curve_view, gradients_view, map_view, stages_view
-from grader.pages.wording import View, clean, number
+from grader.pages.wording import View, clean, number, tone
+from grader.store.standings import FULL as FULL_MARKS
 
 NAMES = {
     Dimension.SHAPES: "Shapes",
@@ -124,15 +130,6 @@ def title(report: Report) -> str:
     if report.incident:
         return "Something broke on our side"
     return _TITLES[report.status]
-
-
-def tone(earned: float, possible: float) -> str:
-    """Return the colour of a score: `good` for all of it, `fair` from a half on, `poor` below."""
-    if possible <= 0:
-        return "none"
-    if earned >= possible - 0.005:
-        return "good"
-    return "fair" if earned >= possible / 2 else "poor"
 
 
 def sorted_points(report: Report) -> list[tuple[Dimension, Points]]:
@@ -295,3 +292,66 @@ def panel_of_device(panel: DevicePanel) -> View:
 def _facts(report: Report) -> str:
     facts = [f"seed {report.seed}", report.device, report.dtype, report.box]
     return " · ".join(fact for fact in facts if fact)
+
+
+_LINE = re.compile(r"line (\d+)\b")
+_NOT_OF_THE_FILE = re.compile(r"(\w|\bcell \d+, )\Z")  # before it: another word, or a notebook's cell
+_BEFORE = 20  # characters, in which that stands
+_MOST = 20
+
+
+def marks(report: Report) -> list[View]:
+    """Return the lines to mark, the most important first: each once, with the message that names it."""
+    found: dict[int, str] = {}
+    for line, message in _named(report):
+        found.setdefault(line, message)
+    first = list(found.items())[:_MOST]
+    return [{"line": line, "message": clean(text, 600), "severity": "error"} for line, text in first]
+
+
+def _named(report: Report) -> Iterator[tuple[int, str]]:
+    if report.location and report.location.line:
+        titles = [one.title for one in report.diagnosis] or [report.location.title]
+        yield report.location.line, "\n".join(titles)
+    failed = (check.message for check in report.checks if check.status is Verdict.FAILED)
+    for text in (report.reason, *failed):
+        for place in _LINE.finditer(text):
+            if not _NOT_OF_THE_FILE.search(text[max(0, place.start() - _BEFORE) : place.start()]):
+                yield int(place[1]), text
+                break
+
+
+_REFERENCE = "The reference, in small steps"
+_HEADER = ("# verdict:", "# diagnosis:")  # what an example says of itself
+
+
+def solutions_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float]) -> View:
+    """Return the ways to write an exercise, and the next one; None for whoever has not got full marks on it."""
+    if best.get(exercise.id, 0.0) < FULL_MARKS:
+        return None
+    coming = catalogue.following(catalog, exercise.id, best)
+    return {
+        "ways": [{"title": title, "code": code} for title, code in _ways(exercise)],
+        "next": {"text": catalogue.numbered(catalog, coming.id), "href": catalogue.address(coming.id)}
+        if coming
+        else None,
+    }
+
+
+def _ways(exercise: Exercise) -> tuple[tuple[str, str], ...]:
+    chosen = _chosen(exercise.folder.parent / "ways.toml").get(exercise.id, {})
+    ways = [(title, exercise.folder / "examples" / f"{name}.py") for name, title in chosen.items()]
+    ways.insert(1, (_REFERENCE, exercise.reference_path))  # behind the first one, which is compact
+    return tuple((title, _code(path)) for title, path in ways)
+
+
+@cache
+def _chosen(path: Path) -> Mapping[str, Mapping[str, str]]:
+    """Return the titles of chosen examples, by exercise and by the example's name; none where there is no such file."""
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+@cache
+def _code(path: Path) -> str:
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(dropwhile(lambda line: line.startswith(_HEADER), lines)).lstrip("\n")

@@ -11,16 +11,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-
-from grader.pages.bundles import FILES
-from grader.pages.site import COMPARE, EXERCISE, LISTS
+from typing import NamedTuple
 
 GRADIO_FILES = Path(__file__).with_name("gradio_files.txt")
-MOUNTS = ("/teach", "")
 EVENTS = "/gradio_api/run/"
-EVENT = re.compile(r"(/teach)?/gradio_api/run/([a-z_]{1,40})/?")
+EVENT = re.compile(r"/gradio_api/run/([a-z_]{1,40})/?")
 RUN = re.compile(r"/runs/[0-9a-f]{1,64}")
 LONGEST_FIELD = 2000  # characters of a field of a form; the service says more exactly what it takes
+FILES = {  # ours; the last part of `exercise.js` and of `reader.js` says that all of its parts can be drawn
+    "math.woff2": ("math.woff2",),
+    "gym.css": ("uPlot.min.css", "gym.css"),
+    "gym.js": ("gym.js", "tabs.js", "loading.js", "lists.js", "report.js", "figures.js", "curves.js"),
+    "exercise.js": ("codemirror.js", "draw.js", "try.js", "files.js", "editor.js"),
+    "reader.js": ("highlight.js", "reader.js"),
+    "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
+    "microscope.js": ("microscope.js",),  # only where a reader comes near to one
+}
+
+
+class Page(NamedTuple):
+    """A page that the header of every page leads to: its address, and its name there."""
+
+    path: str
+    title: str
+
+
+EXERCISES, LEADERBOARD, WORK = Page("/", "Exercises"), Page("/leaderboard", "Leaderboard"), Page("/work", "My work")
+PAGES = (EXERCISES, LEADERBOARD, WORK)  # as the header has them; the first one is the front page
+COMPARE = "/compare"
 
 
 class Body(Enum):
@@ -63,13 +81,17 @@ def _form(*names: str) -> Route:
 PLAIN = Route()
 FILE = Route(static=True)
 STREAM = Route(("GET",))  # of a run; who asked for its head alone would wait for its end
+EXERCISE = {"ex": 100}  # the field of a query that names an exercise, and its longest value
+ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
 LISTED = {"list": 10, "ex": 100, "mistake": 100, "flag": 40}  # what an instructor's list is narrowed to
 TEACH = {"student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
-ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
-SENT = Route(("POST",), {**ATTEMPT, **TEACH, **COMPARE.query}, Body.EVENT)
+SENT = Route(("POST",), ATTEMPT, Body.EVENT)
 METRICS = "/metrics"
 OWN = {
-    **{page.path: Route(query=page.query) for page in LISTS},
+    EXERCISES.path: PLAIN,
+    LEADERBOARD.path: Route(query=EXERCISE),
+    WORK.path: PLAIN,
+    COMPARE: Route(query={"attempt": 100, "before": 100}),
     "/exercise": Route(query=ATTEMPT),
     "/sign-in": _form("name", "password", "next"),
     "/register": _form("name", "password", "class_code", "next"),
@@ -103,19 +125,16 @@ OWN = {
 GRADIO = ("/config", "/theme.css", "/gradio_api/info", "/gradio_api/app_id")
 
 
-def _table() -> dict[str, Route]:
-    gradio = GRADIO_FILES.read_text(encoding="utf-8").split()
-    found = {f"/gym/{name}": FILE for name in FILES}
-    found |= {f"{mount}/{name}": FILE for mount in MOUNTS for name in gradio}
-    return found | {mount + path: PLAIN for mount in MOUNTS for path in GRADIO} | OWN
-
-
 class Routes:
     """Finds the route of a path."""
 
     def __init__(self, *, metrics: bool = False) -> None:
         """Read which files there are; `metrics` says whether there are figures to ask for."""
-        self._table = _table()
+        files = (
+            *(f"/gym/{name}" for name in FILES),
+            *(f"/{name}" for name in GRADIO_FILES.read_text(encoding="utf-8").split()),
+        )
+        self._table = {**dict.fromkeys(files, FILE), **dict.fromkeys(GRADIO, PLAIN), **OWN}
         if not metrics:
             del self._table[METRICS]
 
@@ -126,10 +145,10 @@ class Routes:
         return STREAM if RUN.fullmatch(path) else self._table.get(path)
 
 
-def split(path: str) -> tuple[str, str]:
-    """Return the mount and the name of the event that a path leads to; no name where it leads to none."""
+def event_of(path: str) -> str:
+    """Return the name of the event that a path leads to."""
     found = EVENT.fullmatch(path)
-    return (found[1] or "", found[2]) if found else ("", "")
+    return found[1] if found else ""
 
 
 def is_stream(path: str) -> bool:
@@ -139,4 +158,4 @@ def is_stream(path: str) -> bool:
 
 def is_static(path: str) -> bool:
     """Return whether a path is below those of files, which a browser may keep."""
-    return path.removeprefix("/teach").startswith(("/gym/", "/assets/", "/static/"))
+    return path.startswith(("/gym/", "/assets/", "/static/"))

@@ -69,3 +69,12 @@ def number(value: float) -> str:
 def count(amount: int, noun: str) -> str:
     """Return `1 check`, `2 checks`."""
     return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"
+
+
+def tone(earned: float, possible: float) -> str:
+    """Return the colour of a score: `good` for all of it, `fair` from a half on, `poor` below."""
+    if possible <= 0:
+        return "none"
+    if earned >= possible - 0.005:
+        return "good"
+    return "fair" if earned >= possible / 2 else "poor"

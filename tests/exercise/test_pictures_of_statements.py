@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from grader.errors import AuthorError
 from grader.exercise.catalog import Catalog
 from grader.exercise.chart import blocks, chart
-from grader.pages.prose import to_html
+from grader.pages.statement import to_html
 from tests.exercise.test_try_this import printed, section_of
 
 CATALOG = Catalog.load()

@@ -28,7 +28,7 @@ from grader.box.plan import Function
 from grader.exercise.catalog import ROOT, Catalog
 from grader.exercise.inputs import Case
 from grader.exercise.spec import PartSpec
-from grader.pages.solutions import solutions_view
+from grader.pages.render import solutions_view
 from grader.store.standings import FULL
 
 CATALOG = Catalog.load()

@@ -19,12 +19,12 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from playwright.sync_api import Browser, BrowserContext, Page, Response, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from docs.screenshots.__main__ import chromium
 from grader.bootstrap import build
 from grader.pages.application import create_app
-from grader.pages.web import Server, configured
+from grader.pages.connections import Server, configured
 from grader.service import Service
 from grader.settings import Settings
 from grader.store.records import Role, User
@@ -174,7 +174,6 @@ def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("dialog", lambda dialog: (errors.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("console", lambda line: errors.append(f"{line.text} {line.location}") if line.type == "error" else None)
-        wait_for_lists(page)
         page.goto(path)
         return page
 
@@ -183,19 +182,6 @@ def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
         context.close()
 
     assert [error for error in errors if not any(known in error for known in LEAVING)] == []
-
-
-def wait_for_lists(page: Page) -> None:
-    """Have `page.goto` return once the scripts have drawn a list, and what stood in its place is gone."""
-    goto = page.goto
-
-    def patient(address: str) -> Response | None:
-        response = goto(address)
-        if page.locator("#gym-first[data-until]").count():
-            page.wait_for_selector("#gym-first", state="detached")
-        return response
-
-    page.goto = patient
 
 
 @pytest.fixture

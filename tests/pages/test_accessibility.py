@@ -16,18 +16,19 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import ROOT
-from grader.pages import site as pages
+from grader.pages import routes
 from grader.pages.lists import pair_address
 from grader.pages.routes import METRICS, OWN
 from grader.store.records import Role
-from tests.pages.conftest import PASSWORD, Person, Site, wait_for, wait_for_lists
+from tests.pages.conftest import PASSWORD, Person, Site, wait_for
 
 PACKAGE = "axe-core@4.11.0"
 SHA512 = "ilYanEU8vxxBexpJd8cWM4ElSQq4QctCLKih0TSfjIfCQTeyH/6zVrmIJfLPrKTKJRbiG+cfnZbQIjAlJmF1jQ=="
 PAGES = {
     "front page": ("/", None),
     "exercise": ("/exercise?ex=gradient_descent", Role.STUDENT),
-    **{page.title: (page.path, Role.STUDENT) for page in pages.LISTS},
+    **{page.title: (page.path, Role.STUDENT) for page in routes.PAGES},
+    "comparison": (routes.COMPARE, Role.STUDENT),
     "sign-in": ("/sign-in", None),
     "register": ("/register", None),
     "gradebook": ("/teach/", Role.INSTRUCTOR),
@@ -168,7 +169,6 @@ def test_nothing_shuts_anybody_out(browser, site, person, axe, *, path, role, sc
         if who:
             context.add_cookies([{"name": "attention_gym", "value": who.token, "url": site.url}])
         page = context.new_page()
-        wait_for_lists(page)
         page.goto(path.format(link=site.service.own_account.link_for((who or person()).user.name)))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         if "exercise" in path:

@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from grader.exercise.catalog import Catalog
-from grader.pages.bundles import ASSETS
+from grader.pages.answers import ASSETS
 from tests.pages.conftest import NAMES, PASSWORD, Site
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, ready, source, write
 

@@ -7,12 +7,10 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 from playwright.sync_api import expect
-from starlette.applications import Starlette
 
 from grader.exercise.catalog import ROOT
-from grader.pages import site
-from grader.pages.compression import Compression
-from grader.pages.routes import GRADIO_FILES, MOUNTS, Routes
+from grader.pages.answers import Compressor
+from grader.pages.routes import COMPARE, GRADIO_FILES, PAGES, Routes
 from grader.store.records import Role
 from tests.pages.test_journeys import ready, write
 
@@ -28,8 +26,9 @@ SELDOM = {
     "assets/Index-CvOXDAXN.css",
 }
 EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/exercise.toml"))
-PAGES = (
-    *(page.path for page in site.LISTS),
+ASKED = (
+    *(page.path for page in PAGES),
+    COMPARE,
     "/sign-in",
     "/register",
     "/exercise?ex=softmax",
@@ -44,7 +43,7 @@ def test_the_listed_files_are_what_the_pages_ask_for(open_page, person):
     page = open_page("/", person(role=Role.INSTRUCTOR))
     page.on("request", lambda request: asked.add(request.url))
     page.reload()
-    for path in PAGES:
+    for path in ASKED:
         page.goto(path)
         page.wait_for_load_state("networkidle")
     ready(page.goto("/exercise?ex=softmax") and page)
@@ -56,22 +55,22 @@ def test_the_listed_files_are_what_the_pages_ask_for(open_page, person):
     host = page.url.split("/exercise")[0]
     paths = {url.removeprefix(host).partition("?")[0] for url in asked if url.startswith(host)}
     listed = set(GRADIO_FILES.read_text(encoding="utf-8").split())
-    files = {path.removeprefix("/teach").lstrip("/") for path in paths}
+    files = {path.lstrip("/") for path in paths}
 
     assert sorted(path for path in paths if Routes().find(path) is None) == []
     assert sorted(name for name in listed - files - SELDOM if not SPARE.fullmatch(name)) == []
-    assert [mount for mount in MOUNTS if Routes().find(f"{mount}/{min(listed)}") is None] == []
 
 
 def test_a_file_is_compressed_once_however_many_ask_for_it_at_once() -> None:
     """After a start a whole class does; each of them had it compressed anew, and nobody else had a thread meanwhile."""
-    compression = Compression(Starlette())
+    compressor = Compressor()
 
     async def ask() -> list[bytes]:
-        scope = {"path": "/gym/gym.js"}
-        return await asyncio.gather(*(compression.compressed(scope, b"let a = 1;" * 1000, "br") for _ in range(50)))
+        return await asyncio.gather(
+            *(compressor.compressed("/gym/gym.js", b"let a = 1;" * 1000, "br") for _ in range(50))
+        )
 
     with ThreadPoolExecutor() as pool:  # the loop of a browser may run in this thread
         found = pool.submit(lambda: asyncio.run(ask())).result()
     assert len({id(one) for one in found}) == 1
-    assert compression._coming == {}
+    assert compressor._coming == {}

@@ -7,8 +7,9 @@ from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
 from grader.judge.clues import WHY, Clue, Flag, Sight
-from grader.pages.handed_in import Asked, list_view
+from grader.pages.gradebook import Asked, list_view
 from grader.pages.lists import attempts_view, work_view
+from grader.pages.plain import piece
 from grader.pages.render import clues, report_view
 from grader.pages.wording import pack
 from grader.service.classroom import MOST_LISTED
@@ -116,15 +117,6 @@ def test_an_instructor_finds_what_a_student_handed_in(site, open_page, person):
 def test_a_list_that_is_cut_says_so(found: int, told: bool) -> None:
     """With a large class, older submissions were missing without a word."""
     entry = ListedAttempt(_attempt("s9", Flag.NONE), UserId(3), "Ada")
-    view = list_view(Asked(), [entry] * found, Catalog([]), [], owner=None)
+    shown = piece("attempts", list_view(Asked(), [entry] * found, Catalog([]), [], owner=None))["html"]
 
-    assert (f"the newest {MOST_LISTED}" in str(view["note"])) is told
-
-
-def test_the_end_of_a_list_is_told_on_the_page(open_page) -> None:
-    """The sentence stands above the submissions."""
-    page = open_page("/")
-    view = {"wide": True, "title": "All", "note": "The newest.", "rows": [], "text": "None."}
-    page.evaluate("(view) => document.body.append(gym.parts.attempts(view))", view)
-
-    expect(page.get_by_text("The newest.")).to_be_visible()
+    assert (f"the newest {MOST_LISTED}" in shown) is told

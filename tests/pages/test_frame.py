@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.pages.site import PAGES
+from grader.pages.routes import PAGES
 from grader.store.records import Role
 
 HEADER = """() => {

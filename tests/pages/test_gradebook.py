@@ -10,10 +10,12 @@ from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
 from grader.pages.catalogue import tracks
-from grader.pages.gradebook import Row, csv_of, gradebook_view, mean
-from grader.pages.handed_in import Asked
+from grader.pages.gradebook import Asked, Row, csv_of, gradebook_view, mean
+from grader.pages.plain import piece
 from grader.store.records import Role, User, UserId
 from grader.store.standings import CommonMistake, Grade, Student
+
+SHOW = "(view) => document.querySelector('main').append(gym.piece(view))"
 
 
 def test_exported_names_are_never_formulas():
@@ -95,7 +97,7 @@ def test_a_name_is_found_without_its_accents(open_page):
     page = open_page("/")
     names = ["Zo\u00eb", "Zo\u00e9", "Bob", *(f"Student {number}" for number in range(9))]
     table = {"label": "Class", "columns": [{"name": "Name"}], "rows": [{"cells": [name]} for name in names]}
-    page.evaluate("(table) => document.querySelector('main, body').append(gym.table(table))", table)
+    page.evaluate(SHOW, piece("board", table))
     search, cells = page.get_by_label("Find in this table"), page.locator(".gym-table td")
     search.fill("ZOE ")
     expect(cells).to_have_text(["Zo\u00eb", "Zo\u00e9"])
@@ -119,10 +121,7 @@ def test_only_names_are_found_and_each_line_is_drawn_once(open_page):
     ]
     names = ["Nuria", "Ulla 12", *(f"Student {letter}" for letter in "abcdefghij")]
     rows = [{"cells": [{"text": name, "href": "/"}, 12, None]} for name in names]
-    page.evaluate(
-        "(table) => document.querySelector('main, body').append(gym.table(table))",
-        {"label": "Class", "columns": columns, "rows": rows},
-    )
+    page.evaluate(SHOW, piece("board", {"label": "Class", "columns": columns, "rows": rows}))
     search, found = page.get_by_label("Find in this table"), page.locator(".gym-table tbody th")
     page.evaluate("drawn = document.querySelector('.gym-table tbody tr')")
     for wanted, name in (("nu", "Nuria"), ("ull", "Ulla 12"), ("12", "Ulla 12")):
@@ -145,9 +144,7 @@ def test_a_date_says_its_year_and_moment(open_page, days, words):
         "text": "",
         "created": time.time() - days * 86400,
     }
-    page.evaluate(
-        "(row) => document.querySelector('main, body').append(gym.parts.attempts({ rows: [row] }, () => null))", row
-    )
+    page.evaluate(SHOW, piece("attempts", {"rows": [row]}))
     shown = page.locator(".gym-attempts time")
     expect(shown).to_have_text(re.compile(words))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.pages.site import LISTS
+from grader.pages.routes import COMPARE, PAGES
 from grader.store.records import Role
 from tests.pages.conftest import CODE, PASSWORD
 
@@ -313,7 +313,7 @@ def test_a_visitor_runs_checks_and_keeps_the_work_on_registering(open_page, site
 
     ready(page)
     assert source(page) == SOLUTION
-    expect(page.locator("#header")).to_contain_text("Guest No More")
+    expect(page.locator(".gym-header")).to_contain_text("Guest No More")
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
     teacher = person(role=Role.INSTRUCTOR).user
     assert "Guest No More" not in [line.name for line in site.service.leaderboard("causal_attention", teacher)]
@@ -426,11 +426,11 @@ def test_hostile_text_is_shown_and_not_obeyed(open_page, person, site):
     board = open_page("/leaderboard?ex=causal_attention", other)
 
     expect(board.get_by_role("table")).to_contain_text("Eve <img src=x onerror=alert(1)>")
-    expect(board.locator("#header")).to_contain_text("Mal ${alert(4)}{{7*7}}")
+    expect(board.locator(".gym-header")).to_contain_text("Mal ${alert(4)}{{7*7}}")
     assert board.locator("img[src=x]").count() + page.locator("img[src=x]").count() == 0
 
 
-@pytest.mark.parametrize("path", [*(page.path for page in LISTS), EXERCISE, "/sign-in"])
+@pytest.mark.parametrize("path", [*(page.path for page in PAGES), COMPARE, EXERCISE, "/sign-in"])
 def test_nothing_scrolls_sideways_on_a_phone(open_page, path):
     """At 390 pixels each page is as wide as the screen."""
     page = open_page(path, viewport={"width": 390, "height": 844})

@@ -16,8 +16,8 @@ import pytest
 
 from grader.errors import SettingsError
 from grader.exercise.catalog import ROOT
-from grader.pages import listening
-from grader.pages.listening import FEWEST, bound, descriptors, listen
+from grader.pages import server as module
+from grader.pages.server import FEWEST, bound, descriptors, listen
 from tests.jobs.classroom import until
 from tests.machine import free_port
 
@@ -111,14 +111,14 @@ def test_a_name_with_addresses_that_this_machine_lacks_is_served_on_the_others(
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
     ]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: kinds)
-    real = listening._bound
+    real = module._bound
 
     def without_the_kind(family: int, address: object) -> socket.socket:
         if family == socket.AF_INET6:
             raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
         return real(family, address)
 
-    monkeypatch.setattr(listening, "_bound", without_the_kind)
+    monkeypatch.setattr(module, "_bound", without_the_kind)
     sockets = bound("localhost", 0)
     try:
         assert [one.getsockname()[0] for one in sockets] == ["127.0.0.1"]

@@ -9,7 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from grader.jobs.engine import EmbeddedEngine
-from grader.pages.metrics import KEPT_SECONDS, Metrics
+from grader.pages.monitoring import KEPT_SECONDS, Metrics
 from grader.service.service import Condition
 from grader.store import submissions
 from grader.store.engine import Database, StoreUnavailable

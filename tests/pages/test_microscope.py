@@ -16,8 +16,8 @@ from torch import Tensor
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.microscope import Microscope, blocks, microscope
 from grader.gate.texts import texts
-from grader.pages import prose
-from grader.pages.microscopes import scope_view
+from grader.pages import statement
+from grader.pages.statement import scope_view
 from grader.store.records import Role
 from tests.pages.conftest import PASSWORD, Person, wait_for
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, ready
@@ -231,14 +231,14 @@ def test_a_block_that_cannot_be_read_is_code_and_the_gate_says_so(tmp_path) -> N
     (tmp_path / "statement.md").write_text(wrong, encoding="utf-8")
     (tmp_path / "mistakes.py").write_text("", encoding="utf-8")
 
-    assert "<code" in prose.to_html(wrong)
-    assert "gym-scope" not in prose.to_html(wrong)
+    assert "<code" in statement.to_html(wrong)
+    assert "gym-scope" not in statement.to_html(wrong)
     assert any("the rows of `scores` differ in length" in said for said in texts(exercise))
 
 
 def test_the_numbers_of_a_block_reach_the_page_as_they_are() -> None:
     """As one attribute, with a row of height for each row of the larger table."""
-    page = prose.to_html('```microscope\nscores = [[0.1, 2]]\nvalue = [[3], [4]]\nmask = "causal"\n```\n')
+    page = statement.to_html('```microscope\nscores = [[0.1, 2]]\nvalue = [[3], [4]]\nmask = "causal"\n```\n')
     view = json.loads(html.unescape(page.partition('data-scope="')[2].partition('"')[0]))
 
     assert view == {

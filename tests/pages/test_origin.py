@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 from starlette.datastructures import Headers
 
-from grader.pages.origin import PORTS, check_origin
-from grader.pages.refusal import Refusal
+from grader.pages.plain import Refusal
+from grader.pages.requests import PORTS, check_origin
 
 HOSTS = ("gym.example", "evil.example", "gym.example.evil.example", "gym.example.", "127.0.0.1", "[::1]")
 NUMBERS = (80, 443, 81, 7860)

@@ -36,7 +36,7 @@ def test_a_password_is_changed_in_the_form(open_page, visitor, person, site):
     expect(page.get_by_text("Your password is changed.")).to_be_visible()
     page.goto("/work")
 
-    expect(page.locator("#header")).to_contain_text(who.user.name)
+    expect(page.locator(".gym-header")).to_contain_text(who.user.name)
     assert (refused.status_code, "This password is wrong." in refused.text) == (403, True)
     assert site.service.user_of(who.token) is None
     assert site.service.sign_in(who.user.name, NEW, "127.0.0.1")
@@ -201,7 +201,7 @@ def test_a_name_is_changed_in_the_form(open_page, visitor, person, site):
     form.get_by_role("button").click()
     expect(page.get_by_role("status")).to_contain_text("Your name is changed.")
     page.goto("/work")
-    expect(page.locator("#header")).to_contain_text("Grace Brewster")
+    expect(page.locator(".gym-header")).to_contain_text("Grace Brewster")
     with visitor(teacher) as client:
         exported = client.get("/teach/export.csv").text
 

@@ -7,9 +7,8 @@ import re
 import pytest
 
 from grader.judge.report import Curve, Heatmap, Pane, Series
-from grader.pages import prose
-from grader.pages.pictures import curve_view, map_view
-from grader.pages.scales import Scale
+from grader.pages import statement
+from grader.pages.pictures import Scale, curve_view, map_view
 from grader.pages.wording import pack
 from tests.pages.samples import failed_report
 
@@ -115,7 +114,7 @@ def test_an_axis_has_a_length(values, scale):
 
 def test_a_matrix_of_numbers_in_a_statement_is_shaded():
     """By its share of the largest, negative ones in another colour, infinite ones hatched, dots not at all."""
-    html = prose.to_html(r"$$\begin{pmatrix} 1/2 & -1 \\ -\infty & \vdots \end{pmatrix}$$")
+    html = statement.to_html(r"$$\begin{pmatrix} 1/2 & -1 \\ -\infty & \vdots \end{pmatrix}$$")
 
     found = re.findall(r'<mtd class="([\w -]*)">', html)
     assert found == ["gym-shade-2", "gym-shade-5 gym-below", "gym-hatch", "gym-shade-0"]
@@ -126,4 +125,4 @@ def test_a_matrix_of_numbers_in_a_statement_is_shaded():
 )
 def test_what_is_no_matrix_of_numbers_is_not_shaded(inside):
     """Letters, fractions that are stacked, a single row or column, and a matrix whose numbers are all the same."""
-    assert "<mtd class" not in prose.to_html(rf"$$\begin{{pmatrix}} {inside} \end{{pmatrix}}$$")
+    assert "<mtd class" not in statement.to_html(rf"$$\begin{{pmatrix}} {inside} \end{{pmatrix}}$$")

@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from grader.pages.rebuild import client_of
-from grader.pages.web import MOST_NAMED, configured
+from grader.pages.connections import MOST_NAMED, configured
+from grader.pages.requests import client_of
 from grader.service.limits import household, plain_address
 from grader.settings import LOOPBACK, Settings
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -15,8 +16,8 @@ from starlette.requests import Request
 
 from grader.errors import NotAllowed
 from grader.pages.exercise_handlers import ExerciseHandlers
-from grader.pages.identity import Identity
-from grader.pages.refusal import Refusal
+from grader.pages.exercise_routes import ExerciseRoutes
+from grader.pages.plain import Refusal
 from grader.pages.request_limits import (
     EACH_AT_ONCE,
     GUESTS,
@@ -27,8 +28,6 @@ from grader.pages.request_limits import (
     StreamLimiter,
     Who,
 )
-from grader.pages.runs import Runs
-from grader.pages.tryouts import TryoutHandler
 from grader.store.records import SubmissionId
 from tests.service.conftest import Clock
 
@@ -116,17 +115,14 @@ async def all_of(parts: AsyncIterator[Any]) -> None:
         pass
 
 
-TRYING, FOLLOWING = TryoutHandler(cast(Identity, None)), Runs(cast(ExerciseHandlers, None))
-ASKING: dict[type, Callable[[Request], Awaitable[Any]]] = {
-    TryoutHandler: TRYING.run,
-    Runs: lambda request: all_of(FOLLOWING._lines(request, SubmissionId("01"))),
+ASKING: dict[str, Callable[[ExerciseRoutes, Request], Awaitable[Any]]] = {
+    "try": lambda routes, request: routes.run_try(request),
+    "run": lambda routes, request: all_of(routes._lines(request, SubmissionId("01"))),
 }
 
 
-@pytest.mark.parametrize("kind", ASKING, ids=lambda kind: kind.__name__)
-def test_what_waits_elsewhere_takes_turns_for_the_threads_that_ask_the_store(
-    kind: type, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("kind", ASKING)
+def test_what_waits_elsewhere_takes_turns_for_the_threads_that_ask_the_store(kind: str) -> None:
     """A try stands in a queue of its own, and the turn of a stream ends as it begins: both had all threads at once."""
     inside, most, lock = 0, 0, threading.Lock()
 
@@ -139,10 +135,13 @@ def test_what_waits_elsewhere_takes_turns_for_the_threads_that_ask_the_store(
             inside -= 1
         raise NotAllowed("no")
 
-    async def story() -> None:
-        await asyncio.gather(*(ASKING[kind](request_of("192.0.2.1")) for _ in range(20)))
+    service = SimpleNamespace(tryouts=SimpleNamespace(run=None))
+    handlers = SimpleNamespace(identity=SimpleNamespace(user=refused), service=service)
 
-    monkeypatch.setattr(kind, "_begun", refused)
+    async def story() -> None:
+        routes = ExerciseRoutes(cast(ExerciseHandlers, handlers))
+        await asyncio.gather(*(ASKING[kind](routes, request_of("192.0.2.1")) for _ in range(20)))
+
     asyncio.run(story())
 
     assert most == EACH_AT_ONCE

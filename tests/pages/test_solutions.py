@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog
-from grader.pages.solutions import solutions_view
+from grader.pages.render import solutions_view
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, write
 
 WAYS = tomllib.loads((ROOT / "exercises" / "ways.toml").read_text(encoding="utf-8"))

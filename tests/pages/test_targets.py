@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.pages import site as pages
+from grader.pages.routes import COMPARE, PAGES
 from grader.store.records import Role
 from tests.pages.test_journeys import LATE_MASK, SOLUTION, ready, write
 
@@ -32,7 +32,7 @@ SMALL = """(least) => {
         .filter((node) => !node.closest(".cm-editor") && small(node) && !inSentence(node))
         .map((node) => `${node.outerHTML.slice(0, 90)} ${sizeOf(node)}`);
 }"""
-GUEST = (*(page.path for page in pages.LISTS), "/sign-in", "/register")
+GUEST = (*(page.path for page in PAGES), COMPARE, "/sign-in", "/register")
 STUDENT = ("/account", "/join")
 TEACHER = ("/teach/", "/teach/?list=all&ex=softmax", "/teach/?flag=any", "/teach/class")
 

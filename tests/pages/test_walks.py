@@ -62,7 +62,7 @@ def test_a_guest_tries_is_graded_registers_and_compares(open_page, width, height
     page.get_by_label("Class code").fill(CODE)
     page.get_by_role("button", name="Register").click()
     ready(page)
-    expect(page.locator("#header")).to_contain_text(name)
+    expect(page.locator(".gym-header")).to_contain_text(name)
     write(page, SOLUTION)
     page.keyboard.press("Control+Enter")
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()

@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from grader.exercise.catalog import Catalog
-from grader.pages import prose
-from grader.pages.bundles import ASSETS, FILES
-from grader.pages.site import LISTS, PAGES, Page
-from grader.store.records import Role
+from grader.pages import statement
+from grader.pages.answers import ASSETS
+from grader.pages.routes import FILES, PAGES
 from tests.pages.conftest import Site
 from tests.pages.test_journeys import EXERCISE, ready
 
@@ -114,44 +113,15 @@ def test_the_front_page_is_read_without_any_script(site: Site, browser: Browser)
     context.close()
 
 
-@pytest.mark.parametrize("listed", LISTS, ids=lambda page: page.event)
-def test_a_list_has_its_header_before_any_script(site: Site, visitor, listed: Page):
-    """Where this is, in the tab too, and where else one can go; nothing in it depends on who is asking."""
-    with visitor() as guest:
-        text = guest.get(listed.path).text
-    first = text.partition('<div id="gym-first"')[2].partition("</main>")[0]
-
-    assert [page.title for page in PAGES if f">{page.title}</a>" not in first] == []
-    assert "<h1>" in first
-    assert f"<title>{listed.title} · Attention Gym</title>" in text.partition("</head>")[0]
-
-
-def test_the_instructors_pages_say_that_they_are_coming(open_page, person, visitor):
-    """On a slow line nothing but the footer was there; then each page has one header, and nobody else sees any."""
-    teacher = person(role=Role.INSTRUCTOR)
-    with visitor(teacher) as client:
-        text = client.get("/teach/").text
-    with visitor() as guest:
-        refused = guest.get("/teach/").text
-    page = open_page("/teach/", teacher)
-
-    assert "This page is loading." in text.partition('<div id="gym-first"')[2].partition("</main>")[0]
-    assert "gym-first" not in refused
-    expect(page.get_by_role("heading", name="Gradebook")).to_be_visible()
-    expect(page.locator(".gym-header")).to_have_count(1)
-
-
-def test_what_is_read_before_the_scripts_gives_way_to_them(open_page, person):
-    """One heading and one header are left, for a guest and for a student."""
-    phone = {"viewport": {"width": 390, "height": 844}}
-    guest = open_page("/", **phone)
-    expect(guest.locator("#gym-first")).to_have_count(0)
-    expect(guest.locator("h1")).to_have_text(["Understand attention by writing it"])
-    expect(guest.locator(".gym-header")).to_have_count(1)
-
-    student = open_page("/work", person(), **phone)
-    expect(student.locator("#gym-first")).to_have_count(0)
-    expect(student.locator("h1")).to_have_text(["My work"])
+def test_a_list_is_read_without_any_script(visitor, person):
+    """With its header and who is asking, and a title of its own."""
+    who = person()
+    with visitor(who) as client:
+        for listed in PAGES:
+            text = client.get(listed.path).text
+            assert [page.title for page in PAGES if f">{page.title}</a>" not in text] == []
+            assert who.user.name in text
+            assert f"<title>{listed.title} · Attention Gym</title>" in text
 
 
 def test_a_page_is_light_and_nothing_in_it_jumps(site: Site, browser: Browser):
@@ -177,7 +147,7 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
     """First why, last two questions with folded answers; no dollar sign and no backslash is left outside of code."""
     known = Catalog.load()[exercise]
     for text in (known.statement, *known.hints):
-        html = prose.to_html(text)
+        html = statement.to_html(text)
         reader = _Formulas()
         reader.feed(html)
         outside = "".join(
@@ -187,7 +157,7 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
         assert "$" not in outside
         assert "\\" not in outside
         assert "merror" not in html
-    html = prose.to_html(known.statement)
+    html = statement.to_html(known.statement)
     assert html.count("<pre") == html.count('<pre tabindex="0">')
     headings = [part.partition("</h2>")[0] for part in html.split("<h2>")[1:]]
     assert (headings[:2], headings[-1]) == (["Why", "What to build"], "To think about")
@@ -198,7 +168,7 @@ def test_a_statement_says_why_and_its_formulas_become_mathml(exercise: str):
 
 def test_a_formula_breaks_between_its_statements_only():
     """At wide gaps outside of brackets and environments; a comma never begins a line."""
-    html = prose.to_html(
+    html = statement.to_html(
         r"$$a = \left(b \quad c\right), \qquad d = \begin{cases} 1 & \quad 2 \end{cases}$$ and $e$, $f$"
     )
 
@@ -209,7 +179,7 @@ def test_a_formula_breaks_between_its_statements_only():
 
 def test_markup_in_markdown_is_text():
     """An exercise of a pack brings no markup along, in text or in formulas."""
-    html = prose.to_html("<script>alert(1)</script> $<img src=x onerror=alert(1)>$ [a](javascript:alert(1))")
+    html = statement.to_html("<script>alert(1)</script> $<img src=x onerror=alert(1)>$ [a](javascript:alert(1))")
 
     assert "<script" not in html
     assert "<img" not in html

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.checks.shortening import cut
 from grader.exercise.catalog import ROOT, Catalog
-from grader.pages.bundles import ASSETS
+from grader.pages.answers import ASSETS
 from grader.pages.wording import clean, count, number, pack
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.jobs.tryouts import TryoutRequest
-from grader.pages.refusal import Refusal
+from grader.pages.plain import Refusal
 from grader.pages.request_limits import RequestLimiter, Who
 from grader.service import Service
 from grader.service.limits import Buckets

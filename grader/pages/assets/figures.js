@@ -3,6 +3,7 @@
   "use strict";
   const gym = window.gym;
   const h = gym.h;
+  gym.points = (value) => String(Math.round(value * 100) / 100);
   const RAMPS = {
     light: [[238, 242, 250], [129, 140, 248], [67, 56, 202], [30, 27, 75]],
     dark: [[30, 41, 59], [67, 56, 202], [129, 140, 248], [224, 231, 255]],
@@ -187,7 +188,7 @@
       view.legend && h("span", { class: "gym-hatched" }, view.legend), read].filter(Boolean);
   };
 
-  gym.heatmap = (view) => {
+  gym.parts.heatmap = gym.heatmap = (view) => {
     const state = { kind: "yours", pane: 0, at: null, size: 1 };
     const said = view.note || view.summary;
     const canvas = h("canvas", { tabindex: "0", role: "img", "aria-label": `${view.title}. ${view.summary} Arrow keys read the cells.` });

@@ -54,7 +54,6 @@
       if (!props.value) return;
       if (!gym.parts[name]) { addEventListener("gym:more", draw, { once: true }); return; } // the editor's script comes later
       gym.redraw(element, () => gym.parts[name](JSON.parse(props.value), trigger, element));
-      if (document.getElementById("gym-first")?.dataset.until === name) gym.ready();
     };
     gym.place(name, element);
     watch("value", draw);
@@ -76,7 +75,7 @@
   gym.parts.statement = () => text("statement");
   gym.parts.hints = () => text("hints");
   gym.ready = () => {
-    for (const name of ["statement", "hints", "hero"]) text(name);
+    for (const name of ["statement", "hints"]) text(name);
     document.getElementById("gym-first")?.remove();
   };
 
@@ -161,7 +160,6 @@
     new MutationObserver(() => {
       if (document.body.classList.contains("dark") !== (wanted() === "dark")) gym.paint();
     }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-    for (const button of document.querySelectorAll("[data-flip]")) button.addEventListener("click", gym.flip);
     for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => {
       const field = document.getElementById(button.dataset.copy);
       field.select();
@@ -171,31 +169,6 @@
       copied.then(() => { said.textContent = "Copied."; }, () => { said.textContent = "It is selected; copy it with your keyboard."; });
     });
   });
-
-  /* ---- the header of every page ---- */
-  let headed = null;
-  /* Whoever runs something for the first time is known from then on, and may keep what they did. */
-  gym.visitorBegan = () => {
-    if (!headed || headed.user || headed.visitor) return;
-    document.querySelector(".gym-header")?.replaceWith(gym.parts.header({ ...headed, visitor: true }));
-  };
-  gym.parts.header = (view) => {
-    headed = view;
-    document.title = view.title;
-    const links = view.links.map((link) =>
-      h("a", { href: link.href, "aria-current": link.here ? "page" : null }, link.text));
-    const next = "?next=" + encodeURIComponent(location.pathname + location.search);
-    const person = view.user
-      ? [h("a", { class: "gym-name", href: "/account", title: "Your account: " + view.user }, view.user),
-         h("form", { method: "post", action: "/sign-out" }, h("button", { type: "submit", class: "gym-plain" }, "Sign out"))]
-      : [view.visitor && h("a", { href: "/register" + next }, "Keep my work"), h("a", { href: "/sign-in" + next }, "Sign in")].filter(Boolean);
-    return h("header", { class: "gym-header" },
-      view.skip && h("a", { href: "#" + view.skip.to, class: "gym-skip", click: (event) => gym.skip(event, view.skip.to) }, view.skip.text),
-      h("a", { href: "/", class: "gym-brand" }, "Attention Gym"),
-      h("nav", { "aria-label": "Pages" }, links),
-      h("div", { class: "gym-person" },
-        h("button", { type: "button", class: "gym-plain gym-flip", "aria-label": "Switch between light and dark", click: gym.flip }, "◐"), person));
-  };
 
   /* ---- the footer of every page: what submissions run in, said where a wall is missing too ---- */
   document.addEventListener("DOMContentLoaded", () => {

@@ -4,18 +4,12 @@
   const gym = window.gym;
   const h = gym.h;
 
+  const title = gym.parts.title;
   gym.parts.title = (view) => {
     const late = () => setTimeout(gym.ready, 5000); // though the editor's script came, its code did not
     if (gym.createEditor) late();
     else addEventListener("gym:more", late, { once: true });
-    return h("div", { class: "gym-title" },
-      view.notice && h("p", { class: "gym-notice", role: "status" }, view.notice, " ", h("a", { href: "/" }, "All exercises")),
-      h("div", {}, h("h1", {}, view.title, view.solved && h("span", { class: "gym-tick", role: "img", "aria-label": "solved" }, "✓")),
-        h("p", { class: "gym-sub" }, view.facts), gym.needs(view.needs)),
-      h("div", { class: "gym-way" }, h("span", {}, view.progress),
-        view.previous && h("a", { href: view.previous, rel: "prev" }, "‹ Previous"),
-        gym.picker(view.picker, "Go to"),
-        view.next && h("a", { href: view.next, rel: "next" }, "Next ›")));
+    return title(view);
   };
 
   gym.parts.bottom = () => {

@@ -8,14 +8,14 @@ Own: yes
 
 def control(world):
     leaver = world.person("Lea Leaver")
-    assert "Lea Leaver" in world.event(world.client(leaver), "work").values[0]
+    assert "Lea Leaver" in world.client(leaver).get("/work").text
 
 
 def attack(world):
     who = world.person("Leo Leaver")
     client, thief = world.client(who), world.client(who)
     assert client.post("/sign-out").status_code == 303
-    for name in ("work", "exercises"):
-        assert "Leo Leaver" not in world.event(thief, name).values[0]
+    for path in ("/work", "/"):
+        assert "Leo Leaver" not in thief.get(path).text
     assert "Sign in to run" in world.event(thief, "submit", "softmax", "x").text
     assert "Leo" not in thief.get("/").text

@@ -32,5 +32,5 @@ def attack(world):
     assert sum(files[name] for name in listed) < 3 << 20 < 50 << 20 < sum(files.values())
     client = world.client()
     biggest = sorted(set(files) - listed, key=files.__getitem__)[-40:]
-    assert {client.get(f"{mount}/{name}").status_code for name in biggest for mount in ("", "/teach")} <= {404}
+    assert {client.get(f"/{name}").status_code for name in biggest} == {404}
     assert client.get(f"/{sorted(listed)[0]}").status_code == 200

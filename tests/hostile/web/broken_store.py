@@ -39,7 +39,7 @@ def attack(world):
     async def ask(client):
         answers = [await client.get(path, headers={"Cookie": "attention_gym=whatever"}) for path in PATHS]
         answers.append(await client.post("/sign-in", data={"name": "Ada", "password": "correct horse"}))
-        answers.append(await client.get("/teach/config", headers={"Cookie": "attention_gym=x"}))
+        answers.append(await client.get("/teach/export.csv", headers={"Cookie": "attention_gym=x"}))
         return answers
 
     for answer in world.bare(ask, app):

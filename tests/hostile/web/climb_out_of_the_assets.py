@@ -4,7 +4,7 @@ Expected: 404
 Stopped by: route allow-list, the static route's own check
 """
 
-from grader.pages.bundles import ASSETS
+from grader.pages.answers import ASSETS
 
 WAYS = [
     b"/gym/../parts.py",

@@ -4,7 +4,9 @@ Expected: visible marks in their place, on the page and in the report of an inst
 Stopped by: cleaning
 """
 
+import html
 import json
+import re
 
 DIRTY = "\x1b[2J\x1b]0;title\x07\x00\x08\u202eevil\u2066\u200b\u3164\x9b31m" + "a" + "\u0301" * 200
 SOURCE = f"print({DIRTY!r})\nraise ValueError({DIRTY!r})\n"
@@ -18,8 +20,10 @@ def control(world):
 def attack(world):
     id = world.graded(world.eve, SOURCE)
     told = [line for _, line in world.follow(world.client(world.eve), id).parts]
-    taught = world.event(world.client(world.prof), "open", mount="/teach", query=f"submission={id}").values
-    shown = "".join(json.dumps(json.loads(value), ensure_ascii=False) for value in (*told, *taught) if value)
+    taught = re.findall(r'data-view="([^"]*)"', world.client(world.prof).get(f"/teach/?submission={id}").text)
+    assert len(taught) == 2
+    told += map(html.unescape, taught)
+    shown = "".join(json.dumps(json.loads(value), ensure_ascii=False) for value in told if value)
     decoded = json.loads(f'"{shown[:0]}"') + shown
     assert "evil" in decoded
     assert [bad for bad in BAD if bad in decoded] == []

@@ -14,7 +14,7 @@ from collections import Counter
 import httpx
 from argon2 import PasswordHasher
 
-from grader.pages.passwords import Busy, Guest, Passwords
+from grader.pages.request_limits import Busy, Guest, Passwords
 from grader.settings import Settings
 from tests.pages.conftest import CODE, PASSWORD, in_a_loop, made
 

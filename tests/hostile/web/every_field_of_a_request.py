@@ -20,7 +20,7 @@ from gradio.route_utils import Obj
 from grader.pages.routes import FILE, Routes
 from grader.store.records import Role
 
-EVENT = "/gradio_api/run/board"
+EVENT = "/gradio_api/run/open"
 NAMES = ["page", "deep_link", "all_endpoints", "ex", "student", "submission", "flag", "next", "v", "session_hash", "fn_index",
          "__theme", "view", "__class__", "get", "self", "request", "user", "body"]  # fmt: skip
 VALUES = [b"%00", b"%ed%a0%80", b"%ff", b"%", b"%u0041", b"a" * 3000, b"NaN", b"-1", b"1e400", b"9" * 400, b"%5b%5d", b"%7b%7d",
@@ -53,7 +53,7 @@ def control(world):
 def requests():
     """Each hostile request, as its first line, further headers and a body."""
     dynamic = [path for path, route in Routes()._table.items() if route is not FILE]
-    dynamic += [EVENT, "/gradio_api/run/predict", "/teach/gradio_api/run/open", "/runs/00", "/gym/gym.js"]
+    dynamic += [EVENT, "/gradio_api/run/predict", "/runs/00", "/gym/gym.js"]
     values = itertools.cycle(VALUES)
     for path, name in itertools.product(dynamic, NAMES):
         yield from at(path, b"?" + name.encode() + b"=" + next(values))

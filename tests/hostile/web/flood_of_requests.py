@@ -7,7 +7,7 @@ Own: yes
 
 from grader.pages.request_limits import GUESTS, PERSON, RequestLimiter, Who
 from grader.pages.guard import Guard
-from grader.pages.refusal import Refusal
+from grader.pages.plain import Refusal
 from tests.pages.conftest import in_a_loop
 
 

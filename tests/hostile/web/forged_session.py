@@ -8,7 +8,7 @@ Stopped by: session (only the hash of a random token is kept)
 def known(world, token):
     client = world.client()
     client.cookies.set("attention_gym", token)
-    return "Ada Honest" in world.event(client, "work").values[0]
+    return "Ada Honest" in client.get("/work").text
 
 
 def control(world):
@@ -25,5 +25,5 @@ def attack(world):
         assert not known(world, one), one
     for header in (f"attention_gym_browser={token}", f"Attention_Gym={token}", f"attention_gym ={token}x"):
         client = world.client()
-        answer = client.get("/teach/config", headers={"Cookie": header})
+        answer = client.get("/teach/export.csv", headers={"Cookie": header})
         assert answer.status_code == 401

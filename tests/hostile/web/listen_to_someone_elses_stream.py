@@ -18,13 +18,13 @@ def control(world):
 
 
 def attack(world):
-    number = next(one["id"] for one in world.client().get("/config").json()["dependencies"] if one["api_name"] == "work")
+    number = next(one["id"] for one in world.client().get("/config").json()["dependencies"] if one["api_name"] == "open")
     body = {"data": [], "fn_index": number, "session_hash": "adas-tab"}
     for who in (world.ada, world.eve, None):
         client = world.client(who)
         assert client.post("/gradio_api/queue/join", json=body).status_code == 404
-        assert client.post("/gradio_api/call/work", json=body).status_code == 404
-        assert client.get("/gradio_api/call/work/0123").status_code == 404
+        assert client.post("/gradio_api/call/open", json=body).status_code == 404
+        assert client.get("/gradio_api/call/open/0123").status_code == 404
         assert client.get("/gradio_api/queue/data?session_hash=adas-tab").status_code == 404
-    assert "Ada Honest" in world.event(world.client(world.ada), "work").text
-    assert "Ada Honest" not in world.event(world.client(world.eve), "work").text  # under the same name of a session
+    assert "Ada Honest" in world.event(world.client(world.ada), "open").text
+    assert "Ada Honest" not in world.event(world.client(world.eve), "open").text  # under the same name of a session

@@ -27,5 +27,4 @@ def attack(world):
         assert "<img src=x" not in answer.text
         assert str(7919 * 7) not in answer.text
         world.harmless(answer)
-    told = world.event(client, "board", query="ex=%3Cscript%3E").text + world.event(client, "open", query="ex=%3Cb%3E").text
-    assert "<script>" not in told
+    assert "<script>" not in world.event(client, "open", query="ex=%3Cscript%3E").text

@@ -11,10 +11,10 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from grader.pages.connections import RESERVE, ConnectionLimits, HeaderTimeout
+from grader.pages.connections import ConnectionLimits, HeaderTimeout, configured
 from grader.pages.request_limits import RequestLimiter
-from grader.pages.refusal import Refusal
-from grader.pages.web import configured
+from grader.pages.plain import Refusal
+from grader.pages.server import RESERVE, most_connections
 from grader.settings import Settings
 from tests.pages.conftest import in_a_loop
 
@@ -37,7 +37,7 @@ def attack(world):
     assert taken(doors, [f"198.51.{n % 250}.{n // 250}" for n in range(9000)]) == doors.most - 2 * doors.each
     doors.leave("192.0.2.1")
     assert taken(doors, ["192.0.2.9"] * 2) == 1
-    few = configured(world.site.app, Settings(), 1024).http.keywords["doors"]
+    few = configured(world.site.app, Settings(), most_connections(1024)).http.keywords["doors"]
     assert 2 * few.most + RESERVE <= 1024  # a file that is sent takes one more
     proxied = configured(world.site.app, Settings(cookie_secure=True), 1 << 16).http.keywords["doors"]
     assert taken(proxied, ["10.0.0.1"] * 9000) == proxied.each  # no proxy of ours

@@ -19,6 +19,7 @@ def control(world):
 def attack(world):
     ada, eve = world.client(world.ada), world.client(world.person("Pam Pusher"))
     for n in range(140):
-        assert eve.post("/gradio_api/run/board", json={"data": [], "session_hash": f"push-{n}"}).status_code == 200
-    assert "Ada Honest" in world.event(ada, "work").text
-    assert [len(blocks._queue.pending_messages_per_session) for blocks in world.blocks()] == [0, 0]
+        assert eve.post("/gradio_api/run/open", json={"data": [], "session_hash": f"push-{n}"}).status_code == 200
+    assert "Ada Honest" in world.event(ada, "open").text
+    assert len(world.blocks()._queue.pending_messages_per_session) == 0
+    assert [name for name in world.blocks().state_holder.session_data if name.startswith("push")] == []

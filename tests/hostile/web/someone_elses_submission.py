@@ -10,7 +10,7 @@ NONE = "There is no such submission among yours."
 
 def seen(world, who, id):
     client = world.client(who)
-    body = {"data": [], "event_data": {"id": id}, "session_hash": "s"}
+    body = {"data": [id], "session_hash": "s"}
     return world.follow(client, id).text + client.post("/gradio_api/run/restore", json=body).text
 
 

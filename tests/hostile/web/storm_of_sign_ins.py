@@ -12,7 +12,7 @@ import threading
 import httpx
 from argon2 import PasswordHasher
 
-from grader.pages.passwords import EACH, NICENESS
+from grader.pages.request_limits import EACH, NICENESS
 from grader.settings import Settings
 from tests.pages.conftest import PASSWORD, in_a_loop, made
 

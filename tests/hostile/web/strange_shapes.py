@@ -25,7 +25,7 @@ def control(world):
     async def ask(client):
         body = {"data": [], "fn_index": 999, "session_hash": "s"}
         named = await client.post("/gradio_api/run/nothing", json={"data": []})
-        return named.status_code, (await client.post("/gradio_api/run/work", json=body)).status_code
+        return named.status_code, (await client.post("/gradio_api/run/open", json=body)).status_code
 
     assert world.bare(ask) == (500, 500)
 

@@ -24,9 +24,8 @@ def attack(world):
         answer = world.event(client, "submit", words, words)
         assert "There is no" in answer.text
         world.harmless(answer, world.event(client, "cancel", words), world.follow(client, words))
-        told = world.event(client, "board", query=f"ex={words}")
-        world.harmless(told)
-        answer = world.event(prof, "open", mount="/teach", query=f"student={words}&submission={words}")
+        world.harmless(client.get("/leaderboard", params={"ex": words}), client.get("/compare", params={"attempt": words}))
+        answer = prof.get("/teach/", params={"student": words, "submission": words})
         world.harmless(answer)
         assert "argon2" not in answer.text
         guest = world.client()

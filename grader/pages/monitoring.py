@@ -1,7 +1,7 @@
-"""Figures for Prometheus, read from the database when they are asked for, and kept for some seconds.
+"""What monitors ask: whether the process answers and can do its work, and figures for Prometheus.
 
-They are for whoever operates the service: without a token in the settings there is nothing here, for nobody. Where a
-request comes from proves nothing, since a proxy on the same machine makes every visitor come from it.
+The figures are for whoever operates the service: without a token in the settings there is nothing here, for nobody.
+Where a request comes from proves nothing, since a proxy on the same machine makes every visitor come from it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import hmac
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import metadata
 from itertools import accumulate
 from pathlib import Path
 
 from fastapi import APIRouter, Request
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -25,8 +26,9 @@ from grader.exercise.versions import grader_version
 from grader.jobs import overview
 from grader.jobs.overview import BUCKETS, OpenFaults, QueueLoad, Tally
 from grader.judge.report import Status
-from grader.pages.refusal import STORE_FAULTS
+from grader.pages.plain import STORE_FAULTS
 from grader.pages.routes import METRICS
+from grader.service import Service
 from grader.service.service import Condition
 from grader.store import migrate
 from grader.store.records import State
@@ -145,3 +147,27 @@ def _gauge(name: str, about: str, values: dict[tuple[str, ...], float], *labels:
     for key, value in values.items():
         gauge.add_metric(key, value)
     return gauge
+
+
+def build_probes(service: Service) -> APIRouter:
+    """Return the routes."""
+    router, probes = APIRouter(include_in_schema=False), Probes(service)
+    router.add_api_route("/health", probes.health, methods=["GET"])
+    router.add_api_route("/ready", probes.ready, methods=["GET"])
+    return router
+
+
+@dataclass(frozen=True, slots=True)
+class Probes:
+    """The handlers."""
+
+    service: Service
+
+    async def health(self, request: Request) -> Response:
+        """Say that this process answers, whatever it can do."""
+        return JSONResponse({"status": "ok"})
+
+    async def ready(self, request: Request) -> Response:
+        """Say with 200 that submissions are taken and graded, or with 503 what is missing for that."""
+        missing = await asyncio.to_thread(self.service.condition.missing)
+        return JSONResponse({"ready": not missing, "missing": missing}, 503 if missing else 200)
