@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 
-from grader.box import arguments
+from grader.box.binding import arguments
 from grader.box.codec import decode_job, encode_job
 from grader.box.faults import SUBMISSION
 from grader.box.keys import call_name, output_key
