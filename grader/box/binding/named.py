@@ -8,7 +8,6 @@ fused projection, `qkv`; an item of a plain list, `linears`; and any of these in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from grader.box.binding import names
 from grader.box.binding.layouts import (
@@ -76,8 +75,6 @@ class Named:
             layouts = list(layouts_of(spec, members, parameters, groups_of(members, [*self._specs.values()])))
             if layouts:
                 own, *others = sorted(layouts, key=lambda layout: (layout.rarity, not layout.is_exact))
-                if parameters[0].shape == (1, *spec.shape):
-                    own = replace(own, note="head 0")
                 return [own.doubted(-own.rarity), *(other.doubted(1.0) for other in others)]
             misfit = misfit or _misfit(spec, members, parameters)  # a module may hold layers for other constructions
         if misfit is not None:
@@ -137,13 +134,15 @@ class Named:
             return False
         return all(
             (p.owner == "linear" and not spec.either)
-            or (len(set(p.shape)) == len(p.shape) and (layout.is_exact or layout.note or self.note(spec, layout)))
+            or (len(set(p.shape)) == len(p.shape) and (layout.is_exact or self.note(spec, layout) != ""))
             for p in parameters
         )
 
     def note(self, spec: ContractWeight, layout: Layout) -> str:
         """Return what a student is told of the layout of a weight that was found by its name."""
         parameter, sizes = self.parameters[layout.paths[0]], layout.sizes
+        if parameter.shape == (1, *spec.shape) and spec.holding is Holding.PROJECTION:
+            return "head 0"
         if layout.kind == "T" and not parameter.is_layer:
             return "the other way round" if len(parameter.shape) > 2 else "transposed"
         separate = layout.kind == "N" and parameter.shape == (sizes["i"], sizes.get("H"), sizes.get("d"))
