@@ -120,8 +120,7 @@ class _Part:
         taken = {named.parameters[path].first for layout in layouts.values() for path in layout.paths}
         for spec in self._specs:
             layout = layouts[spec.name]
-            is_told = assignment is None or named.parameters[layout.paths[0]].owner == "conv"
-            if is_told and not layout.note and (note := named.note(spec, layout)):
+            if assignment is None and not layout.note and (note := named.note(spec, layout)):
                 layout = replace(layout, note=note)
             pieces[spec.full_name] = layout.pieces()
             if spec.holding is not Holding.PROJECTION:
