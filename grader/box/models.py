@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
-from grader.box.arguments import call_with
+from grader.box.binding.arguments import call_with
 from grader.box.plan import Entry
 from grader.errors import ArgumentMismatch
 

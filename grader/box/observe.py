@@ -16,13 +16,12 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.binding import Binding, bind, find
+from grader.box.binding.parts import Inventory
 from grader.box.drivers import driver
 from grader.box.entry import look_up
 from grader.box.faults import describe
 from grader.box.functions import FUNCTIONS
-from grader.box.inventory import Inventory
 from grader.box.keys import is_input
-from grader.box.listed import Listed
 from grader.box.measuring import Gauge
 from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
 from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
@@ -67,18 +66,17 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
         yield describe(error, Stage.LOAD)
         return
     instances = {} if instances is None else instances
-    listed: Listed = {}
     for call in plan.calls:
         build = plan.build_of(call)
         if build is not None and build.name not in instances:
-            seen, instances[build.name] = _construct(plan, build, entries[build.part], call, listed=listed)
+            seen, instances[build.name] = _construct(plan, build, entries[build.part], call)
             yield seen
         instance = instances[build.name] if build else None
         if build is None or instance is not None:
             yield _observe_call(plan, call, entries[call.part], instance, outside=call.max_elements if whole else None)
     for build in plan.builds:
         if build.name not in instances:
-            seen, instances[build.name] = _construct(plan, build, entries[build.part], listed=listed)
+            seen, instances[build.name] = _construct(plan, build, entries[build.part])
             yield seen
 
 
@@ -105,9 +103,7 @@ def default_dtype(name: str) -> Iterator[None]:
             torch.set_default_dtype(before)
 
 
-def _construct(
-    plan: Plan, build: Build, entry: Any, first: Call | None = None, *, listed: Listed
-) -> tuple[BuildSeen, Instance | None]:
+def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) -> tuple[BuildSeen, Instance | None]:
     """Build a module and give it its weights; `first` is the call that comes next."""
     stage, contract = Stage.CONSTRUCT, plan.contract(build.part)
     try:
@@ -126,7 +122,6 @@ def _construct(
                 trains=contract.kind.trains,
                 pick=build.pick,
                 inventory=inventory,
-                listed=listed,
             )
             seen = BuildSeen(build.name) if contract.kind.brings_a_model else _describe_build(build, inventory, binding)
         return seen, Instance(inventory.module, binding)

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.box.binding import write
 from grader.box.drivers import driver
 from grader.box.observations import BuildSeen, Event, Observations
 from grader.box.observe import Instance, Instances, Load, alone, observe
@@ -34,7 +33,7 @@ class Prebuilt:
             for build in plan.builds:
                 if (known := self._built.get(_key(build))) is not None:
                     seen, instances[build.name] = known
-                    write(known[1].binding.pieces, build.weights)
+                    known[1].binding.write(build.weights)
                     told.append(seen)
             told += observe(plan, self._loaded, instances)
             self._keep(plan, instances, told)

@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, argmax, cat, full_like, nn, no_grad, tanh
 from torch.nn.functional import cross_entropy
 
-from grader.box.arguments import call_with
+from grader.box.binding.arguments import call_with
 from grader.box.models import BEGIN, PAD, attending, fitting, two
 from grader.box.plan import Entry
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from grader.box.aliases import exact_names, known_words
-from grader.box.described import described_names
+from grader.box.binding.choose import described_names
+from grader.box.binding.names import exact_names, known_words
 from grader.box.keys import CallName
 from grader.box.observations import BuildSeen, Observations
 from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan

@@ -22,7 +22,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from grader.box import arguments, child, held, traps
+from grader.box import child, held, traps
+from grader.box.binding import arguments
 from grader.box.codec import decode_job, encode_job
 from grader.box.faults import SUBMISSION
 from grader.box.keys import call_name, output_key

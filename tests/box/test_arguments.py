@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.box.arguments import call_with
+from grader.box.binding.arguments import call_with
 from grader.box.plan import Argument, Scalar
 from grader.errors import ArgumentMismatch
 

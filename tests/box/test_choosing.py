@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.binding import Binding, bind
-from grader.box.listed import Listed
 from grader.box.plan import Pick, Weight
 from grader.errors import Ungradable
 from tests.box.small import numbers
@@ -50,20 +49,15 @@ def test_without_telling_names_every_order_can_be_asked_for() -> None:
 
 
 @pytest.mark.parametrize("size_in", [_IN, _OUT])
-def test_modules_that_are_alike_are_looked_through_once(size_in: int) -> None:
-    """Each of them has every assignment in its own parameters, as if it had been looked through by itself."""
+def test_modules_that_are_alike_are_filled_alike(size_in: int) -> None:
+    """Each of them has every assignment in its own parameters, however many were looked through before."""
     weights = _weights(size_in)
-    listed: Listed = {}
     for number in range(bind(_layers("one", "two", "three", size_in=size_in), weights).choices):
-        alone, after = (_layers("one", "two", "three", size_in=size_in) for _ in range(2))
-        expected = bind(alone, weights, pick=Pick(nth=number))
-        found = bind(after, weights, pick=Pick(nth=number), listed=listed)
+        first, again = (_layers("one", "two", "three", size_in=size_in) for _ in range(2))
+        expected, found = (bind(module, weights, pick=Pick(nth=number)) for module in (first, again))
 
         assert (found.describe(), found.places) == (expected.describe(), expected.places)
-        assert all(torch.equal(mine, its) for mine, its in zip(after.parameters(), alone.parameters(), strict=True))
-    assert len(listed) == 1
-    bind(_layers("one", "two", "three", size_in=size_in + 1), _weights(size_in + 1), listed=listed)
-    assert len(listed) == 2
+        assert all(torch.equal(mine, its) for mine, its in zip(again.parameters(), first.parameters(), strict=True))
 
 
 @pytest.mark.parametrize(

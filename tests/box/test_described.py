@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from grader.box.binding import bind
-from grader.box.described import fitting
+from grader.box.binding.choose import fitting
 from grader.box.plan import Pick, Weight
 from tests.box.small import numbers
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 # By name, so that what is counted does not depend on what a submission puts in their place in torch.
 from torch import Tensor, allclose, equal, is_grad_enabled, nn, no_grad, stack, tensor
 
-from grader.box.arguments import call_with
+from grader.box.binding.arguments import call_with
 from grader.box.drivers import model as model_called
 from grader.box.kinds import LEFT
 from grader.box.plan import Build, Call, Entry

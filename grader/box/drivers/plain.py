@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from torch import nn
 
-from grader.box.arguments import call_with
+from grader.box.binding.arguments import call_with
 from grader.box.plan import Build, Call, Entry
 
 

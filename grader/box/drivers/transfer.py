@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn, softmax
 
-from grader.box.arguments import call_with
+from grader.box.binding.arguments import call_with
 from grader.box.plan import Build, Call, Entry
 from grader.box.pristine import pristine
 from grader.box.snapshot import Snapshot, one_step

@@ -1,4 +1,4 @@
-"""Finds the parts of a module that a contract names, `encoder_attention` or `encoder_lstm`: by name, or by what fits.
+"""What a module holds, and which of its parts are those that a contract names, `encoder_attention` or `encoder_lstm`.
 
 Where no part has the name, each module that could hold the weights is a candidate: one with exactly the parameters of
 an LSTM or a norm, or with as many numbers as the projections have. Words that a path and the contract share, and the
@@ -11,19 +11,100 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, product
+from typing import TypeVar
 
-from torch import nn
+from torch import Tensor, nn
 
-from grader.box.aliases import exact_names
-from grader.box.inventory import Inventory
+from grader.box.binding.layouts import Parameter
+from grader.box.binding.names import exact_names
 from grader.box.plan import Holding, Weight
 from grader.errors import Ungradable
 
 Members = Mapping[str, Weight]  # under its full name; the weight has its name in the part
-Places = Mapping[str, str]  # the path of each part that its name does not tell
 
 _MOST = 24  # assignments of parts, the most likely of them
 _SHORTEST = 3  # letters of an abbreviation, `enc` of `encoder`
+_Held = TypeVar("_Held", Tensor, nn.Module)
+
+
+class Inventory:
+    """The parts and the parameters of a module, by their paths, in torch's order, found in one walk.
+
+    A plan builds a dozen modules, and six questions are asked of each. torch's own walks, one for each question, take
+    longer than all that is done with their answers.
+
+    Attributes:
+        module: the module itself.
+        parts: every part under every path; the module itself under "".
+        distinct: every part once, under its first path.
+        parameters: every parameter under every path.
+        unique: every parameter once, under its first path.
+        lazy: the paths of parameters that have no shape yet.
+    """
+
+    __slots__ = ("distinct", "lazy", "module", "parameters", "parts", "unique")
+
+    def __init__(self, module: nn.Module) -> None:
+        self.module = module
+        self.parts: dict[str, nn.Module] = {}
+        self.parameters: dict[str, Tensor] = {}
+        self._walk(module, "")
+        self.distinct = _each_once(self.parts)
+        self.unique = _each_once(self.parameters)
+        self.lazy = [path for path, parameter in self.unique.items() if nn.parameter.is_lazy(parameter)]
+
+    @property
+    def is_on_cpu(self) -> bool:
+        """Whether all parameters and buffers are on the CPU."""
+        buffers = (buffer for part in self.distinct.values() for buffer in part._buffers.values())
+        return all(one is None or one.is_cpu for one in (*self.unique.values(), *buffers))
+
+    def below(self, path: str) -> Inventory:
+        """Return the inventory of one part."""
+        return Inventory(self.parts[path]) if path else self
+
+    def without_numbers(self) -> tuple[Parameter, ...]:
+        """Return what is known of every parameter but its values.
+
+        Raises:
+            Ungradable: one has no shape yet.
+        """
+        for path in self.lazy:
+            raise Ungradable(f"`{path}` has no shape yet; replace the lazy layer with one that gets the input width")
+        first = {id(parameter): path for path, parameter in self.unique.items()}
+        owners = (
+            _owner(self.parts[path.rpartition(".")[0]]) if path.endswith("weight") else "plain"
+            for path in self.parameters
+        )
+        return tuple(
+            Parameter(path, tuple(p.shape), owner, owner == "plain" and p.is_contiguous(), first[id(p)])
+            for (path, p), owner in zip(self.parameters.items(), owners, strict=True)
+        )
+
+    def _walk(self, module: nn.Module, path: str) -> None:
+        self.parts[path] = module
+        prefix = f"{path}." if path else ""
+        for name, parameter in module._parameters.items():
+            if parameter is not None:
+                self.parameters[prefix + name] = parameter
+        for name, part in module._modules.items():
+            if part is not None:
+                self._walk(part, prefix + name)
+
+
+def _each_once(held: dict[str, _Held]) -> dict[str, _Held]:
+    known: dict[int, str] = {}
+    for path, one in held.items():
+        known.setdefault(id(one), path)
+    return held if len(known) == len(held) else {path: held[path] for path in known.values()}
+
+
+def _owner(module: nn.Module) -> str:
+    if isinstance(module, nn.Linear):
+        return "linear"
+    if isinstance(module, nn.Embedding):
+        return "table"
+    return "conv" if isinstance(module, nn.Conv1d | nn.Conv2d) else "plain"
 
 
 def by_part(inventory: Inventory, weights: Sequence[Weight]) -> Mapping[str, Members]:
@@ -41,25 +122,24 @@ def by_part(inventory: Inventory, weights: Sequence[Weight]) -> Mapping[str, Mem
     return parts
 
 
-def placements(inventory: Inventory, parts: Mapping[str, Members]) -> list[Places]:
-    """Return the ways to take modules for `parts`, the most likely first.
+def paths_of_parts(inventory: Inventory, parts: Mapping[str, Members]) -> list[Mapping[str, str]]:
+    """Return the ways to take modules for `parts`, the most likely first: the path of each.
 
     Raises:
         Ungradable: a part has no module that it could be.
     """
-    inside = inventory.parts
-    named = {scope: _named(inside, scope) for scope in parts}
+    named = {scope: _named(inventory.parts, scope) for scope in parts}
     lost = [scope for scope, path in named.items() if path is None]
     known: dict[str, str] = {scope: path for scope, path in named.items() if path is not None}
     if not lost:
         return [known]
     options = [_candidates(inventory, parts[scope], scope, set(known.values()) - {""}) for scope in lost]
-    order = {path: rank for rank, path in enumerate(inside)}
-    found = [paths for paths in islice(product(*options), 1000) if len(set(paths)) == len(paths)]
-    if not found:
+    order = {path: rank for rank, path in enumerate(inventory.parts)}
+    ways = [paths for paths in islice(product(*options), 1000) if len(set(paths)) == len(paths)]
+    if not ways:
         raise Ungradable(_missing(inventory.module, lost))
-    found.sort(key=lambda paths: _cost(lost, paths, order))
-    return [known | dict(zip(lost, paths, strict=True)) for paths in found[:_MOST]]
+    ways.sort(key=lambda paths: _cost(lost, paths, order))
+    return [known | dict(zip(lost, paths, strict=True)) for paths in ways[:_MOST]]
 
 
 def _is_owned(name: str, inventory: Inventory) -> bool:
@@ -77,11 +157,11 @@ def _named(inside: Mapping[str, nn.Module], scope: str) -> str | None:
     """
     if scope in inside:
         return scope
-    found = {path: part for path, part in inside.items() if f".{path}".endswith(f".{scope}")}
-    if len({id(part) for part in found.values()}) > 1:
-        names = ", ".join(f"`{name}`" for name in found)
+    called = {path: part for path, part in inside.items() if f".{path}".endswith(f".{scope}")}
+    if len({id(part) for part in called.values()}) > 1:
+        names = ", ".join(f"`{name}`" for name in called)
         raise Ungradable(f"`{scope}` exists more than once: {names}")
-    return next(iter(found), None)
+    return next(iter(called), None)
 
 
 def _candidates(inventory: Inventory, members: Members, scope: str, taken: set[str]) -> list[str]:
@@ -93,10 +173,10 @@ def _candidates(inventory: Inventory, members: Members, scope: str, taken: set[s
     exact = all(weight.holding is Holding.EXACT for weight in members.values())
     fits = _has_exactly if exact else _has_as_many
     untaken = ((path, part) for path, part in inventory.distinct.items() if path and path not in taken)
-    found = [path for path, part in untaken if fits(part, members)]
-    if not found:
+    fitting = [path for path, part in untaken if fits(part, members)]
+    if not fitting:
         raise Ungradable(_missing(inventory.module, [scope]))
-    return [path for path in found if not any(path.startswith(f"{other}.") for other in found)]
+    return [path for path in fitting if not any(path.startswith(f"{other}.") for other in fitting)]
 
 
 def _has_exactly(part: nn.Module, members: Members) -> bool:

@@ -6,17 +6,15 @@ and layouts that `W_query` may have; `parts` says which part that is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
 
-from grader.box.choosing import Chosen, Part, Placement, choose
-from grader.box.inventory import Inventory
-from grader.box.layouts import Piece
-from grader.box.listed import Listed
-from grader.box.parts import by_part, placements
+from grader.box.binding.choose import choose
+from grader.box.binding.layouts import Piece
+from grader.box.binding.parts import Inventory
 from grader.box.plan import BY_NAME, Pick, Weight
 
 
@@ -26,12 +24,13 @@ class Binding:
 
     `zeroed` are biases that the contract does not have, set to zero; `unused` are parameters it does not know;
     `initial` holds the mean and the standard deviation that canonical tensors had before, where somebody asked.
-    `choices` and `places` say where names left a choice: see `choosing.Chosen`.
+    `choices` and `places` say where names left a choice: see `choose.Chosen`.
     """
 
+    parameters: Mapping[str, Tensor]
     pieces: Mapping[str, tuple[Piece, ...]]
-    zeroed: tuple[str, ...]
-    unused: tuple[str, ...]
+    zeroed: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     initial: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     choices: int = 1
     places: str = ""
@@ -45,17 +44,26 @@ class Binding:
 
     def gradient(self, name: str, shape: tuple[int, ...]) -> Tensor | None:
         """Return the gradient of canonical tensor `name`, None where any piece of it has none."""
-        grads = [_dense(piece.parameter.grad) for piece in self.pieces[name]]
+        grads = [_dense(self.parameters[piece.path].grad) for piece in self.pieces[name]]
         whole = [grad for grad in grads if grad is not None]
         return _joined(self.pieces[name], whole, shape) if len(whole) == len(grads) else None
 
     def is_frozen(self, name: str) -> bool:
         """Return whether any piece of canonical tensor `name` asks for no gradient."""
-        return not all(piece.parameter.requires_grad for piece in self.pieces[name])
+        return not all(self.parameters[piece.path].requires_grad for piece in self.pieces[name])
 
     def value(self, name: str, shape: tuple[int, ...]) -> Tensor:
         """Return canonical tensor `name` as it is now."""
-        return _joined(self.pieces[name], [piece.parameter.detach() for piece in self.pieces[name]], shape)
+        return _joined(self.pieces[name], [self.parameters[p.path].detach() for p in self.pieces[name]], shape)
+
+    def write(self, weights: Sequence[Weight]) -> None:
+        """Copy the contract's values to where they live."""
+        values = {weight.name: weight.matrix for weight in weights}
+        values |= {f"{weight.name}.bias": weight.bias for weight in weights if weight.bias is not None}
+        with torch.no_grad():
+            for name, pieces in self.pieces.items():
+                for piece in pieces:
+                    piece.view(self.parameters[piece.path]).copy_(piece.of(values[name]))
 
 
 def bind(
@@ -66,27 +74,35 @@ def bind(
     trains: bool = False,
     pick: Pick = BY_NAME,
     inventory: Inventory | None = None,
-    listed: Listed | None = None,
 ) -> Binding:
     """Find every weight in `module` and copy the contract's values in; note how those in `initial_of` were before.
 
     Biases that the contract does not have are set to zero; where `trains`, they stay so: training leaves them out.
-    Whoever has the `inventory` of the module already hands it over, and what was `listed` for others like it.
+    Whoever has the `inventory` of the module already hands it over.
 
     Raises:
         Ungradable: a weight cannot be found, and no parameter is left that has a shape for it.
     """
     inventory = inventory or Inventory(module)
-    chosen = _find(inventory, weights, pick, {} if listed is None else listed)
-    pieces, superfluous = chosen.pieces, chosen.superfluous
-    initial = {name: _moments(found) for name, found in pieces.items() if name in initial_of}
-    write(pieces, weights)
-    _zero(superfluous, frozen=trains)
-    known = {id(piece.parameter) for found in (*pieces.values(), superfluous) for piece in found}
-    rest = ((path, parameter) for path, parameter in inventory.unique.items() if id(parameter) not in known)
-    unused = tuple(f"{path} {tuple(parameter.shape)}" for path, parameter in rest)
-    zeroed = tuple(dict.fromkeys(piece.path for piece in superfluous))
-    return Binding(pieces, zeroed, unused, initial, chosen.count, chosen.places)
+    parameters = inventory.parameters
+    chosen = choose(inventory, weights, pick)
+    known = {id(parameters[p.path]) for pieces in (*chosen.pieces.values(), chosen.superfluous) for p in pieces}
+    binding = Binding(
+        parameters,
+        chosen.pieces,
+        tuple(dict.fromkeys(piece.path for piece in chosen.superfluous)),
+        tuple(f"{path} {tuple(p.shape)}" for path, p in inventory.unique.items() if id(p) not in known),
+        {name: _moments(parameters, pieces) for name, pieces in chosen.pieces.items() if name in initial_of},
+        chosen.count,
+        chosen.places,
+    )
+    binding.write(weights)
+    with torch.no_grad():
+        for piece in chosen.superfluous:
+            parameter = parameters[piece.path]
+            piece.view(parameter).zero_()
+            parameter.requires_grad_(parameter.requires_grad and not trains)
+    return binding
 
 
 def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
@@ -95,24 +111,8 @@ def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
     Raises:
         Ungradable: as for `bind`.
     """
-    return Binding(_find(Inventory(module), weights, BY_NAME, {}).pieces, (), ())
-
-
-def _find(inventory: Inventory, weights: tuple[Weight, ...], pick: Pick, listed: Listed) -> Chosen:
-    members = by_part(inventory, weights)
-    found = placements(inventory, members)
-    return choose(
-        [
-            Placement(
-                tuple(
-                    Part(places[scope], inventory.below(places[scope]), held, listed) for scope, held in members.items()
-                ),
-                {scope: path for scope, path in places.items() if path != scope} if len(found) > 1 else {},
-            )
-            for places in found
-        ],
-        pick,
-    )
+    inventory = Inventory(module)
+    return Binding(inventory.parameters, choose(inventory, weights, BY_NAME).pieces)
 
 
 def _joined(pieces: tuple[Piece, ...], tensors: list[Tensor], shape: tuple[int, ...]) -> Tensor:
@@ -131,25 +131,8 @@ def _dense(grad: Tensor | None) -> Tensor | None:
     return torch.zeros(grad.shape, dtype=grad.dtype).index_put_(rows, grad._values(), accumulate=True)
 
 
-def _moments(pieces: tuple[Piece, ...]) -> tuple[float, float]:
+def _moments(parameters: Mapping[str, Tensor], pieces: tuple[Piece, ...]) -> tuple[float, float]:
     """Return mean and standard deviation of a canonical tensor as it is."""
-    parts = [piece.view(piece.parameter.detach()).reshape(-1) for piece in pieces]
+    parts = [piece.view(parameters[piece.path].detach()).reshape(-1) for piece in pieces]
     values = (parts[0] if len(parts) == 1 else torch.cat(parts)).double()
     return float(values.mean()), float(values.std(correction=0))
-
-
-def write(pieces: Mapping[str, tuple[Piece, ...]], weights: tuple[Weight, ...]) -> None:
-    """Copy the contract's values to where they live."""
-    values = {weight.name: weight.matrix for weight in weights}
-    values |= {f"{weight.name}.bias": weight.bias for weight in weights if weight.bias is not None}
-    with torch.no_grad():
-        for name, found in pieces.items():
-            for piece in found:
-                piece.view(piece.parameter).copy_(piece.of(values[name]))
-
-
-def _zero(pieces: tuple[Piece, ...], *, frozen: bool) -> None:
-    with torch.no_grad():
-        for piece in pieces:
-            piece.view(piece.parameter).zero_()
-            piece.parameter.requires_grad_(piece.parameter.requires_grad and not frozen)

@@ -1,0 +1,373 @@
+"""Chooses the layout of every weight: by name where names decide, and otherwise among all that the shapes allow.
+
+Where names and shapes leave several assignments, this counts them and takes one of them. Which one is right cannot be
+known here: the box holds no answer. So a plan may ask for another one by its number (`Pick.nth`), or for one that was
+described before, in a construction of other sizes (`Pick.places`); `grader.judge.placing` does both.
+
+A description has a line for each weight with the key of its layout, `W1=attn.weight|T||0`, or for a part of the module
+with its path, `encoder_attention@=attn`. Several descriptions stand with an empty line between.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, reduce
+from itertools import islice, product
+from math import prod
+from operator import and_
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from grader.box.binding import names
+from grader.box.binding.layouts import ContractWeight, Layout, Parameter, Piece, everywhere
+from grader.box.binding.named import Named, Refused
+from grader.box.binding.parts import Inventory, Members, by_part, paths_of_parts
+from grader.box.plan import MOST_CHOICES, Holding, Pick, Weight
+from grader.errors import Ungradable
+
+Assignment = Mapping[str, Layout]  # by the weight's name in its part
+Wanted = frozenset[tuple[str, str]]  # the full names of weights, each with the key of the layout that it shall have
+
+_MOST_LISTED = 1000  # assignments, of which the most likely are kept
+_STEPS = 20_000  # of the search, for all weights of one part together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """The pieces of each canonical tensor, and those of biases that the contract does not have.
+
+    `count` is the number of assignments that there were to choose from; `places` describes this one, and is empty where
+    names and shapes left no choice.
+    """
+
+    pieces: Mapping[str, tuple[Piece, ...]]
+    superfluous: tuple[Piece, ...]
+    count: int = 1
+    places: str = ""
+
+
+class _Part:
+    """Where the weights of one part of a module may lie, as far as its paths and shapes say."""
+
+    def __init__(self, parameters: tuple[Parameter, ...], specs: tuple[ContractWeight, ...]) -> None:
+        self._named = Named(parameters, specs)
+        self._specs = specs
+        self._unique = [p for p in parameters if p.path == p.first and not p.path.endswith(".bias")]
+        self._listed: dict[Wanted, list[Assignment | None]] = {}
+
+    def assignments(self, wanted: Wanted) -> list[Assignment | None]:
+        """Return the assignments that there are, the most likely first; None stands for the one that names give.
+
+        Raises:
+            Refused: there is none at all.
+        """
+        if not wanted and self._named.decide:
+            return [None]
+        if wanted not in self._listed:
+            self._listed[wanted] = self._list(wanted)
+        return self._listed[wanted]
+
+    def _list(self, wanted: Wanted) -> list[Assignment | None]:
+        refused, keys = self._named.refused, dict(wanted)
+        layouts = {spec.name: self._layouts(spec, keys.get(spec.full_name, "")) for spec in self._specs}
+        listed = list(islice(assignments(layouts), _MOST_LISTED))
+        if not listed and refused:
+            raise _refusal(refused, layouts)
+        ranks = {path: rank for rank, path in enumerate(self._named.parameters)}
+        listed.sort(key=lambda assignment: _cost(assignment, ranks))
+        return [*listed[:MOST_CHOICES]] or [None]
+
+    def _layouts(self, spec: ContractWeight, wanted: str) -> list[Layout]:
+        """Return the layouts that are tried for a weight, the doubts about each added to its rarity."""
+        named = self._named.layouts.get(spec.name)
+        if named is not None and not wanted:
+            return named
+        listed = list(everywhere(spec, self._specs, self._unique))
+        asked = [o for o in listed if o.key == wanted] or [o for o in listed if wanted in o.keys_by_heads]
+        if asked or named is not None:
+            return asked[:1] or named or []
+        taken = {path for layouts in self._named.layouts.values() for path in layouts[0].paths}
+        free = [layout for layout in listed if not taken.intersection(layout.paths)] or listed
+        return self._as_said(spec.name, free)
+
+    def _as_said(self, name: str, free: list[Layout]) -> list[Layout]:
+        """Return the layouts that the words in their names do not speak against, unless they speak against all."""
+        said = [(names.role(layout.paths[0]), layout) for layout in free]
+        if (meant := names.ROLES.get(name)) is None:
+            likely = names.LIKELY.get(name)
+            return [layout.doubted(float(bool(likely and role and role not in likely))) for role, layout in said]
+        others = {names.ROLES.get(spec.name) for spec in self._specs}
+        return (
+            [layout for role, layout in said if role == meant]
+            or [layout for role, layout in said if role not in others]
+            or free
+        )
+
+    def pieces(self, assignment: Assignment | None) -> tuple[dict[str, tuple[Piece, ...]], list[Piece]]:
+        """Return the pieces of each canonical tensor by its full name, and those of superfluous biases.
+
+        Raises:
+            Refused: a weight has no place for the bias that the contract gives it.
+        """
+        named = self._named
+        layouts = {name: found[0] for name, found in named.layouts.items()} if assignment is None else assignment
+        pieces: dict[str, tuple[Piece, ...]] = {}
+        superfluous: list[Piece] = []
+        taken = {named.parameters[path].first for layout in layouts.values() for path in layout.paths}
+        for spec in self._specs:
+            layout = layouts[spec.name]
+            if assignment is None and not layout.note and (note := named.note(spec, layout)):
+                layout = replace(layout, note=note)
+            pieces[spec.full_name] = layout.pieces()
+            if spec.holding is not Holding.PROJECTION:
+                continue
+            bias = named.bias(spec, layout)
+            if not bias and spec.biased and assignment is not None:
+                bias = self._left_over(spec, layout, taken)
+            if layout.is_added:  # all biases but the first
+                superfluous += [piece for one in named.beside(layout)[1:] for piece in layout.bias_pieces([one])]
+            if spec.biased and not layout.members:  # else others have their part of it
+                taken |= {named.parameters[piece.path].first for piece in bias}
+            if not spec.biased:
+                superfluous += bias
+            elif bias:
+                pieces[f"{spec.full_name}.bias"] = bias
+            else:
+                raise Refused(_biasless(spec, layout.paths[0]))
+        return pieces, superfluous
+
+    def _left_over(self, spec: ContractWeight, layout: Layout, taken: AbstractSet[str]) -> tuple[Piece, ...]:
+        """Return a bias that no name tells: a vector of the right length that nobody has taken yet."""
+        meant = names.ROLES.get(spec.name)
+        vectors = [
+            p
+            for p in self._named.parameters.values()
+            if prod(p.shape) == layout.bias_size and p.first not in taken and not p.path.endswith(".weight")
+        ]
+        vectors.sort(key=lambda parameter: names.role(parameter.path) not in (meant, ""))
+        return layout.bias_pieces(vectors[:1]) if vectors else ()
+
+    def describe(self, assignment: Assignment | None) -> list[str]:
+        """Return a line for each weight of an assignment that names did not give."""
+        full = {spec.name: spec.full_name for spec in self._specs}
+        return [f"{full[name]}={layout.key}" for name, layout in (assignment or {}).items()]
+
+
+_part = lru_cache(maxsize=64)(_Part)  # a search for a place by its behaviour builds one module a hundred times
+
+
+def _refusal(refused: Mapping[str, Refused], layouts: Mapping[str, list[Layout]]) -> Refused:
+    """Return what to say where the weights do not all have a place."""
+    certain = [error for name, error in refused.items() if not (error.is_absent and layouts[name])]
+    if certain or len(refused) == 1:
+        return next(iter(certain or refused.values()))
+    lacking = list(refused)
+    listed = f"{', '.join(f'`{name}`' for name in lacking[:-1])} or `{lacking[-1]}`"
+    return Refused(f"{listed} is missing", lacking, " Give the weights these names to see which.")
+
+
+def _biasless(spec: ContractWeight, path: str) -> str:
+    by = spec.biased_by
+    if by:
+        what = f"in this case, where `{by}` is True, but `{path}` has none; pass `{by}` on to its layer, as `bias={by}`"
+    else:
+        what = f"here, but `{path}` has none; create its layer with `bias=True`"
+    return f"`{spec.full_name}` must have a bias {what}"
+
+
+class _Level:
+    """The layouts of one weight, the usual ones first, and which of them fit to a layout of another weight.
+
+    Sets of layouts are numbers, a bit for each: an answer may have hundreds of thousands of pairs to be looked at.
+    """
+
+    def __init__(self, layouts: Sequence[Layout]) -> None:
+        self.layouts = sorted(layouts, key=lambda layout: layout.rarity)
+        self.all = (1 << len(layouts)) - 1
+        self._by_paths: defaultdict[tuple[str, ...], int] = defaultdict(int)
+        self._by_part: defaultdict[tuple[object, ...], int] = defaultdict(int)
+        for number, layout in enumerate(self.layouts):
+            self._by_paths[layout.paths] |= 1 << number
+            if layout.members:
+                self._by_part[layout.members, layout.kind, layout.paths, layout.part] |= 1 << number
+
+    def fitting(self, other: Layout) -> int:
+        """Return the layouts that may lie beside `other`: at other paths, or as another part of the same place."""
+        fitting = 0
+        for paths, there in self._by_paths.items():
+            if not set(paths).intersection(other.paths):
+                fitting |= there
+        for part in range(len(other.members)):
+            if part != other.part:
+                fitting |= self._by_part[other.members, other.kind, other.paths, part]
+        return fitting
+
+
+def assignments(layouts: Mapping[str, list[Layout]]) -> Iterator[Assignment]:
+    """Yield every way to give each weight a place of its own, and to leave no part of a fused place empty."""
+    order = sorted(layouts, key=lambda name: len(layouts[name]))
+    levels = [_Level(layouts[name]) for name in order]
+    fitting = cache(lambda layout, depth: levels[depth].fitting(layout))
+    steps = 0
+
+    def extend(chosen: tuple[Layout, ...]) -> Iterator[Assignment]:
+        nonlocal steps
+        steps += 1
+        depth = len(chosen)
+        if depth == len(order):
+            used = Counter((layout.paths, len(layout.members)) for layout in chosen if layout.members)
+            if all(count == parts for (_, parts), count in used.items()):
+                found = dict(zip(order, chosen, strict=True))
+                yield {name: found[name] for name in layouts}
+            return
+        free = reduce(and_, (fitting(layout, depth) for layout in chosen), levels[depth].all)
+        while free and steps < _STEPS:
+            lowest = free & -free
+            free ^= lowest
+            yield from extend((*chosen, levels[depth].layouts[lowest.bit_length() - 1]))
+
+    return extend(())
+
+
+def _cost(assignment: Assignment, ranks: Mapping[str, int]) -> float:
+    """Return what speaks against an assignment: doubts, mixed layouts, and another order than the contract's."""
+    chosen = list(assignment.values())
+    places = [(ranks[layout.paths[0]], layout.part) for layout in chosen]
+    turned = sum(one > other for i, one in enumerate(places) for other in places[i + 1 :])
+    return sum(layout.rarity for layout in chosen) + 0.6 * len({layout.kind for layout in chosen}) + 0.05 * turned
+
+
+def choose(inventory: Inventory, weights: Sequence[Weight], pick: Pick) -> Chosen:
+    """Return the assignment that `pick` asks for, for all parts of a module together.
+
+    Raises:
+        Ungradable: a weight has no place at all, or there is no assignment of that number.
+    """
+    members = by_part(inventory, weights)
+    ways = paths_of_parts(inventory, members)
+    lines = [_lines(way) if len(ways) > 1 else [] for way in ways]
+    described = fitting(pick.places, {weight.name for weight in weights})
+    asked = [way for way, own in zip(ways, lines, strict=True) if own and set(own) <= set(described)]
+    wanted: Wanted = frozenset((name, key) for name, _, key in (line.partition("=") for line in described))
+    together = list(islice(_together(inventory, members, asked or ways, wanted), MOST_CHOICES))
+    if pick.nth >= len(together):
+        raise Ungradable(f"there is no assignment {pick.nth} of your weights, only {len(together)}")
+    way, filled = together[pick.nth]
+    pieces: dict[str, tuple[Piece, ...]] = {}
+    superfluous: list[Piece] = []
+    places = [*lines[ways.index(way)]]
+    for one in filled:
+        try:
+            own, extra = one.part.pieces(one.assignment)
+        except Refused as error:
+            raise Ungradable(str(error)) from None  # of the class that travels
+        pieces |= {name: _below(one.path, those) for name, those in own.items()}
+        superfluous += _below(one.path, extra)
+        places += one.part.describe(one.assignment)
+    return Chosen(pieces, tuple(superfluous), len(together), "\n".join(places))
+
+
+def _lines(way: Mapping[str, str]) -> list[str]:
+    """Return where the parts are that their names do not tell, in words that mean the same in other sizes."""
+    return [f"{scope}@={path}" for scope, path in way.items() if path != scope]
+
+
+def _below(path: str, pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    return tuple(replace(piece, path=f"{path}.{piece.path}") for piece in pieces) if path else tuple(pieces)
+
+
+class _Filled(NamedTuple):
+    """A part of the module at a path, with an assignment in it."""
+
+    part: _Part
+    path: str
+    assignment: Assignment | None
+
+
+def _together(
+    inventory: Inventory, parts: Mapping[str, Members], ways: Sequence[Mapping[str, str]], wanted: Wanted
+) -> Iterator[tuple[Mapping[str, str], tuple[_Filled, ...]]]:
+    """Yield every way to take modules for parts, with every assignment in each of these.
+
+    Raises:
+        Ungradable: there is none.
+    """
+    refusal: Ungradable | None = None
+    none = True
+    for way in ways:
+        try:
+            lists = [_fill(inventory.below(way[scope]), way[scope], held, wanted) for scope, held in parts.items()]
+        except Ungradable as error:
+            refusal = refusal or error
+            continue
+        for filled in product(*lists):
+            none = False
+            yield way, filled
+    if none and refusal is not None:
+        raise refusal
+
+
+def _fill(inventory: Inventory, path: str, members: Members, wanted: Wanted) -> list[_Filled]:
+    part = _part(inventory.without_numbers(), tuple(_spec(name, weight) for name, weight in members.items()))
+    try:
+        return [_Filled(part, path, assignment) for assignment in part.assignments(wanted)]
+    except Refused as error:
+        raise Ungradable(_instead(error, inventory)) from None
+
+
+def _spec(full_name: str, weight: Weight) -> ContractWeight:
+    return ContractWeight(
+        weight.name, full_name, tuple(weight.matrix.shape), weight.bias is not None, weight.heads, weight.holding,
+        weight.either, weight.ordered, weight.biased_by,
+    )  # fmt: skip
+
+
+def _instead(error: Refused, inventory: Inventory) -> str:
+    """Return what to say, with what there is instead of weights, and the advice where they are not merely hidden."""
+    if not error.lacking:
+        return str(error)
+    there = ", ".join(f"{path} {tuple(p.shape)}" for path, p in inventory.parameters.items()) or "no parameters"
+    known = {alias for name in error.lacking for alias in names.weight_names(name)}
+    return f"{error}; your module has: {there}.{_hidden(inventory, known) or error.advice}"
+
+
+def _hidden(inventory: Inventory, known: AbstractSet[str]) -> str:
+    """Return a hint where a weight is a tensor that is no parameter, or a plain list hides layers from PyTorch."""
+    for part in inventory.distinct.values():
+        for name, value in (*vars(part).items(), *part._buffers.items()):
+            if name in known and isinstance(value, Tensor):
+                kind = "a buffer" if name in part._buffers else "a plain tensor"
+                return f" `self.{name}` is {kind}, which is not trained: wrap it in nn.Parameter."
+    for name, value in vars(inventory.module).items():
+        layers = (item for item in value if isinstance(item, nn.Module)) if isinstance(value, list | tuple) else ()
+        if any(layer._parameters or layer._modules for layer in layers):
+            return f" `self.{name}` is a plain list of layers, which PyTorch does not register: use nn.ModuleList."
+    return ""
+
+
+def described_names(places: str) -> frozenset[str]:
+    """Return the weights whose places are described."""
+    return frozenset(line.partition("=")[0] for line in places.splitlines())
+
+
+def fitting(places: str, wanted: AbstractSet[str]) -> list[str]:
+    """Return the lines of that description, out of several, which fits best to the weights of these names."""
+    described = (_inside(one, wanted) for one in places.split("\n\n"))
+    return max(described, key=lambda one: -len(described_names(one) ^ wanted)).splitlines()
+
+
+def _inside(places: str, wanted: AbstractSet[str]) -> str:
+    """Return a description of a module with the names that its weights have as a part of a model.
+
+    A model of ours that is trained around a submission calls the `W1` of the contract `model.attention.W1`.
+    """
+    held: defaultdict[str, set[str]] = defaultdict(set)
+    for name in wanted:
+        scope, _, local = name.rpartition(".")
+        held[scope].add(local)
+    scopes = [scope for scope, members in held.items() if scope and members == described_names(places)]
+    return "\n".join(f"{scopes[0]}.{line}" for line in places.splitlines()) if len(scopes) == 1 else places
