@@ -19,13 +19,13 @@ from typing import IO
 
 from grader import search_path, stopping
 from grader.box.cancel import CancelToken
-from grader.box.codec import encode_job
 from grader.box.drivers import carried
 from grader.box.observations import CallSeen, Observations
 from grader.box.places import without_places
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.wire import FrameReader
+from grader.box.wire.answer import FrameReader
+from grader.box.wire.job import encode_job
 from grader.errors import BadAnswer, GraderFault
 from grader.sandbox import interior, outcome
 from grader.sandbox.no_compiler import skip_compilation

@@ -14,15 +14,15 @@ from functools import partial
 import torch
 
 from grader.box import arguments
-from grader.box.codec import decode_job, encode_job
 from grader.box.faults import SUBMISSION
 from grader.box.keys import call_name, output_key
 from grader.box.kinds import Kind
 from grader.box.loading import load
 from grader.box.observations import Loaded
 from grader.box.observe import observe
-from grader.box.packing import pack
 from grader.box.plan import Build, Call, Entry, Plan, TensorSpec, Weight
+from grader.box.wire.answer import pack
+from grader.box.wire.job import decode_job, encode_job
 
 _WIDTH, _ROWS = 4, (2, 3)
 

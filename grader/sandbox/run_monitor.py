@@ -14,7 +14,7 @@ from grader.box.observations import CallSeen, Observations
 from grader.box.places import without_places
 from grader.box.plan import Plan
 from grader.box.run import STARVED_FACTOR, Ending, Limits, Progress, Run
-from grader.box.wire import FrameReader
+from grader.box.wire.answer import FrameReader
 from grader.errors import BadAnswer
 from grader.sandbox import outcome
 from grader.sandbox.lockdown import oom

@@ -16,7 +16,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from grader.box import child, held, traps
+from grader.box import held, traps
+from grader.box.wire import child
 from grader.sandbox import gaps
 from grader.sandbox.denied import replace_denied
 from grader.sandbox.no_compiler import replace_unused, skip_compilation

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.box.codec import decode_job, encode_job
 from grader.box.run import Limits
+from grader.box.wire.job import decode_job, encode_job
 from grader.errors import SandboxUnavailable
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.sheet import draw_up

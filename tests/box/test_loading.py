@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import torch
 
+from grader.box.absent import StandIn
 from grader.box.loading import load
 from grader.box.observations import Loaded
-from grader.box.standins import StandIn
 
 _HEAD = "import torch\n"
 _F = "def f(x):\n    return x\n"

@@ -6,10 +6,10 @@ from contextlib import closing
 from dataclasses import replace
 
 from grader.box.cancel import CancelToken
-from grader.box.codec import encode_job
 from grader.box.drivers import carried
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.wire.job import encode_job
 from grader.errors import SandboxUnavailable
 from grader.sandbox.gpu.names import NAMES
 from grader.sandbox.gpu.pool import RESERVE_BYTES, Pool
