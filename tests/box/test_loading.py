@@ -232,18 +232,6 @@ def test_stand_ins_take_all_that_a_notebook_draws_and_logs() -> None:
     assert {"matplotlib", "wandb", "helper_of_mine", "torch.utils.tensorboard"} <= set(loaded.missing)
 
 
-def test_a_progress_bar_comes_even_where_torch_has_loaded_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`torch.hub` imports `tqdm`, and the sandbox cannot read what is below it: `tqdm.auto` is stood in for."""
-    loaded = ModuleType("tqdm")
-    loaded.__path__ = []
-    monkeypatch.setitem(sys.modules, "tqdm", loaded)
-
-    namespace, told = _load("from tqdm.auto import tqdm\nseen = list(tqdm([4, 5]))\n" + _F)
-
-    assert namespace["seen"] == [4, 5]
-    assert told.missing == ("tqdm",)
-
-
 @pytest.mark.parametrize(
     "use",
     [
