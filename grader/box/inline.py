@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -39,19 +39,13 @@ class InlineBox:
         cancel: CancelToken | None = None,
     ) -> Run:
         """Run `plan` on `source` in place; neither `limits` nor `cancel` is heeded."""
-        start = time.perf_counter()
-        told: list[Event] = []
-        load = partial(loading.load, source, plan.entries, told.append, bare=plan.bare)
-        events = list(_told(observe(plan, load), progress))
-        events = [*told, *events]
+        start, events = time.perf_counter(), list[Event]()
+        load = partial(loading.load, source, plan.entries, events.append, bare=plan.bare)
+        for event in observe(plan, load):
+            events.append(event)
+            if progress is not None and isinstance(event, CallSeen):
+                progress(event)
         return Run(Observations.of(events), Ending.FINISHED, wall_seconds=time.perf_counter() - start)
-
-
-def _told(events: Iterator[Event], progress: Progress | None) -> Iterator[Event]:
-    for event in events:
-        if progress is not None and isinstance(event, CallSeen):
-            progress(event)
-        yield event
 
 
 class Prebuilt:

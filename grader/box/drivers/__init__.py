@@ -119,29 +119,13 @@ class Driver(Protocol):
     moves_weights: ClassVar[bool]
 
     def construct(self, found: Any, build: Build, contract: Entry) -> Any:
-        """Return the module that the calls of `build` run on.
-
-        Args:
-            found: the entry point.
-            build: what is wanted of it.
-            contract: the names that the contract uses.
-
-        Raises:
-            Anything that the submission raises.
-        """
+        """Return what the calls of `build` run on, made of the entry point; raises whatever that raises."""
         ...
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
-        """Return what `subject`, an instance or without builds the entry point itself, gives for one call.
+        """Return what one call gives of its arguments, by canonical name; raises whatever the submission raises.
 
-        Args:
-            subject: see above.
-            handed: the call's arguments, by canonical name.
-            call: which call it is.
-            contract: the names that the contract uses.
-
-        Raises:
-            Anything that the submission raises.
+        `subject` is what `construct` gave, or without builds the entry point itself.
         """
         ...
 
@@ -158,13 +142,8 @@ class PlainFunction:
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
         """Call it once."""
-        return call_with(
-            subject,
-            handed,
-            order=contract.arguments,
-            defaults=contract.defaults,
-            described=f"`{contract.name}`",
-        )
+        named = f"`{contract.name}`"
+        return call_with(subject, handed, order=contract.arguments, defaults=contract.defaults, described=named)
 
 
 class PlainModule:
@@ -175,23 +154,13 @@ class PlainModule:
 
     def construct(self, found: Any, build: Build, contract: Entry) -> Any:
         """Build one instance."""
-        return call_with(
-            found,
-            build.arguments,
-            order=contract.constructor,
-            defaults=contract.defaults,
-            described=f"`{contract.name}`",
-        )
+        given, named = build.arguments, f"`{contract.name}`"
+        return call_with(found, given, order=contract.constructor, defaults=contract.defaults, described=named)
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
         """Call it once."""
-        return call_with(
-            forward_of(subject),
-            handed,
-            order=contract.arguments,
-            defaults=contract.defaults,
-            described="`forward`",
-        )
+        forward, order = forward_of(subject), contract.arguments
+        return call_with(forward, handed, order=order, defaults=contract.defaults, described="`forward`")
 
 
 def forward_of(module: nn.Module) -> Callable[..., Any]:

@@ -56,14 +56,8 @@ class Hooks:
         name, tokens = contract.arguments
         model, before = subject.model, _State(subject.model)
         given: dict[str, Any] = {name: model, tokens: handed[tokens]}
-        look = partial(
-            call_with,
-            subject.look,
-            given,
-            order=contract.arguments,
-            defaults=contract.defaults,
-            described=f"`{contract.name}`",
-        )
+        order, defaults, named = contract.arguments, contract.defaults, f"`{contract.name}`"
+        look = partial(call_with, subject.look, given, order=order, defaults=defaults, described=named)
         result = look()
         if call.outputs[0].name in LEFT:
             first = before.left_behind()

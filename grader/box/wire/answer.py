@@ -223,7 +223,8 @@ class FrameReader:
                 raise BadAnswer(f"the answer names call {index} of {len(self._slots)}")
             slots = self._slots[index]
             numbers = _WIDEST * sum(math.prod(slot.shape) for slot in slots)
-            limits = [TEXT_LIMIT + SLOT_TEXT_LIMIT * len(slots), numbers if kind == Frame.CALLED else TRACE_LIMIT]
+            traced = TRACE_LIMIT * self._plan.calls[index].traced
+            limits = [TEXT_LIMIT + SLOT_TEXT_LIMIT * len(slots), numbers if kind == Frame.CALLED else traced]
         if any(size > limit for size, limit in zip(sizes, limits, strict=True)):
             raise BadAnswer(f"a frame claims {sum(sizes)} bytes where at most {sum(limits)} are possible")
 
@@ -297,8 +298,8 @@ class FrameReader:
 
     def _read_result(self, index: int, data: dict[str, Any], values: bytes) -> None:
         call, kept = self._plan.calls[index], self._traces.setdefault(index, [])
-        if not call.traced or ("call", call.name) in self._closed:
-            raise BadAnswer("a call was traced after its end, or unasked")
+        if ("call", call.name) in self._closed:
+            raise BadAnswer("a call was traced after its end")
         shape, copies = _shape(data.pop("shape", None)), 1 + _truth(data.pop("gradient", None))
         if len(shape) > MOST_AXES or not values or len(values) != math.prod(shape) * _WIDEST * copies:
             raise BadAnswer(f"a result of an operation has {len(values)} bytes, which is not what its sizes come to")
