@@ -30,7 +30,7 @@ from benchmarks.mutated_traces import ON_TRACES
 from benchmarks.mutations import cut, mutate
 from grader.box.observations import CallSeen, Event, Observations
 from grader.box.run import Ending, Run
-from grader.box.wire import FrameReader
+from grader.box.wire.answer import FrameReader
 from grader.checks.evidence import Evidence
 from grader.checks.finding import Verdict
 from grader.errors import BadAnswer

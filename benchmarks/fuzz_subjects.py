@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
 from benchmarks.evenly import evenly
 from benchmarks.pieces import Piece, pieces
-from grader.box.frames import END
 from grader.box.inline import InlineBox
 from grader.box.observations import Event, Observations, TrapHit
-from grader.box.packing import pack
 from grader.box.plan import Kind, Plan
 from grader.box.run import Ending, Limits, Run
+from grader.box.wire.answer import END, pack
 from grader.examples import read_examples
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.spec import CaseSpec
@@ -82,7 +80,7 @@ def _answers(plan: Plan, runs: list[Run]) -> tuple[tuple[Piece, ...], ...]:
     streams = [b"".join(pack(event, plan) for event in _events(run.observations)) + END for run in runs]
     touch = TrapHit("torch.softmax", 3, "f")
     streams += [pack(replace(touch, loading=loading), plan) + streams[0] for loading in (False, True)]
-    return tuple(tuple(pieces(stream, _sizes(plan))) for stream in streams)
+    return tuple(tuple(pieces(stream)) for stream in streams)
 
 
 def _trained(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
@@ -130,7 +128,7 @@ def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
         if any(call.trace for call in done.observations.calls.values()):
             stream = b"".join(pack(event, plan) for event in _events(done.observations)) + END
             alone = replace(sheet, plan=plan, items=())
-            yield Subject(exercise, alone, Observations(), Observations(), (tuple(pieces(stream, _sizes(plan))),), find)
+            yield Subject(exercise, alone, Observations(), Observations(), (tuple(pieces(stream)),), find)
 
 
 def _short(exercise: Exercise, kind: Kind) -> Sheet:
@@ -147,11 +145,6 @@ def _short(exercise: Exercise, kind: Kind) -> Sheet:
 
 def _size(case: CaseSpec) -> int:
     return sum(size if isinstance(size, int) else sum(size) for size in case.sizes.values())
-
-
-def _sizes(plan: Plan) -> list[tuple[int, ...]]:
-    """Return how many numbers each slot of each call has."""
-    return [tuple(math.prod(slot.shape) for slot in plan.slots(call)) for call in plan.calls]
 
 
 def _events(observations: Observations) -> Iterator[Event]:

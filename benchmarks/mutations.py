@@ -12,8 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmarks.pieces import NOTHING_TOLD, CalledBody, Piece, joined, opened
-from grader.box.frames import ABSENT, DTYPE_NAMES, IN_WORDS, PRESENCES, TEXT_LENGTH, TEXT_LIMIT, Frame
+from benchmarks.pieces import Piece, joined
+from grader.box.observations import Presence
+from grader.box.plan import DTYPES
+from grader.box.wire.answer import TEXT_LIMIT, Frame
 
 _LENGTHS = (0, 1, 2, 7, 8, TEXT_LIMIT, TEXT_LIMIT + 1, 1 << 20, (1 << 31) - 1, 1 << 31, (1 << 32) - 1)
 _NUMBERS = (0, 1, -1, 255, 256, 65535, 1 << 31, -(1 << 31), 1 << 62, 1 << 63, 1 << 64, 10**300, 0.5, 1e308, -0.0)
@@ -35,7 +37,6 @@ DOUBLES = (
     b"\1\0\0\0\0\0\0\0",
 )  # fmt: skip - NaN, zero, infinity, NaN, the largest and the smallest double
 _WORDY = (Frame.CALLED, Frame.BUILT, Frame.LOADING, Frame.TOUCHED)
-_CODES = (*range(len(DTYPE_NAMES) + 1), *range(IN_WORDS, IN_WORDS + len(PRESENCES) + 1), ABSENT)
 _STAGES = ("load", "construct", "transfer", "call", "backward")
 _BLAMES = ("error", "forbidden", "argument", "weights", "entry")
 
@@ -100,74 +101,58 @@ def _take_over(draw: random.Random, frames: list[Piece], others: list[Piece]) ->
 def _head(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
     at = draw.randrange(len(frames))
     kind = draw.choice((*Frame, draw.randrange(256)))
-    changes: dict[str, int] = draw.choice((
+    here = frames[at]
+    changes: dict[str, Any] = draw.choice((
         {"kind": kind},
-        {"code": draw.choice((*range(len(DTYPE_NAMES) + 2), *range(len(PRESENCES) + 1), 255))},
         {"index": draw.choice((0, 1, 2, 3, 65535, draw.randrange(65536)))},
-        {"length": max(0, len(frames[at].body) + draw.choice((-1, 1, 7, -8)))},
-        {"length": draw.choice(_LENGTHS)},
+        {"sizes": (max(0, len(here.text) + draw.choice((-1, 1, 7, -8))), len(here.values))},
+        {"sizes": (len(here.text), max(0, len(here.values) + draw.choice((-1, 1, 7, -8))))},
+        {"sizes": draw.choice(((draw.choice(_LENGTHS), len(here.values)), (len(here.text), draw.choice(_LENGTHS))))},
     ))  # fmt: skip
-    frames[at] = replace(frames[at], **changes)
+    frames[at] = replace(here, **changes)
 
 
-def _calls(frames: list[Piece]) -> list[tuple[int, CalledBody]]:
-    """Return the frames of calls that have a slot and can be taken apart, by their places."""
-    bodies = [(at, opened(frame.body, frame.sizes)) for at, frame in enumerate(frames) if frame.kind == Frame.CALLED]
-    return [(at, body) for at, body in bodies if body is not None and body.codes]
+def _calls(frames: list[Piece]) -> list[tuple[int, dict[str, Any]]]:
+    """Return what is told in the frames of calls that have a slot and are whole, by their places."""
+    told = [(at, frame.told()) for at, frame in enumerate(frames) if frame.kind == Frame.CALLED]
+    return [(at, one) for at, one in told if one is not None and isinstance(one.get("slots"), list) and one["slots"]]
 
 
 def _slot(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
-    """Let a slot have another code, and all else as it was."""
+    """Let a slot have come in another way, and all else as it was; with a shape and a dtype that may be lies."""
     if not (calls := _calls(frames)):
         return
-    at, body = draw.choice(calls)
-    raw = bytearray(frames[at].body)
-    raw[TEXT_LENGTH.size + draw.randrange(len(body.codes))] = draw.choice((*_CODES, draw.randrange(256)))
-    frames[at] = replace(frames[at], body=bytes(raw))
+    at, told = draw.choice(calls)
+    shape = draw.choice(([], [0], [3, 5], [1 << 62, 4], [-1], [True], ["3"], [1] * 65, [0.5], None, {}, 7))
+    words = {"presence": draw.choice((*Presence, "", None)), "shape": shape, "dtype": draw.choice((*DTYPES, *_TEXTS))}
+    ways = (*DTYPES, "complex64", None, {}, [], 0, *([{**words, "what": draw.choice(_TEXTS)}] * 8))
+    told["slots"][draw.randrange(len(told["slots"]))] = draw.choice(ways)
+    frames[at] = replace(frames[at], text=json.dumps(told).encode(errors="surrogatepass"))
 
 
 def _bits(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
     at = draw.randrange(len(frames))
-    body = bytearray(frames[at].body)
+    part = draw.choice(("text", "values"))
+    body = bytearray(getattr(frames[at], part))
     for _ in range(draw.choice((1, 1, 8))):
         if body:
             body[draw.randrange(len(body))] ^= 1 << draw.randrange(8)
-    frames[at] = replace(frames[at], body=bytes(body))
+    frames[at] = replace(frames[at], **{part: bytes(body)})
 
 
 def _values(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
-    """Put the numbers that are hardest on a judge into a tensor: NaN, infinities, the largest and the smallest."""
-    calls = [(at, body) for at, body in _calls(frames) if any(body.tensors.values())]
+    """Put the numbers that are hardest on a judge into a call: NaN, infinities, the largest and the smallest."""
+    calls = [at for at, frame in enumerate(frames) if frame.kind == Frame.CALLED and frame.values]
     if not calls:
         return
-    at, body = draw.choice(calls)
-    number = draw.choice([number for number, raw in body.tensors.items() if raw])
-    eight = draw.choice(DOUBLES)
-    values = bytearray(body.tensors[number])
+    at, eight = draw.choice(calls), draw.choice(DOUBLES)
+    values = bytearray(frames[at].values)
     if draw.random() < 0.5:
         values[:] = (eight * (len(values) // 8 + 1))[: len(values)]
     else:
         place = 8 * draw.randrange(len(values) // 8 + 1)
         values[place : place + 8] = eight[: len(values[place : place + 8])]
-    body.tensors[number] = bytes(values)
-    frames[at] = replace(frames[at], body=body.packed())
-
-
-def _turn_into_words(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
-    """Say in words what should be a tensor, with a shape and a dtype that may be lies."""
-    if not (calls := _calls(frames)):
-        return
-    at, body = draw.choice(calls)
-    number = draw.randrange(len(body.codes))
-    shape = draw.choice(([], [0], [3, 5], [1 << 62, 4], [-1], [True], ["3"], [1] * 65, [0.5], None, {}, 7))
-    data = {"shape": shape, "dtype": draw.choice((*DTYPE_NAMES, "complex64", *_TEXTS)), "what": draw.choice(_TEXTS)}
-    words = body.words()
-    before = sum(len(DTYPE_NAMES) <= code != ABSENT for code in body.codes[:number])
-    known = len(DTYPE_NAMES) <= body.codes[number] != ABSENT
-    body.told = {**(body.told or NOTHING_TOLD), "slots": [*words[:before], data, *words[before + known :]]}
-    body.codes[number] = IN_WORDS + draw.randrange(len(PRESENCES) + 1)
-    body.tensors.pop(number, None)
-    frames[at] = replace(frames[at], body=body.packed())
+    frames[at] = replace(frames[at], values=bytes(values))
 
 
 def _json(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
@@ -176,17 +161,13 @@ def _json(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> Non
     if not texts:
         return
     at = draw.choice(texts)
-    called = opened(frames[at].body, frames[at].sizes) if frames[at].kind == Frame.CALLED else None
-    try:
-        data = json.loads(frames[at].body) if called is None else called.told
-    except (ValueError, RecursionError):
+    if (data := frames[at].told()) is None:
         return
-    data = dict(NOTHING_TOLD) if data is None else data
     mark = f"mark{draw.randrange(1 << 30)}"
     _plant(draw, data, mark)
     text = json.dumps(data, ensure_ascii=draw.random() < 0.8).encode(errors="surrogatepass")
     text = text.replace(f'"{mark}"'.encode(), draw.choice(_RAW))
-    frames[at] = replace(frames[at], body=text if called is None else called.packed(text))
+    frames[at] = replace(frames[at], text=text)
 
 
 def _plant(draw: random.Random, data: Any, mark: str) -> None:
@@ -217,19 +198,19 @@ def _explain(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> 
         "message": draw.choice(_TEXTS),
         "line": draw.choice(_NUMBERS),
     }
-    lists = {key: [draw.choice(_TEXTS)] * draw.choice((0, 1, 100)) for key in ("modified", "unused", "zeroed", "loose")}
-    data = {"raised": raised, "mapping": {draw.choice(_TEXTS): draw.choice(_TEXTS)}, **lists}
-    called = opened(frames[at].body, frames[at].sizes) if frames[at].kind == Frame.CALLED else None
-    text = json.dumps(data if called is None else {**data, "slots": called.words()}).encode()
-    frames[at] = replace(frames[at], body=text if called is None else called.packed(text))
+    told = dict(frames[at].told() or {}) | {"raised": {**raised, "bases": []}}
+    for key in told.keys() & {"modified", "unused", "zeroed", "loose"}:
+        told[key] = [draw.choice(_TEXTS)] * draw.choice((0, 1, 100))
+    frames[at] = replace(frames[at], text=json.dumps(told).encode(errors="surrogatepass"))
 
 
 def _touch(draw: random.Random, frames: list[Piece], _others: list[Piece]) -> None:
     """Let traps spring where none did."""
     for _ in range(draw.choice((1, 2, 4, 5, 40))):
         touch = {"what": draw.choice(_TEXTS), "line": draw.choice(_NUMBERS), "function": draw.choice(_TEXTS)}
-        body = json.dumps(touch).encode()
-        frames.insert(draw.randrange(len(frames) + 1), Piece(Frame.TOUCHED, draw.choice((0, 0, 1, 2)), 0, body))
+        traits = {"loading": draw.random() < 0.3, "noticed": draw.random() < 0.3}
+        text = json.dumps({**touch, **traits}).encode(errors="surrogatepass")
+        frames.insert(draw.randrange(len(frames) + 1), Piece(Frame.TOUCHED, 0, text))
 
 
 def _truncate(draw: random.Random, stream: bytes, _others: list[Piece]) -> bytes:
@@ -256,7 +237,7 @@ def _graft(draw: random.Random, stream: bytes, others: list[Piece]) -> bytes:
 
 OnBytes = Callable[[random.Random, bytes, list[Piece]], bytes]
 _ON_FRAMES: tuple[OnFrames, ...] = (
-    _drop, _repeat, _swap, _shuffle, _splice, _take_over, _head, _head, _slot, _bits, _bits, _values, _values, _values,
-    _turn_into_words, _turn_into_words, _json, _json, _json, _json, _explain, _touch,
+    _drop, _repeat, _swap, _shuffle, _splice, _take_over, _head, _head, _slot, _slot, _slot, _bits, _bits,
+    _values, _values, _values, _json, _json, _json, _json, _explain, _touch,
 )  # fmt: skip
 _ON_BYTES: tuple[OnBytes, ...] = (_truncate, _flip, _insert, _graft)

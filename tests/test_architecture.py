@@ -28,7 +28,7 @@ _WRONG_IMPORTS = {
     "local grading knows no service": ("pack/paper.py", "grader.store.tables"),
     "the store knows of judging the report only": ("store/keys.py", "grader.checks.finding"),
     "no two modules import each other, nor any round of them": ("pages/wording.py", "grader.pages.server"),
-    "nothing reads or writes objects that can run code": ("box/wire.py", "pickle"),
+    "nothing reads or writes objects that can run code": ("box/wire/job.py", "pickle"),
     "libraries of the pages": ("service/names.py", "fastapi"),
     "libraries of the command line": ("judge/text.py", "typer"),
     "the library of the store": ("service/names.py", "sqlalchemy"),
@@ -100,7 +100,7 @@ def test_each_contract_on_imports_can_fail(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["grader.box.child", "grader.box.inline", "grader.sandbox.zygote", "grader.sandbox.interior"]
+    "module", ["grader.box.wire.child", "grader.box.inline", "grader.sandbox.zygote", "grader.sandbox.interior"]
 )
 def test_nothing_that_knows_an_answer_is_loaded_where_submissions_run(module: str) -> None:
     """In a fresh process, importing it loads no reference, exercise, check, judge or store; nothing that travels."""
@@ -127,7 +127,12 @@ def test_code_is_executed_in_two_places_only() -> None:
     """The submission in the box; our own reference, with a step replaced, beside the exercises."""
     places = {module for module, tree in _trees().items() if _calls(tree, "exec", "eval", "compile")}
 
-    assert places <= {"grader.box.source", "grader.box.loading", "grader.exercise.mistakes", "grader.exercise.catalog"}
+    assert places <= {
+        "grader.box.wire.child",
+        "grader.box.loading",
+        "grader.exercise.mistakes",
+        "grader.exercise.catalog",
+    }
 
 
 def test_the_environment_is_read_in_the_settings_only() -> None:

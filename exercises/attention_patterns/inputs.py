@@ -9,8 +9,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
+from grader.box.drivers.hooks import Reader
 from grader.box.plan import Holding, Weight
-from grader.box.reader import Reader
 from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 

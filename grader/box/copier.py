@@ -16,7 +16,6 @@ class Heads(nn.Module):
     """Projects, splits into heads, attends as the submission does, joins the heads and projects once more."""
 
     def __init__(self, attend: Attend, width: int, num_heads: int) -> None:
-        """Hold the projections of `num_heads` heads."""
         super().__init__()
         self.attend, self.num_heads = attend, num_heads
         self.W_query, self.W_key, self.W_value, self.W_out = (nn.Linear(width, width) for _ in range(4))
@@ -38,7 +37,6 @@ class Copier(nn.Module):
     """
 
     def __init__(self, found: Any, contract: Entry, *, vocab_size: int, width: int, num_heads: int, time: int) -> None:
-        """Build it for sequences of up to `time` tokens."""
         super().__init__()
         attend = attending(found, contract)
         self.embedding, self.position = nn.Embedding(vocab_size, width), nn.Embedding(time, width)

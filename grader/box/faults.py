@@ -1,10 +1,17 @@
-"""Turns an exception of the student's code into a fact: where, which kind, what it said."""
+"""Turns an exception of the student's code into a fact: where, which kind, what it said.
+
+Where a submission has syntax or a name of a Python that does not run it, the message says which Python has it.
+"""
 
 from __future__ import annotations
 
-from types import TracebackType
+import re
+import sys
+import time
+from collections.abc import Mapping
+from types import FrameType, TracebackType
+from typing import Any
 
-from grader.box.newer_python import newer_python
 from grader.box.observations import Blame, Raised, Stage
 from grader.errors import ArgumentMismatch, ForbiddenCall, Rejected, Ungradable
 
@@ -17,6 +24,33 @@ _BLAME = {
     Rejected: Blame.ENTRY,
 }
 
+_LONGEST = 300  # characters of a line that are looked at
+_BROKEN_TEXT = re.compile(r"f-string: (?:expecting|unmatched|unterminated)")
+_BACKSLASH = "f-string expression part cannot include a backslash"
+# A quote in the braces of an f-string that is the string's own, up to the end of those braces.
+_SAME_QUOTES = re.compile(r"""\b[rR]?[fF][rR]?(["'])(?:(?!\1).)*\{(?:(?!\1)[^}])*\1.*\1.*\}""")
+_SYNTAX = {
+    re.compile(r"\s*type\s+\w+\s*(?:\[.*\]\s*)?="): (3, 12),
+    re.compile(r"\s*(?:async\s+def|def|class)\s+\w+\s*\[.*\]\s*[(:]"): (3, 12),
+    re.compile(r"""(?:.*[^\w"'])?[rR]?t[rR]?["']"""): (3, 14),
+}
+_NAMES: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "typing": {
+        **dict.fromkeys(("override", "TypeAliasType"), (3, 12)),
+        **dict.fromkeys(("ReadOnly", "TypeIs", "NoDefault", "get_protocol_members", "is_protocol"), (3, 13)),
+        "evaluate_forward_ref": (3, 14),
+    },
+    "collections.abc": {"Buffer": (3, 12)},
+    "itertools": {"batched": (3, 12)},
+    "math": {"sumprod": (3, 12), "fma": (3, 13)},
+    "warnings": {"deprecated": (3, 13)},
+    "copy": {"replace": (3, 13)},
+}
+_WANTED = (
+    re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"),
+    re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
+)
+
 
 def describe(error: BaseException, stage: Stage) -> Raised:
     """Return the facts of `error`.
@@ -26,7 +60,7 @@ def describe(error: BaseException, stage: Stage) -> Raised:
     """
     if isinstance(error, KeyboardInterrupt):
         raise error
-    line = error.lineno if isinstance(error, SyntaxError) else _line(error.__traceback__)
+    line = error.lineno if isinstance(error, SyntaxError) else line_of(error.__traceback__)
     kind = type(error)
     bases = tuple(base.__name__ for base in kind.__mro__[1:] if base.__module__ == "builtins" and base is not object)
     return Raised(stage, _BLAME.get(kind, Blame.ERROR), kind.__name__, _text(error), line, bases=bases[:_MOST_BASES])
@@ -37,12 +71,12 @@ def _text(error: BaseException) -> str:
         message = str(error.msg) if isinstance(error, SyntaxError) else str(error)[:2000]
         if isinstance(error, ImportError) and error.path:
             message = message.replace(f" ({error.path})", "")  # a place on the grader's disk
-        return message + newer_python(error, message)
+        return message + _newer_python(error, message)
     except BaseException:  # noqa: BLE001  # a submission's own __str__ may raise anything
         return "(its message could not be read)"
 
 
-def _line(trace: TracebackType | None) -> int | None:
+def line_of(trace: TracebackType | None) -> int | None:
     """Return the innermost line of the submission in a traceback."""
     line = None
     while trace is not None:
@@ -50,3 +84,67 @@ def _line(trace: TracebackType | None) -> int | None:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
+
+
+def _newer_python(error: BaseException, message: str) -> str:
+    """Return a clause on the Python that has what `error` was raised for; empty where it is another cause."""
+    own = sys.version_info[:2]
+    wanted = _of_syntax(error) if isinstance(error, SyntaxError) else _of_name(error, message)
+    if wanted is None or wanted <= own:
+        return ""
+    which, here = (".".join(map(str, version)) for version in (wanted, own))
+    return f"; this is new in Python {which}, and your file is run with Python {here}; write what works there"
+
+
+def _of_syntax(error: SyntaxError) -> tuple[int, int] | None:
+    line, said = (error.text or "")[:_LONGEST], str(error.msg)
+    if said.startswith(_BACKSLASH) or (_BROKEN_TEXT.match(said) and _SAME_QUOTES.search(line)):
+        return 3, 12
+    if said not in ("invalid syntax", "expected '('"):
+        return None
+    return next((version for pattern, version in _SYNTAX.items() if pattern.match(line)), None)
+
+
+def _of_name(error: BaseException, message: str) -> tuple[int, int] | None:
+    if not isinstance(error, ImportError | AttributeError):
+        return None
+    found = next((match for pattern in _WANTED if (match := pattern.match(message))), None)
+    return _NAMES.get(found["module"], {}).get(found["name"]) if found is not None else None
+
+
+Trace = Any  # what `sys.settrace` takes: a function that returns one like itself, or None
+
+
+class _StillRunning(BaseException):
+    """Raised in the line that runs when the time is over; no `except Exception` of the submission's stops it."""
+
+
+STILL_RUNNING = _StillRunning.__name__  # by which it is known in what was seen
+
+
+def raise_after(seconds: float) -> None:
+    """Let the first line of the submission that begins more than `seconds` from now raise: there the time goes.
+
+    For a second look at code that ran out of time, never for a verdict: being watched makes code slower.
+
+    Lines that wait in C code, without coming to an end, are not told.
+
+    Raises:
+        TypeError: `seconds` is no float; a submission that finds this function may call it with anything.
+    """
+    if type(seconds) is not float:
+        raise TypeError("the time must be a float")
+    end, clock = time.monotonic() + seconds, time.monotonic
+
+    def in_frame(frame: FrameType, event: str, arg: Any) -> Trace:
+        if clock() > end:
+            raise _StillRunning
+        return in_frame
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Trace:
+        if frame.f_code.co_filename != SUBMISSION:
+            return None
+        frame.f_trace_opcodes = True  # a loop within one line begins no line
+        return in_frame
+
+    sys.settrace(trace)

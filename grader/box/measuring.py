@@ -82,7 +82,6 @@ class Gauge(TorchDispatchMode):
         )
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run the operation, and look at what it returns."""
         result = func(*args, **kwargs) if kwargs else func(*args)
         if self._outside is not None:
             self._outside.look()
@@ -93,7 +92,6 @@ class Gauge(TorchDispatchMode):
         return result
 
     def __enter__(self) -> Gauge:
-        """Begin."""
         if self._outside is not None:
             self._outside.begin()
         super().__enter__()  # type: ignore[no-untyped-call]  # as above
@@ -122,7 +120,6 @@ class _Outside:
     """
 
     def __init__(self, most: int) -> None:
-        """Count from `most` elements on."""
         self._most = most
         self._width = torch.get_default_dtype().itemsize  # bytes of an element
         self._held = 0  # bytes, the most so far
@@ -232,7 +229,7 @@ class _Piece:
 def owners() -> list[Any]:
     """Return what holds memory, and is referred to by an object that this process has made since it was forked.
 
-    Where a submission runs, only this code may ask for all objects: `grader.box.traps.doors` knows it.
+    Where a submission runs, only this code may ask for all objects: `grader.box.traps.internals` knows it.
     """
     found: dict[int, Any] = {}
     kinds: dict[type, bool] = {}

@@ -18,6 +18,10 @@ from grader.errors import ForbiddenCall
 
 LOSSES = output_key("losses")  # the slot in which a call that trains tells its losses
 FROZEN = "requires_grad is off"  # `Seen.what` of a weight that has no gradient for that reason
+# What is kept of a traced call: results, axes and lines of each, and bytes of all values together.
+MOST_RESULTS, MOST_AXES, MOST_LINES, TRACE_LIMIT = 400, 8, 60, 4 << 20
+TRAP_HITS = 4  # trapped calls that are told between two events
+NOTICES = 8  # of those that are only noticed, in a run
 
 
 class Stage(StrEnum):

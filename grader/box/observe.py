@@ -6,6 +6,8 @@ what was finished survives whatever happens next.
 
 from __future__ import annotations
 
+import difflib
+import math
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -18,21 +20,20 @@ from torch import Tensor, nn
 from grader.box.binding import Binding, bind, find
 from grader.box.binding.parts import Inventory
 from grader.box.drivers import driver
-from grader.box.entry import look_up
 from grader.box.faults import describe
 from grader.box.functions import FUNCTIONS
 from grader.box.keys import is_input
 from grader.box.measuring import Gauge
-from grader.box.observations import BuildSeen, CallSeen, Event, Presence, Seen, Stage
-from grader.box.plan import FLOATS, Argument, Build, Call, Entry, Function, Plan
+from grader.box.observations import FROZEN, BuildSeen, CallSeen, Event, Presence, Seen, Stage
+from grader.box.plan import DTYPES, FLOATS, Argument, Build, Call, Entry, Function, Plan, TensorSpec
 from grader.box.pristine import pristine
 from grader.box.recorder import Recorder
-from grader.box.seeing import returned, see, see_gradient
-from grader.errors import Ungradable
+from grader.errors import Rejected, Ungradable
 
+_MISSING = object()
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 Load = Callable[[], Mapping[str, Any]]  # executes the source and returns its namespace
 
-_TRAIN = nn.Module.train
 _run_backward = torch.autograd.graph._engine_run_backward
 # torch's default dtype and its generator belong to the whole process; whoever uses them for a moment holds this lock.
 _DEFAULT_DTYPE = threading.RLock()
@@ -61,7 +62,7 @@ def observe(plan: Plan, load: Load, instances: Instances | None = None, *, whole
     try:
         with default_dtype("float64"):
             namespace = load()
-            entries = {part: look_up(plan.contract(part), namespace) for part in ("", *plan.parts)}
+            entries = {part: _look_up(plan.contract(part), namespace) for part in ("", *plan.parts)}
     except BaseException as error:  # noqa: BLE001  # a submission may raise anything at all, SystemExit too
         yield describe(error, Stage.LOAD)
         return
@@ -157,7 +158,6 @@ def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> 
 
 
 def _plain_tensors(part: nn.Module) -> dict[str, Tensor]:
-    """Return the attributes of a module that are tensors, and neither parameters nor buffers."""
     return {name: value for name, value in vars(part).items() if isinstance(value, Tensor)}
 
 
@@ -169,7 +169,7 @@ def _describe_build(build: Build, inventory: Inventory, binding: Binding) -> Bui
         unused=() if build.must_raise else binding.unused,  # who should have refused was given no weights at all
         zeroed=binding.zeroed,
         loose=tuple(loose),
-        initial=binding.initial,
+        initial={name: pair for name, pair in binding.initial.items() if all(map(math.isfinite, pair))},
         choices=binding.choices,
         places=binding.places,
     )
@@ -242,24 +242,11 @@ def _run(
         return tuple(instance.binding.value(slot.name, slot.shape) for slot in call.outputs)
     subject, contract = instance.module if instance else entry, plan.contract(call.part)
     if instance is not None:
-        _set_mode(instance.module, training=call.training)
+        instance.module.train(call.training)
         if call.grad_outputs or contract.kind.brings_a_model:  # nobody else asks what gradients there are
             instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
-    return returned(driver(contract.kind).run(subject, handed, call, contract), len(call.outputs))
-
-
-def _set_mode(module: nn.Module, *, training: bool) -> None:
-    """Do what `module.train(training)` does, which takes a microsecond for each part that is in that mode already."""
-    waiting = [module]
-    while waiting:
-        part = waiting.pop()
-        if type(part).train is not _TRAIN or "train" in part.__dict__:  # somebody does more there
-            part.train(training)
-            continue
-        if part.__dict__.get("training") is not training:
-            part.training = training
-        waiting += [child for child in part._modules.values() if child is not None]
+    return _returned(driver(contract.kind).run(subject, handed, call, contract), len(call.outputs))
 
 
 def _seed(seed: int, device: str) -> None:
@@ -299,3 +286,74 @@ def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance:
 
 def _differs(handed: Any, leaf: Argument) -> bool:
     return isinstance(handed, Tensor) and isinstance(leaf, Tensor) and not torch.equal(handed.detach(), leaf.detach())
+
+
+def _look_up(entry: Entry, namespace: Mapping[str, Any]) -> Any:
+    """Return the object called `entry.name`.
+
+    Raises:
+        Rejected: it is not there, or is not what the contract says; a near miss is named.
+    """
+    name = entry.name
+    is_class = driver(entry.kind).is_class or name[:1].isupper()  # a contract spells its classes so
+    kind = "class" if is_class else "function"
+    found = namespace.get(name)
+    if found is None:
+        raise Rejected(f"your file must define a {kind} called `{name}`; {_instead(name, namespace)}")
+    if is_class and not isinstance(found, type):
+        raise Rejected(f"`{name}` must be a class; yours is a {type(found).__name__}")
+    if not callable(found):
+        raise Rejected(f"`{name}` must be a function; yours is a {type(found).__name__}")
+    return found
+
+
+def _instead(name: str, namespace: Mapping[str, Any]) -> str:
+    own = [key for key, value in namespace.items() if getattr(value, "__module__", None) == "submission"]
+    lowered = {key.lower(): key for key in own}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1)
+    if near:
+        return f"it defines `{lowered[near[0]]}`; if that is it, rename it"
+    return f"it defines {', '.join(f'`{key}`' for key in own[:8])}" if own else "it defines nothing"
+
+
+def _returned(result: Any, count: int) -> tuple[Any, ...]:
+    """Return exactly `count` values: the result itself for one, its items for several, filled up where short."""
+    if count == 1:
+        return (result,)
+    if isinstance(result, tuple | list):
+        items = tuple(result)[:count] if len(result) <= count else (result,)
+        return (*items, *(_MISSING for _ in range(count - len(items))))
+    return (result, *(_MISSING for _ in range(count - 1)))
+
+
+def see(value: Any, slot: TensorSpec) -> Seen:
+    """Return what is in the place of an output."""
+    if value is _MISSING:
+        return Seen(Presence.OTHER, what="nothing")
+    # A subclass may lie about everything that it is asked; only the two plain types are looked into.
+    if type(value) is not Tensor and type(value) is not nn.Parameter:
+        return Seen(Presence.OTHER, what=_name(value))
+    shape, dtype = tuple(value.shape), _NAMES.get(value.dtype) or str(value.dtype).removeprefix("torch.")
+    if value.layout is not torch.strided or value.device.type == "meta":
+        return Seen(Presence.OTHER, shape=shape, dtype=dtype, what=f"a {value.layout} tensor on {value.device}")
+    if dtype not in slot.dtypes or shape != slot.shape:
+        return Seen(Presence.MISSHAPEN, shape=shape, dtype=dtype)
+    values = value.detach()
+    if not values.is_cpu or values.is_neg():
+        values = values.cpu().resolve_neg()
+    values = values.clone(memory_format=torch.contiguous_format)
+    return Seen(Presence.TENSOR, values, shape, dtype)
+
+
+def see_gradient(gradient: Tensor | None, slot: TensorSpec, *, frozen: bool = False) -> Seen:
+    """Return what is in the place of a gradient; `frozen` says that none was asked for."""
+    return Seen(Presence.NONE, what=FROZEN if frozen else "") if gradient is None else see(gradient, slot)
+
+
+def _name(value: Any) -> str:
+    kind = type(value).__name__
+    if value is None:
+        return "None"
+    if isinstance(value, tuple | list | dict):
+        return f"a {kind} of {len(value)}"
+    return f"a {kind}"

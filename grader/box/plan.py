@@ -197,8 +197,8 @@ class Plan:
     `forbidden` names groups of ready-made operations (`attention`, `softmax`, …) that are trapped while it runs.
     Modules and tensors are moved to `device`; what is sent back comes from the CPU again. `parts` are further entry
     points, for exercises that ask for several things in one file. `initial_of` names the weights whose initial values
-    are reported. With `line_after`, the line of the submission that runs after so many seconds raises; see `overtime`.
-    With `bare`, statements of the file that no answer needs are left out.
+    are reported. With `line_after`, the line of the submission that runs after so many seconds raises; with `bare`,
+    statements of the file that no answer needs are left out.
     """
 
     entry: Entry

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from types import FrameType
@@ -26,9 +26,7 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.box.faults import SUBMISSION
-from grader.box.frames import MOST_AXES, MOST_RESULTS, TRACE_LIMIT
-from grader.box.lineage import BEFORE, Lineage, memory_of
-from grader.box.observations import Traced
+from grader.box.observations import MOST_AXES, MOST_LINES, MOST_RESULTS, TRACE_LIMIT, Traced
 from grader.box.plan import DTYPES
 
 _NoModes = torch._C.DisableTorchFunction  # taken here, since a submission may put another in its place
@@ -36,6 +34,10 @@ _DRAWS = torch.Tag.nondeterministic_seeded
 _MOST_IN_CALL = 20  # results of the operations of one call of torch
 _DETACH = torch.ops.aten.detach.default
 _SHAPE_ALONE = re.compile(r"::new_|_like$")  # operations that take from a tensor its shape and not its numbers
+Lines = frozenset[int]
+BEFORE = frozenset({0})  # what was there before the call, other than arguments and weights
+
+_View = tuple[int, tuple[int, ...], tuple[int, ...]]
 
 
 class Recorder(TorchDispatchMode):
@@ -69,7 +71,6 @@ class Recorder(TorchDispatchMode):
         )
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Run the operation, and keep a copy of what it returns."""
         self._follow()
         kwargs = kwargs or {}
         line, caller = _lines() if len(self._results) < MOST_RESULTS else (0, 0)
@@ -167,7 +168,6 @@ def _copy(value: Tensor) -> Tensor:
 
 
 def _written(func: Any, args: Any, kwargs: Any) -> Iterator[Tensor]:
-    """Yield the plain tensors that an operation writes into."""
     if func._schema.is_mutable:
         for position, argument in enumerate(func._schema.arguments):
             value = args[position] if position < len(args) else kwargs.get(argument.name)
@@ -201,3 +201,57 @@ def _lines() -> tuple[int, int]:
         frame = frame.f_back
     found += [0, 0]
     return found[0], found[1]
+
+
+class Lineage:
+    """Which lines of a submission the numbers of each tensor come from, told by its place in memory.
+
+    A view has the lines of what it looks at and its own; what is written into one shows in all that look there.
+    """
+
+    def __init__(self, arguments: Collection[int]) -> None:
+        """Take the memory of the arguments, which come from no line."""
+        self._arguments = arguments
+        self._memory: dict[int, Lines] = {}  # what made it, and all that was written there
+        self._views: dict[int, dict[_View, Lines]] = {}  # by memory
+
+    def of(self, values: Iterable[Tensor]) -> Lines:
+        """Return the lines that tensors come from; 0 stands for what is no argument, no weight and no result."""
+        return frozenset[int]().union(*(self._of(value) for value in values))
+
+    def _of(self, value: Tensor) -> Lines:
+        memory = memory_of(value)
+        known = type(value) is nn.Parameter or memory in self._arguments or not value.dim()
+        whole = self._memory.get(memory, frozenset[int]() if known else BEFORE)
+        return self._views.get(memory, {}).get(_view(value), whole)
+
+    def note(self, value: Tensor, lines: Lines, given: Iterable[Tensor]) -> bool:
+        """Take the result of an operation on `given`; return whether its memory is new."""
+        memory = memory_of(value)
+        is_new = all(memory_of(other) != memory for other in given)
+        if is_new:
+            self._memory[memory], self._views[memory] = _bounded(lines), {}
+        self._views.setdefault(memory, {})[_view(value)] = _bounded(lines)
+        return is_new
+
+    def write(self, value: Tensor, lines: Lines) -> None:
+        """Take note that numbers that come from `lines` were written into a tensor."""
+        memory = memory_of(value)
+        views = self._views.setdefault(memory, {})
+        whole = self._memory.get(memory, self._of(value))
+        self._memory[memory] = _bounded(whole | lines)
+        for view, before in views.items():
+            views[view] = _bounded(before | lines)
+
+
+def memory_of(value: Tensor) -> int:
+    """Return where the numbers of a tensor lie."""
+    return value.untyped_storage().data_ptr()
+
+
+def _view(value: Tensor) -> _View:
+    return int(value.storage_offset()), tuple(value.shape), value.stride()
+
+
+def _bounded(lines: Lines) -> Lines:
+    return lines if len(lines) <= MOST_LINES else BEFORE

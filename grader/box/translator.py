@@ -16,7 +16,6 @@ class Products(nn.Module):
     """Attention by a function of queries, keys and values: the states become queries through one projection."""
 
     def __init__(self, found: Any, contract: Entry, *, encoder_dim: int, decoder_dim: int) -> None:
-        """Hold the projection."""
         super().__init__()
         self.attend = attending(found, contract)
         self.W_query = nn.Linear(decoder_dim, encoder_dim, bias=False)
@@ -30,7 +29,6 @@ class StateByState(nn.Module):
     """Attention by a module that is given one state of the decoder at a time: all of a batch's states at once."""
 
     def __init__(self, found: Any, contract: Entry, **sizes: int) -> None:
-        """Build the submission's module from those of `sizes` that its contract knows."""
         super().__init__()
         self._contract = contract
         given = {name: sizes[name] for name in contract.constructor if name in sizes}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from grader.box.drivers.names import NAMES
+from grader.box.drivers.hooks import NAMES
 from grader.box.keys import call_name, output_key
 from grader.box.kinds import LEFT
 from grader.box.plan import TensorSpec

@@ -19,7 +19,7 @@ from grader.exercise.spec import CaseSpec, Spec, read_spec
 from grader.exercise.versions import exercise_version
 
 if TYPE_CHECKING:
-    from grader.box.prebuilt import Prebuilt
+    from grader.box.inline import Prebuilt
     from grader.exercise.inputs import Case
     from grader.exercise.steps import Steps
 
@@ -94,7 +94,7 @@ class Exercise:
     @cached_property
     def prebuilt(self) -> Prebuilt:
         """The reference with its modules, which are built once."""
-        from grader.box.prebuilt import Prebuilt  # here: it brings torch, and most readers run nothing
+        from grader.box.inline import Prebuilt  # here: it brings torch, and most readers run nothing
 
         return Prebuilt(self.reference())
 

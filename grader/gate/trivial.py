@@ -11,8 +11,8 @@ from torch import Tensor
 
 from grader.box.keys import input_key
 from grader.box.observations import BuildSeen, CallSeen, Observations, Seen
+from grader.box.observe import see
 from grader.box.plan import DTYPES, FLOATS, Argument, Call, Plan
-from grader.box.seeing import see
 
 Answer = Callable[[Call, tuple[int, ...]], Tensor]  # an output of a given shape, made up from a call's arguments
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from grader.box.faults import STILL_RUNNING
 from grader.box.observations import BuildSeen, CallSeen, Raised
-from grader.box.overtime import STILL_RUNNING
 from grader.judge.attempt import MUCH_PRINTED
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace

@@ -10,11 +10,10 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from grader.box.codec import decode_job, encode_job
 from grader.box.observations import Event, Observations
-from grader.box.packing import pack
 from grader.box.plan import Argument, Build, Call, Plan
-from grader.box.wire import END, FrameReader
+from grader.box.wire.answer import END, FrameReader, pack
+from grader.box.wire.job import decode_job, encode_job
 from grader.checks.evidence import base_call, calling
 from grader.exercise.inputs import Case, make_case
 from grader.exercise.spec import Spec

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, Self, cast
 
 import torch
 
-from grader.box import child
+from grader.box.wire import child
 
 MOST_PRINTED = 48 << 10  # bytes; what is printed after these goes nowhere
 OUT_OF_MEMORY, FELL_OUT = 70, 71  # exit codes of a child that ended by an exception outside the student's code

@@ -9,7 +9,7 @@ from grader.box.observations import CallSeen, Observations
 from grader.box.places import without_places
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress
-from grader.box.wire import FrameReader
+from grader.box.wire.answer import FrameReader
 from grader.errors import BadAnswer
 from grader.sandbox.interior import OUT_OF_MEMORY
 

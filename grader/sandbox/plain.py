@@ -18,10 +18,10 @@ from typing import IO
 
 from grader import search_path, stopping
 from grader.box.cancel import CancelToken
-from grader.box.codec import encode_job
 from grader.box.drivers import carried
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
+from grader.box.wire.job import encode_job
 from grader.errors import GraderFault
 from grader.sandbox import interior, outcome
 from grader.sandbox.outcome import Facts, Intake

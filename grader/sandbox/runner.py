@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from grader.box.cancel import CancelToken
-from grader.box.codec import encode_job
 from grader.box.drivers import carried
 from grader.box.plan import Plan
 from grader.box.run import Limits, Progress, Run
+from grader.box.wire.job import encode_job
 from grader.errors import GraderFault, Killed, SandboxUnavailable
 from grader.sandbox.handles import ZygoteHandle, ZygoteLost
 from grader.sandbox.memory import kernel_kills

@@ -22,16 +22,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from grader.box import child, held, traps
+from grader.box import held, traps
 from grader.box.binding import arguments
-from grader.box.codec import decode_job, encode_job
 from grader.box.faults import SUBMISSION
 from grader.box.keys import call_name, output_key
 from grader.box.kinds import Kind
 from grader.box.loading import load
 from grader.box.observe import observe
-from grader.box.packing import pack
 from grader.box.plan import Build, Call, Entry, Plan, TensorSpec, Weight
+from grader.box.wire import child
+from grader.box.wire.answer import pack
+from grader.box.wire.job import decode_job, encode_job
 from grader.sandbox.interior import replace_denied, replace_unused, skip_compilation
 from grader.sandbox.zygote_memory import blank_freed, take_freed
 

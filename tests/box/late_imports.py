@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from grader.box import traps
-from grader.box.traps.functions import _gives_numbers
+from grader.box.traps import _gives_numbers
 from grader.errors import ForbiddenCall
 from tests.box.operator_walk import takes
 

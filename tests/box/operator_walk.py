@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from grader.box import traps
-from grader.box.traps.functions import _gives_numbers
+from grader.box.traps import _gives_numbers
 from grader.box.traps.groups import Group, base
 from grader.sandbox.warmup import _MODULES
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 
 from grader.box.inline import observe_all
+from grader.box.loading import load
 from grader.box.observations import Blame, CallSeen, Presence
 from grader.box.plan import Build, Call, Entry, Kind, Plan, TensorSpec
-from grader.box.source import execute
 
 _X = torch.arange(12, dtype=torch.float64).view(1, 4, 3)
 
@@ -34,7 +34,7 @@ def _run(source: str, chunks: Sequence[int] | None) -> CallSeen:
     arguments = {"x": _X, "chunks": None if chunks is None else torch.tensor(chunks)}
     call = Call("one/base", "Count", arguments, (TensorSpec("output:output", ("batch", "time", "dim"), (1, 4, 3)),))
     plan = Plan(entry, (Build("Count", {}),), (call,))
-    return observe_all(plan, lambda: execute(source)).calls["one/base"]
+    return observe_all(plan, lambda: load(source, ("Count",), lambda _: None)).calls["one/base"]
 
 
 def _source(cache: str = "cache", returned: str = "Shut(before + x.shape[1])") -> str:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from grader.box.codec import decode_job, encode_job
 from grader.box.run import Limits
 from grader.errors import SandboxUnavailable
 from grader.exercise.catalog import ROOT, read_exercise
@@ -14,15 +13,6 @@ from grader.judge.sheet import draw_up
 from grader.sandbox.runner import Sandbox
 
 EXERCISE = read_exercise(ROOT / "exercises" / "causal_attention")
-
-
-def test_a_job_says_on_which_device_it_runs() -> None:
-    """The device travels with the plan."""
-    plan = replace(draw_up(EXERCISE, 0).plan, device="cuda")
-
-    decoded, _ = decode_job(encode_job(plan, ""))
-
-    assert decoded.device == "cuda"
 
 
 def test_the_truth_is_found_on_the_cpu_whatever_the_device() -> None:

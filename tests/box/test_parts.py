@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from grader.box.codec import decode_job, encode_job
 from grader.box.inline import InlineBox
 from grader.box.observations import Blame, CallSeen, Presence
 from grader.box.plan import Build, Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Limits, Run
+from grader.box.wire.job import decode_job, encode_job
 
 TOKENS = torch.tensor([[3, 1, 4], [1, 5, 2]])
 SIZES = {"model": "reader", "vocab_size": 7, "width": 6, "num_heads": 3, "num_layers": 2, "time": 5}

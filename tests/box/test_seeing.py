@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from grader.box.observations import Presence
+from grader.box.observe import see, see_gradient
 from grader.box.plan import TensorSpec
-from grader.box.seeing import see, see_gradient
 
 _SLOT = TensorSpec("output:y", (), (2, 3))
 

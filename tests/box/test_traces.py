@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import random
-import struct
 from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 import torch
 
-from grader.box.codec import decode_job, encode_job
-from grader.box.frames import (
-    DTYPE_NAMES,
-    GRADIENT,
-    HEADER,
+from grader.box.inline import InlineBox
+from grader.box.observations import (
     MOST_AXES,
     MOST_LINES,
     MOST_RESULTS,
     TRACE_LIMIT,
-    TRACED,
-    WRITES,
-    Frame,
+    Blame,
+    CallSeen,
+    Loaded,
+    Presence,
+    Raised,
+    Seen,
+    Stage,
+    Traced,
 )
-from grader.box.inline import InlineBox
-from grader.box.observations import Blame, CallSeen, Loaded, Presence, Raised, Seen, Stage, Traced
 from grader.box.plan import Call, Entry, Kind, Plan, TensorSpec
 from grader.box.run import Box, Limits
-from grader.box.wire import FrameReader, pack
+from grader.box.wire.answer import HEADER, Frame, FrameReader, pack
+from grader.box.wire.job import decode_job, encode_job
 from grader.errors import BadAnswer
 from tests.box.small import numbers
 
@@ -49,19 +50,12 @@ def _trace(source: str, box: Box, plan: Plan = _PLAN) -> tuple[Traced, ...]:
     return box.run(plan, source, Limits()).observations.calls["small/base"].trace
 
 
-def _result(
-    line: int = 3,
-    shape: tuple[int, ...] = (2, 2),
-    raw: bytes = bytes(32),
-    *,
-    caller: int = 0,
-    dtype: int = 0,
-    traits: int = 0,
-    lines: int = 0,
-) -> bytes:
-    body = TRACED.pack(line, caller, len(shape), dtype, traits, lines)
-    body += struct.pack(f"<{len(shape) + lines}I", *shape, *range(lines)) + raw
-    return HEADER.pack(Frame.TRACED, 0, 0, len(body)) + body
+def _result(raw: bytes = bytes(32), **told: object) -> bytes:
+    """Return the frame of one result, two by two, with some of what is told of it changed."""
+    traits = dict.fromkeys(("random", "writes", "cuts", "gradient"), False)
+    whole = {"line": 3, "caller": 0, "dtype": "float64", **traits, "lines": [], "shape": [2, 2], **told}
+    text = json.dumps(whole).encode()
+    return HEADER.pack(Frame.TRACED, 0, len(text), len(raw)) + text + raw
 
 
 def test_results_are_kept_with_their_lines_as_they_were_at_the_time(box: Box) -> None:
@@ -259,22 +253,25 @@ _WRONG = {
     "line zero": _result(line=0),
     "a line beyond any file": _result(line=1_000_000),
     "a caller beyond any file": _result(caller=1_000_000),
-    "too many axes": _result(shape=(1,) * (MOST_AXES + 1), raw=bytes(8)),
-    "fewer bytes than its sizes": _result(raw=bytes(24)),
-    "more bytes than its sizes": _result(raw=bytes(40)),
-    "an empty one, whose sizes overflow": _result(shape=(0, (1 << 32) - 1, (1 << 32) - 1), raw=b""),
-    "no sizes": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 0, 2, 0, 0, 0),
-    "no lines": HEADER.pack(Frame.TRACED, 0, 0, TRACED.size) + TRACED.pack(1, 0, 0, 0, 0, 3),
-    "too many lines": _result(lines=MOST_LINES + 1),
-    "an unknown dtype": _result(dtype=len(DTYPE_NAMES)),
-    "an unknown trait": _result(traits=16),
-    "a gradient that is not there": _result(traits=GRADIENT),
-    "a gradient that was not announced": _result(raw=bytes(64)),
-    "cut off": HEADER.pack(Frame.TRACED, 0, 0, 1) + b"x",
-    "a huge length": HEADER.pack(Frame.TRACED, 0, 0, (1 << 32) - 1),
-    "no such call": HEADER.pack(Frame.TRACED, 0, 5, 38) + bytes(38),
+    "too many axes": _result(bytes(8), shape=[1] * (MOST_AXES + 1)),
+    "fewer bytes than its sizes": _result(bytes(24)),
+    "more bytes than its sizes": _result(bytes(40)),
+    "an empty one, whose sizes overflow": _result(b"", shape=[0, (1 << 62), (1 << 62)]),
+    "no sizes": _result(shape=None),
+    "a negative size": _result(shape=[-2, -2]),
+    "no lines": _result(lines=None),
+    "too many lines": _result(lines=[1] * (MOST_LINES + 1)),
+    "a line that is a text": _result(lines=["1"]),
+    "an unknown dtype": _result(dtype="float8", writes=True),
+    "an unknown trait": _result(bends=True),
+    "a trait that is no truth": _result(cuts=1),
+    "a gradient that is not there": _result(gradient=True),
+    "a gradient that was not announced": _result(bytes(64)),
+    "cut off": HEADER.pack(Frame.TRACED, 0, 1, 0) + b"x",
+    "a huge length": HEADER.pack(Frame.TRACED, 0, 2, (1 << 32) - 1),
+    "no such call": HEADER.pack(Frame.TRACED, 5, 38, 0) + bytes(38),
     "too many": _result() * (MOST_RESULTS + 1),
-    "too much": _result(shape=(TRACE_LIMIT // 16,), raw=bytes(TRACE_LIMIT // 2)) * 3,
+    "too much": _result(bytes(TRACE_LIMIT // 2), shape=[TRACE_LIMIT // 16]) * 3,
 }
 
 
@@ -287,13 +284,11 @@ def test_a_wrong_result_is_a_bad_answer(data: bytes) -> None:
 
 def test_a_result_says_only_what_a_recorder_keeps() -> None:
     """Gradients come back in a backward pass alone, and integers are kept only where they were written."""
-    integers = DTYPE_NAMES.index("int64")
-
-    FrameReader(_BACKWARD).feed(_result(raw=bytes(64), traits=GRADIENT) + _result(dtype=integers, traits=WRITES))
+    FrameReader(_BACKWARD).feed(_result(bytes(64), gradient=True) + _result(dtype="int64", writes=True))
     with pytest.raises(BadAnswer, match="without a backward pass"):
-        FrameReader(_PLAN).feed(_result(raw=bytes(64), traits=GRADIENT))
+        FrameReader(_PLAN).feed(_result(bytes(64), gradient=True))
     with pytest.raises(BadAnswer, match="int64, which is not kept there"):
-        FrameReader(_BACKWARD).feed(_result(dtype=integers))
+        FrameReader(_BACKWARD).feed(_result(dtype="int64"))
 
 
 def test_a_file_is_loaded_before_anything_is_traced() -> None:
@@ -313,7 +308,7 @@ def test_no_bytes_raise_anything_but_a_bad_answer() -> None:
     """Results with any bits flipped are read or refused; what is read keeps the bounds."""
     draw = random.Random(5)
     for _ in range(3000):
-        data = bytearray(_result(shape=(2, draw.randrange(4)), raw=bytes(draw.randrange(9) * 8)))
+        data = bytearray(_result(bytes(draw.randrange(9) * 8), shape=[2, draw.randrange(4)]))
         for _ in range(draw.randrange(4)):
             data[draw.randrange(len(data))] = draw.randrange(256)
         reader = FrameReader(_PLAN)

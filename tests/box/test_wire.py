@@ -12,22 +12,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.box.frames import (
-    ABSENT,
-    DTYPE_NAMES,
-    END,
-    HEADER,
-    IN_WORDS,
-    NOTICES,
-    PRESENCES,
-    SLOT_TEXT_LIMIT,
-    TEXT_LENGTH,
-    TEXT_LIMIT,
-    TRAP_HITS,
-    Frame,
-)
 from grader.box.keys import call_name, output_key
 from grader.box.observations import (
+    NOTICES,
+    TRAP_HITS,
     Blame,
     BuildSeen,
     CallSeen,
@@ -41,13 +29,13 @@ from grader.box.observations import (
     TrapHit,
 )
 from grader.box.plan import DTYPES, MOST_CHOICES, Call, Entry, Kind, Plan, TensorSpec
-from grader.box.wire import FrameReader, pack
+from grader.box.wire.answer import END, HEADER, SLOT_TEXT_LIMIT, TEXT_LIMIT, Frame, FrameReader, pack
 from grader.errors import BadAnswer
 from tests.box.small import attention_plan, numbers
 
 _MAPPING = {"W_query": "q_proj.weight", "W_query.bias": "q_proj.bias"}
 _RAISED = Raised(Stage.BACKWARD, Blame.ERROR, "RuntimeError", "an \ud800 odd — message", 12)
-_DOUBLE, _BOOL, _MISSHAPEN = 0, DTYPE_NAMES.index("bool"), IN_WORDS + PRESENCES.index(Presence.MISSHAPEN)
+_DOUBLE, _ABSENT = "float64", None
 _DOUBLES = bytes(64 + 128)  # what the second call of the plan gives: its context and its weights
 
 
@@ -78,27 +66,27 @@ def _plain(event: Event) -> object:
     return event.name, slots, event.raised, event.modified
 
 
-def _frame(kind: int, body: bytes, *, code: int = 0, index: int = 0, length: int | None = None) -> bytes:
-    return HEADER.pack(kind, code, index, len(body) if length is None else length) + body
-
-
-def _call(
-    *codes: int,
-    words: object = (),
-    values: bytes = b"",
-    text: bytes | None = None,
-    length: int | None = None,
-    **told: object,
+def _frame(
+    kind: int, text: bytes, values: bytes = b"", *, index: int = 0, sizes: tuple[int, int] | None = None
 ) -> bytes:
-    """Return the frame of the second call, which has two slots: codes, what is said in words, values."""
-    if text is None:
-        text = json.dumps({"raised": None, "modified": [], "slots": words, **told}).encode() if words or told else b""
-    head = TEXT_LENGTH.pack(len(text) if length is None else length)
-    return _frame(Frame.CALLED, head + bytes(codes) + text + values, index=1)
+    return HEADER.pack(kind, index, *(sizes or (len(text), len(values)))) + text + values
+
+
+def _call(*slots: object, values: bytes = b"", **told: object) -> bytes:
+    """Return the frame of the second call, which has two slots."""
+    data = {"raised": None, "modified": [], "largest": None, "slots": slots, **told}
+    return _frame(Frame.CALLED, json.dumps(data).encode(), values, index=1)
 
 
 def _json(kind: int, data: object, *, index: int = 0) -> bytes:
     return _frame(kind, json.dumps(data).encode(), index=index)
+
+
+def _built(**told: object) -> bytes:
+    """Return the frame of a construction that went well, with some fields changed."""
+    lists: dict[str, list[str]] = {key: [] for key in ("unused", "zeroed", "loose")}
+    whole = {"mapping": _MAPPING, "raised": None, **lists, "initial": {}, "choices": 1, "places": ""}
+    return _json(Frame.BUILT, {**whole, **told})
 
 
 _EVENTS = [
@@ -114,7 +102,7 @@ _EVENTS = [
     TrapHit("tb_frame", 2, "", loading=True, noticed=True),
     Loaded(Raised(Stage.LOAD, Blame.ERROR, "IndexError", "out of range", 9), ("matplotlib", "tqdm"), over=True),
 ]
-_TOUCHED = {"what": "torch.softmax", "line": 3, "function": "f"}
+_TOUCHED = {"what": "torch.softmax", "line": 3, "function": "f", "loading": False, "noticed": False}
 
 
 @pytest.mark.parametrize("event", _EVENTS, ids=lambda event: type(event).__name__)
@@ -179,54 +167,54 @@ def test_observations_gather_events_by_name() -> None:
     assert seen.loading == _EVENTS[5]
 
 
-_SEEN = {"shape": [1], "dtype": "float64", "what": ""}
-_LOADING = {"stage": "load", "blame": "error", "type": "E", "message": "", "line": 1}
+_SEEN = {"presence": "misshapen", "shape": [1], "dtype": "float64", "what": ""}
+_LOADING = {"stage": "load", "blame": "error", "type": "E", "message": "", "line": 1, "bases": []}
+_IN_CALL = {**_LOADING, "stage": "call"}
 _WHOLE = _call(_DOUBLE, _DOUBLE, values=_DOUBLES)
-_LARGEST = TEXT_LENGTH.size + 2 + len(_DOUBLES) + TEXT_LIMIT + 2 * SLOT_TEXT_LIMIT
+_LARGEST_TEXT = TEXT_LIMIT + 2 * SLOT_TEXT_LIMIT
 
 
-def _in_words(words: object, code: int = _MISSHAPEN) -> bytes:
+def _in_words(words: object) -> bytes:
     """Return the frame of a call whose second slot came in words."""
-    return _call(_DOUBLE, code, values=bytes(64), words=[words])
+    return _call(_DOUBLE, words, values=bytes(64))
 
 
 def _text(text: bytes) -> bytes:
     """Return the frame of a call that ended well, with this text."""
-    return _call(_DOUBLE, _DOUBLE, values=_DOUBLES, text=text)
+    return _frame(Frame.CALLED, text, _DOUBLES, index=1)
 
 
 _HOSTILE = {
     "unknown kind": _frame(99, b""),
     "kind zero": _frame(0, b""),
     "kind one": _frame(1, b""),
-    "huge length": _frame(Frame.CALLED, b"", length=(1 << 32) - 1),
-    "long call": _frame(Frame.CALLED, b"", index=1, length=_LARGEST + 1),
-    "long text": _frame(Frame.BUILT, b"", length=TEXT_LIMIT + 1),
-    "an end with a body": _frame(Frame.END, b"x"),
+    "huge text": _frame(Frame.CALLED, b"", sizes=((1 << 32) - 1, 0)),
+    "huge values": _frame(Frame.CALLED, b"", sizes=(0, (1 << 32) - 1)),
+    "long values": _frame(Frame.CALLED, b"", index=1, sizes=(0, len(_DOUBLES) + 1)),
+    "long text of a call": _frame(Frame.CALLED, b"", index=1, sizes=(_LARGEST_TEXT + 1, 0)),
+    "long text": _frame(Frame.BUILT, b"", sizes=(TEXT_LIMIT + 1, 0)),
+    "values of a construction": _frame(Frame.BUILT, b"", b"x"),
+    "an end with a text": _frame(Frame.END, b"x"),
+    "an end with values": _frame(Frame.END, b"", b"x"),
     "no such call": _frame(Frame.CALLED, _WHOLE[HEADER.size :], index=9),
     "nothing of a call": _frame(Frame.CALLED, b"", index=1),
-    "fewer codes than slots": _frame(Frame.CALLED, TEXT_LENGTH.pack(0) + bytes([ABSENT]), index=1),
-    "no such dtype": _call(_DOUBLE, len(DTYPE_NAMES), values=bytes(64 + 16)),
-    "a dtype that nobody knows, in words": _in_words(_SEEN, len(DTYPE_NAMES)),
+    "fewer slots": _call(_DOUBLE, values=bytes(64)),
+    "more slots": _call(_DOUBLE, _DOUBLE, _ABSENT, values=_DOUBLES),
+    "slots that are an object": _call(values=_DOUBLES, slots={"0": _DOUBLE, "1": _DOUBLE}),
+    "slots that are a text": _call(values=_DOUBLES, slots="xx"),
+    "no such dtype": _call(_DOUBLE, "complex64", values=bytes(64 + 16)),
     "too short": _call(_DOUBLE, _DOUBLE, values=_DOUBLES[:-1]),
-    "too long": _call(_DOUBLE, _DOUBLE, values=_DOUBLES + b"\0"),
-    "far too long": _call(_DOUBLE, _DOUBLE, values=2 * _DOUBLES),
+    "too long": _call(_DOUBLE, "float32", values=_DOUBLES),
     "no values": _call(_DOUBLE, _DOUBLE),
-    "values of a slot in words": _call(_DOUBLE, _MISSHAPEN, values=_DOUBLES, words=[_SEEN]),
-    "values of a slot that is absent": _call(_DOUBLE, ABSENT, values=_DOUBLES, raised={**_LOADING, "stage": "call"}),
-    "a bool where numbers are asked for": _call(_DOUBLE, _BOOL, values=bytes(64) + b"\1" + bytes(15)),
+    "values of a slot in words": _call(_DOUBLE, _SEEN, values=_DOUBLES),
+    "values of a slot that is absent": _call(_DOUBLE, _ABSENT, values=_DOUBLES, raised=_IN_CALL),
+    "a bool where numbers are asked for": _call(_DOUBLE, "bool", values=bytes(64) + b"\1" + bytes(15)),
     "a call twice": 2 * _WHOLE,
     "a call twice in two forms": _WHOLE + _in_words(_SEEN),
-    "presence tensor in words": _in_words(_SEEN, IN_WORDS + PRESENCES.index(Presence.TENSOR)),
-    "no such presence": _in_words(_SEEN, IN_WORDS + len(PRESENCES)),
-    "the code before presences": _in_words(_SEEN, IN_WORDS - 1),
-    "the code before absence": _in_words(_SEEN, ABSENT - 1),
-    "more words than slots": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, words=[_SEEN]),
-    "fewer words than slots": _call(_DOUBLE, _MISSHAPEN, values=bytes(64), words=[], raised=None),
-    "no words": _call(_DOUBLE, _MISSHAPEN, values=bytes(64)),
-    "words that are an object": _call(_DOUBLE, _MISSHAPEN, values=bytes(64), words={"1": _SEEN}),
-    "words that are a text": _call(_DOUBLE, _MISSHAPEN, values=bytes(64), words="x"),
-    "words without a list": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, text=b'{"raised": null, "modified": []}'),
+    "presence tensor in words": _in_words({**_SEEN, "presence": "tensor"}),
+    "no such presence": _in_words({**_SEEN, "presence": "absent"}),
+    "words without a field": _in_words({key: value for key, value in _SEEN.items() if key != "what"}),
+    "words with one field more": _in_words({**_SEEN, "tensor": 1}),
     "words of a number": _in_words(3),
     "words of a list": _in_words([1]),
     "a shape of booleans": _in_words({**_SEEN, "shape": [True]}),
@@ -238,6 +226,7 @@ _HOSTILE = {
     "a dtype that is a list": _in_words({**_SEEN, "dtype": []}),
     "a description that is a list": _in_words({**_SEEN, "what": []}),
     "no JSON": _text(b"{"),
+    "no text": _text(b""),
     "JSON in no encoding": _text(b"\xff\xfe{"),
     "a list": _text(b"[1]"),
     "a number": _json(Frame.BUILT, 1),
@@ -245,32 +234,29 @@ _HOSTILE = {
     "nested without end": _text(b"[" * 60_000),
     "nested objects": _text(b'{"a":' * 10_000),
     "a number of many digits": _text(b'{"raised": ' + b"9" * 60_000 + b"}"),
-    "a text that is not there": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, length=len(_DOUBLES) + 1),
-    "a text of four gigabytes": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, length=(1 << 32) - 1),
-    "a text that is too long": _call(ABSENT, ABSENT, text=b" " * (TEXT_LIMIT + 2 * SLOT_TEXT_LIMIT + 1)),
-    "a well ended call without tensors": _call(ABSENT, ABSENT),
-    "a well ended call without its last tensor": _call(_DOUBLE, ABSENT, values=bytes(64)),
-    "no names of what was modified": _text(b'{"raised": null, "slots": []}'),
+    "a well ended call without tensors": _call(_ABSENT, _ABSENT),
+    "a well ended call without its last tensor": _call(_DOUBLE, _ABSENT, values=bytes(64)),
+    "no names of what was modified": _text(b'{"raised": null, "largest": null, "slots": ["float64", "float64"]}'),
     "a size that is none": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, largest=-1),
-    "names that are none": _json(Frame.BUILT, {"mapping": _MAPPING, "unused": 3}),
-    "too many names": _json(Frame.BUILT, {"mapping": _MAPPING, "unused": ["x"] * 101}),
-    "a mapping that is none": _json(Frame.BUILT, {"mapping": []}),
+    "names that are none": _built(unused=3),
+    "too many names": _built(unused=["x"] * 101),
+    "a mapping that is none": _built(mapping=[]),
+    "an initial value that is none": _built(initial={"W_query": [0.0, 1]}),
     "no such construction": _json(Frame.BUILT, {}, index=5),
-    "a construction twice": 2
-    * _json(Frame.BUILT, {key: [] for key in ("unused", "zeroed", "loose")} | {"mapping": _MAPPING}),
+    "a construction twice": 2 * _built(),
     "an exception that is none": _call(_DOUBLE, _DOUBLE, values=_DOUBLES, raised="boom"),
     "no such stage": _json(Frame.LOADING, {**_LOADING, "stage": "lunch"}),
     "a stage that is a list": _json(Frame.LOADING, {**_LOADING, "stage": []}),
-    "a stage that comes later": _json(Frame.LOADING, {**_LOADING, "stage": "call"}),
+    "a stage that comes later": _json(Frame.LOADING, _IN_CALL),
     "no such blame": _json(Frame.LOADING, {**_LOADING, "blame": None}),
     "loading fails after a call": _WHOLE + _json(Frame.LOADING, _LOADING),
     "a call after loading failed": _json(Frame.LOADING, _LOADING) + _WHOLE,
     "a text that is a list": _json(Frame.LOADING, {**_LOADING, "message": [[]]}),
-    "a name that is an object": _json(Frame.BUILT, {"mapping": _MAPPING, "unused": [{}]}),
+    "a name that is an object": _built(unused=[{}]),
     "a place that is nested": _frame(Frame.BUILT, b'{"mapping": {"W": ' + b"[" * 900 + b"]" * 900 + b"}}"),
     "loading fails twice": 2 * _json(Frame.LOADING, _LOADING),
-    "a touch in no way": _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=4),
-    "too many notices": (NOTICES + 1) * _frame(Frame.TOUCHED, json.dumps(_TOUCHED).encode(), code=2),
+    "a touch in no way": _json(Frame.TOUCHED, {**_TOUCHED, "loading": 4}),
+    "too many notices": (NOTICES + 1) * _json(Frame.TOUCHED, {**_TOUCHED, "noticed": True}),
     "a touch of nested names": _json(Frame.TOUCHED, {**_TOUCHED, "what": [[]]}),
     "a touch that is a list": _json(Frame.TOUCHED, [_TOUCHED]),
     "too many touches": (TRAP_HITS + 1) * _json(Frame.TOUCHED, _TOUCHED),
@@ -302,7 +288,7 @@ def test_what_came_before_a_break_counts_however_the_stream_is_cut(cut: int) -> 
 def test_each_call_may_be_touched_anew() -> None:
     """The cap is on what comes between two events; odd values in a touch are taken as text, or dropped."""
     plan = attention_plan()
-    trap_hits = TRAP_HITS * _json(Frame.TOUCHED, {"what": 5, "line": -1})
+    trap_hits = TRAP_HITS * _json(Frame.TOUCHED, {**_TOUCHED, "what": 5, "line": -1, "function": ""})
     reader = FrameReader(plan)
 
     events = reader.feed(trap_hits + pack(_EVENTS[3], plan) + trap_hits + pack(_full_call(), plan))
@@ -313,11 +299,8 @@ def test_each_call_may_be_touched_anew() -> None:
 @pytest.mark.parametrize("choices", [0, -1, MOST_CHOICES + 1, 1.0, True, "2", None])
 def test_a_number_of_assignments_is_one_that_a_construction_can_have(choices: object) -> None:
     """Each one is asked for afterwards, so a number that no construction has is refused."""
-    frame = json.dumps({"mapping": _MAPPING, "unused": [], "zeroed": [], "loose": [], "choices": choices}).encode()
-    built = HEADER.pack(Frame.BUILT, 0, 0, len(frame)) + frame
-
     with pytest.raises(BadAnswer, match="number of assignments"):
-        FrameReader(attention_plan()).feed(built)
+        FrameReader(attention_plan()).feed(_built(choices=choices))
 
 
 def test_bytes_after_the_end_are_refused_later_too() -> None:
@@ -331,7 +314,7 @@ def test_bytes_after_the_end_are_refused_later_too() -> None:
 
 def test_a_call_cannot_be_reported_twice() -> None:
     """The second report of a call is refused, also one that says something else, or nothing."""
-    for late in (_WHOLE, _call(ABSENT, ABSENT, raised={**_LOADING, "stage": "call"}), _call(ABSENT, ABSENT)):
+    for late in (_WHOLE, _call(_ABSENT, _ABSENT, raised=_IN_CALL), _call(_ABSENT, _ABSENT)):
         reader = FrameReader(attention_plan())
         reader.feed(_WHOLE)
         with pytest.raises(BadAnswer, match="twice"):
@@ -340,15 +323,9 @@ def test_a_call_cannot_be_reported_twice() -> None:
 
 def test_the_frames_that_the_hostile_ones_are_made_from_are_good() -> None:
     """Whole, in words, with a text, as long as may be: each is read, so it is the change to it that is refused."""
-    widest = b'{"raised": null, "modified": [], "slots": []}'.ljust(TEXT_LIMIT + 2 * SLOT_TEXT_LIMIT)
-    good = (
-        _WHOLE,
-        _in_words(_SEEN),
-        _text(b'{"raised": null, "modified": [], "slots": []}'),
-        _text(widest),
-        _call(ABSENT, ABSENT, raised={**_LOADING, "stage": "call"}),
-    )
-    assert len(_text(widest)) == HEADER.size + _LARGEST
+    empty = {"raised": None, "modified": [], "largest": None, "slots": [_DOUBLE, _DOUBLE]}
+    widest = json.dumps(empty).encode().ljust(_LARGEST_TEXT)
+    good = (_WHOLE, _in_words(_SEEN), _text(widest), _call(_ABSENT, _ABSENT, raised=_IN_CALL))
 
     for frame in good:
         (seen,) = FrameReader(attention_plan()).feed(frame)
@@ -357,7 +334,7 @@ def test_the_frames_that_the_hostile_ones_are_made_from_are_good() -> None:
 
 
 def test_tensors_of_several_dtypes_come_out_in_their_places() -> None:
-    """They are sorted by dtype on the way, whatever the order of the slots."""
+    """Whatever their dtypes and sizes, empty ones among them."""
     dtypes = ("bool", "float64", "bfloat16", "int64", "float64", "bool")
     shapes = ((3,), (2, 2), (), (0, 4), (5,), (1, 3))
     slots = tuple(TensorSpec(output_key(str(at)), (), shape, "any") for at, shape in enumerate(shapes))
@@ -386,11 +363,11 @@ def test_a_bool_has_no_other_bytes_than_0_and_1() -> None:
     """Whoever reads memory as bool relies on it."""
     slot = TensorSpec(output_key("y"), (), (3,), "bool")
     plan = Plan(Entry("f", Kind.FUNCTION, ()), (), (Call(call_name("c"), None, {}, (slot,)),))
-    head = TEXT_LENGTH.pack(0) + bytes([_BOOL])
+    text = json.dumps({"raised": None, "modified": [], "largest": None, "slots": ["bool"]}).encode()
 
-    (seen,) = FrameReader(plan).feed(_frame(Frame.CALLED, head + b"\0\1\1"))
+    (seen,) = FrameReader(plan).feed(_frame(Frame.CALLED, text, b"\0\1\1"))
     with pytest.raises(BadAnswer, match="neither 0 nor 1"):
-        FrameReader(plan).feed(_frame(Frame.CALLED, head + b"\0\2\1"))
+        FrameReader(plan).feed(_frame(Frame.CALLED, text, b"\0\2\1"))
 
     assert isinstance(seen, CallSeen)
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from grader.box.codec import encode_job
 from grader.box.drivers import carried
 from grader.box.drivers.train import Learner
 from grader.box.inline import InlineBox, observe_all
@@ -18,6 +17,7 @@ from grader.box.models import PAD
 from grader.box.observations import CallSeen, Observations, Presence, Seen
 from grader.box.plan import Call, Plan, TensorSpec
 from grader.box.run import Ending, Run
+from grader.box.wire.job import encode_job
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict
 from grader.checks.learning import answering_call, tensor, training_calls, weights_call

@@ -12,10 +12,9 @@ import torch
 from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
 from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Observations, Presence, Raised, Seen, Stage
-from grader.box.packing import pack
 from grader.box.plan import DTYPES, Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.box.wire import FrameReader
+from grader.box.wire.answer import FrameReader, pack
 from grader.errors import BadAnswer
 
 _TEXTS = ("", "x", "W_query", "W_query=x", "\n\n", "a=b\nc=d", ".", "=", "weight", "W_key=W_key.weight")

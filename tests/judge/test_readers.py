@@ -135,7 +135,7 @@ HANDLERS = {
     "store/processes": "figures of our own processes",
 }
 # Their patterns are for names of torch's, asked once before the fork.
-_OF_TORCH = {"box/traps/doors"}
+_OF_TORCH = {"box/traps/internals"}
 _TOOLS = {"ast", "csv", "difflib", "json", "linecache", "re", "textwrap", "tokenize", "unicodedata"}
 
 

@@ -26,9 +26,9 @@ from grader import box
 from grader.box import loading
 from grader.box.drivers import TRAVELLING
 from grader.box.observe import observe
-from grader.box.packing import Packer
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
+from grader.box.wire.answer import Packer
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.cheats import LIMITS, plan
 

@@ -19,7 +19,7 @@ import pytest
 import torch.ao.nn.quantizable
 
 from grader.box.cancel import CancelToken
-from grader.box.traps.functions import _METHODS, _at, _gives_numbers
+from grader.box.traps import _METHODS, _at, _gives_numbers
 from grader.box.traps.groups import GROUPS
 from grader.errors import Stopped
 from grader.sandbox.runner import Sandbox

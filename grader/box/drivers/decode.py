@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.box.drivers.plain import PlainModule
+from grader.box.drivers import PlainModule
 from grader.box.plan import Call, Entry
 from grader.errors import ArgumentMismatch
 

@@ -1,4 +1,8 @@
-"""Hands a model of ours to a function that looks into it, and notes what is left behind in the model."""
+"""Hands a model of ours to a function that looks into it, and notes what is left behind in the model.
+
+The function that names what it finds is driven here as well, and the small model that attends by itself is here: only
+the jobs of exercises that look into it bring it into the sandbox, since to others its attention would be an answer.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ from copy import deepcopy
 from functools import partial
 from typing import Any, ClassVar
 
-# By name, so that what is counted does not depend on what a submission puts in their place in torch.
-from torch import Tensor, allclose, equal, is_grad_enabled, nn, no_grad, stack, tensor
+from torch import Tensor, allclose, equal, int64, is_grad_enabled, nn, no_grad, relu, softmax, stack, tensor
 
 from grader.box.binding.arguments import call_with
+from grader.box.drivers import PlainFunction
 from grader.box.drivers import model as model_called
 from grader.box.kinds import LEFT
 from grader.box.plan import Build, Call, Entry
@@ -18,12 +22,13 @@ from grader.box.pristine import pristine
 from grader.box.snapshot import Snapshot, one_step
 from grader.errors import ArgumentMismatch
 
+# By name, so that what is counted does not depend on what a submission puts in their place in torch.
+
 
 class Subject(nn.Module):
     """The model, beside the function that is to look into it."""
 
     def __init__(self, look: Callable[..., Any], model: nn.Module) -> None:
-        """Hold both."""
         super().__init__()
         self.look, self.model = look, model
 
@@ -51,14 +56,8 @@ class Hooks:
         name, tokens = contract.arguments
         model, before = subject.model, _State(subject.model)
         given: dict[str, Any] = {name: model, tokens: handed[tokens]}
-        look = partial(
-            call_with,
-            subject.look,
-            given,
-            order=contract.arguments,
-            defaults=contract.defaults,
-            described=f"`{contract.name}`",
-        )
+        order, defaults, named = contract.arguments, contract.defaults, f"`{contract.name}`"
+        look = partial(call_with, subject.look, given, order=order, defaults=defaults, described=named)
         result = look()
         if call.outputs[0].name in LEFT:
             first = before.left_behind()
@@ -83,7 +82,6 @@ class _State:
             self.modes = {module: module.training for module in model.modules()}
 
     def left_behind(self) -> list[int]:
-        """Return the counts `LEFT`."""
         hooks, settings, off = self.snapshot.in_modules(), self.snapshot.in_settings(), not is_grad_enabled()
         with pristine():
             parameters = [*self.model.parameters()]
@@ -137,3 +135,80 @@ def stacked(result: Any, contract: Entry) -> Tensor:
         seen = f"tensors of the shapes {', '.join(map(str, shapes))}" if shapes else "nothing"
         raise ArgumentMismatch(f"{wanted}, all of one shape; yours holds {seen}")
     return stack(tuple(result))
+
+
+NAMES = "names"  # the argument that is not handed over: the names that there are, with spaces between
+
+
+class NamesDriver(PlainFunction):
+    """Calls the entry point, and turns names into numbers."""
+
+    def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
+        """Call it once.
+
+        Raises:
+            ArgumentMismatch: something is returned that is no list of such names.
+        """
+        known = str(handed[NAMES]).split()
+        given = {name: value for name, value in handed.items() if name != NAMES}
+        result = super().run(subject, given, call, contract)
+        if not isinstance(result, list | tuple):
+            raise ArgumentMismatch(f"`{contract.name}` must return a list of names; yours returns {result!r:.80}")
+        odd = [name for name in result if not isinstance(name, str) or name not in known]
+        if odd:
+            there = ", ".join(f"`{name}`" for name in known)
+            raise ArgumentMismatch(f"`{contract.name}` must name each with one of {there}; yours says {odd[0]!r:.80}")
+        return tensor([known.index(name) for name in result], dtype=int64)
+
+
+class ReaderAttention(nn.Module):
+    """Self-attention of a `Reader`; it shows its weights beside its output."""
+
+    def __init__(self, width: int, num_heads: int) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.W_query, self.W_key, self.W_value, self.W_out = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the output (B, T, width) and the weights (B, h, T, T) of `x`, (B, T, width)."""
+        query, key, value = (self.split(project(x)) for project in (self.W_query, self.W_key, self.W_value))
+        weights = softmax(query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5, dim=-1)
+        return self.W_out((weights @ value).transpose(1, 2).flatten(-2)), weights
+
+    def split(self, x: Tensor) -> Tensor:
+        """Return (B, T, width) as heads, (B, h, T, width / h)."""
+        return x.view(*x.shape[:-1], self.num_heads, -1).transpose(1, 2)
+
+
+class ReaderLayer(nn.Module):
+    """One layer of a `Reader`: its `attention`, then two linear layers, each with a residual connection and a norm."""
+
+    def __init__(self, width: int, num_heads: int) -> None:
+        super().__init__()
+        self.attention = ReaderAttention(width, num_heads)
+        self.attention_norm, self.norm = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.inner, self.outer = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return (B, T, width)."""
+        x = self.attention_norm(x + self.attention(x)[0])
+        out: Tensor = self.norm(x + self.outer(relu(self.inner(x))))
+        return out
+
+
+class Reader(nn.Module):
+    """A small encoder that is there to be looked into: `layers[i].attention` returns (output, weights)."""
+
+    def __init__(self, *, vocab_size: int, width: int, num_heads: int, num_layers: int, time: int) -> None:
+        super().__init__()
+        self.embedding, self.position = nn.Embedding(vocab_size, width), nn.Embedding(time, width)
+        self.layers = nn.ModuleList(ReaderLayer(width, num_heads) for _ in range(num_layers))
+        self.output = nn.Linear(width, vocab_size)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return a logit for every word at every position of `tokens`, (B, T): (B, T, vocab_size)."""
+        x = self.embedding(tokens) + self.position.weight[: tokens.shape[1]]
+        for layer in self.layers:
+            x = layer(x)
+        logits: Tensor = self.output(x)
+        return logits

@@ -31,7 +31,6 @@ class Learner(nn.Module):
     model: Model
 
     def __init__(self, model: Model) -> None:
-        """Begin with `model` as it is."""
         super().__init__()
         self.model = model
         self._optimiser: Adam | None = None
@@ -81,7 +80,6 @@ class _Nowhere(io.TextIOBase):
     """Takes what is printed and forgets it."""
 
     def write(self, text: str) -> int:
-        """Forget `text`."""
         return len(text)
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
+from grader.box.traps import registered
 from grader.box.traps.groups import GROUPS, base, complete
-from grader.box.traps.operators import registered
 from grader.judge.inspection.names import Names
 
 _AMBIGUOUS = frozenset({"attention", "Attention", "experimental"})  # the name of other things, too; asked for by a path

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from grader.box.demonstration import is_main
+from grader.box.loading import is_main
 from grader.judge.inspection.names import Names, text_of
 from grader.judge.inspection.tree import LEAVES
 

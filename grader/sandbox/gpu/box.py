@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from grader.box.cancel import CancelToken
-from grader.box.codec import encode_job
 from grader.box.drivers import carried
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.wire.job import encode_job
 from grader.errors import SandboxUnavailable
 from grader.sandbox.gpu import NAMES
 from grader.sandbox.gpu.pool import Pool

@@ -8,5 +8,6 @@ Own: yes
 import os
 import struct
 
-os.write(4, struct.pack("<BBHIIB", 3, 0, 7, 5 + 192, 0, 0) + bytes(192))
+TEXT = b'{"raised": null, "modified": [], "largest": null, "slots": ["float64"]}'
+os.write(4, struct.pack("<BHII", 3, 7, len(TEXT), 192) + TEXT + bytes(192))
 os._exit(0)

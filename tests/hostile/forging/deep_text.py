@@ -9,5 +9,5 @@ import os
 import struct
 
 text = b"[" * 30_000 + b"]" * 30_000
-os.write(4, struct.pack("<BBHI", 5, 0, 0, len(text)) + text)
+os.write(4, struct.pack("<BHII", 5, 0, len(text), 0) + text)
 os._exit(0)

@@ -7,5 +7,5 @@ Stopped by: judged elsewhere
 import os
 import struct
 
-os.write(4, struct.pack("<BBHI", 6, 0, 0, 0))
+os.write(4, struct.pack("<BHII", 6, 0, 0, 0))
 os._exit(0)

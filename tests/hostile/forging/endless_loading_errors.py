@@ -7,6 +7,6 @@ Stopped by: protocol
 import os
 import struct
 
-ERROR = b'{"stage": "load", "blame": "error", "type": "E", "message": "", "line": null}'
+ERROR = b'{"stage": "load", "blame": "error", "type": "E", "message": "", "line": null, "bases": []}'
 while True:
-    os.write(4, struct.pack("<BBHI", 5, 0, 0, len(ERROR)) + ERROR)
+    os.write(4, struct.pack("<BHII", 5, 0, len(ERROR), 0) + ERROR)

@@ -8,6 +8,6 @@ Own: yes
 import os
 import struct
 
-text = b'{"stage": "load", "blame": "error", "type": "E", "message": "\\ud800", "line": null}'
-os.write(4, struct.pack("<BBHI", 5, 0, 0, len(text)) + text + struct.pack("<BBHI", 6, 0, 0, 0))
+text = b'{"stage": "load", "blame": "error", "type": "E", "message": "\\ud800", "line": null, "bases": []}'
+os.write(4, struct.pack("<BHII", 5, 0, len(text), 0) + text + struct.pack("<BHII", 6, 0, 0, 0))
 os._exit(0)

@@ -7,5 +7,5 @@ Stopped by: protocol
 import os
 import struct
 
-os.write(4, struct.pack("<BBHI", 3, 0, 0, 0xFFFFFFFF))
+os.write(4, struct.pack("<BHII", 3, 0, 0xFFFFFFFF, 0xFFFFFFFF))
 os._exit(0)

@@ -8,6 +8,6 @@ Own: yes
 import os
 import struct
 
-text = b'{"stage": "load", "blame": "error", "type": "E", "message": "", "line": ' + b"9" * 50_000 + b"}"
-os.write(4, struct.pack("<BBHI", 5, 0, 0, len(text)) + text)
+text = b'{"stage": "load", "blame": "error", "type": "E", "message": "", "bases": [], "line": ' + b"9" * 50_000 + b"}"
+os.write(4, struct.pack("<BHII", 5, 0, len(text), 0) + text)
 os._exit(0)

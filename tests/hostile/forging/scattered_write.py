@@ -8,7 +8,8 @@ Own: yes
 import os
 import struct
 
-whole = struct.pack("<BBHIIB", 3, 0, 0, 5 + 192, 0, 0) + bytes(192) + struct.pack("<BBHI", 6, 0, 0, 0)
+TEXT = b'{"raised": null, "modified": [], "largest": null, "slots": ["float64"]}'
+whole = struct.pack("<BHII", 3, 0, len(TEXT), 192) + TEXT + bytes(192) + struct.pack("<BHII", 6, 0, 0, 0)
 for place in range(len(whole)):
     os.write(4, whole[place : place + 1])
 os._exit(0)

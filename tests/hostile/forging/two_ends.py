@@ -8,5 +8,5 @@ Own: yes
 import os
 import struct
 
-os.write(4, 2 * struct.pack("<BBHI", 6, 0, 0, 0))
+os.write(4, 2 * struct.pack("<BHII", 6, 0, 0, 0))
 os._exit(0)

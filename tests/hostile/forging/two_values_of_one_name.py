@@ -8,6 +8,7 @@ Own: yes
 import os
 import struct
 
-text = b'{"stage": "call", "stage": "load", "blame": "error", "blame": "none", "type": "E", "message": "", "line": 1}'
-os.write(4, struct.pack("<BBHI", 5, 0, 0, len(text)) + text)
+text = b'{"stage": "call", "stage": "load", "blame": "error", "blame": "none", "type": "E", "message": ""'
+text += b', "line": 1, "bases": []}'
+os.write(4, struct.pack("<BHII", 5, 0, len(text), 0) + text)
 os._exit(0)

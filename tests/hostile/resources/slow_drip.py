@@ -8,7 +8,7 @@ import os
 import struct
 import time
 
-frame = struct.pack("<BBHIIB", 3, 0, 0, 5 + 192, 0, 0)
-for byte in frame + bytes(192):
+TEXT = b'{"raised": null, "modified": [], "largest": null, "slots": ["float64"]}'
+for byte in struct.pack("<BHII", 3, 0, len(TEXT), 192) + TEXT + bytes(192):
     os.write(4, bytes([byte]))
     time.sleep(0.1)

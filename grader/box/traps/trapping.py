@@ -1,7 +1,8 @@
-"""What a trap replaced: kept where no search through objects finds it, and destroyed where it lies.
+"""What a trap does, and what becomes of what it replaced.
 
-An object that is hidden is found by a search through memory all the same. So before a submission runs, `blank` takes
-the program out of code, and `erase` empties an object; what may still be put back lies in a `Vault` until then.
+A trap tells somebody, and raises. What it replaced is kept where no search through objects finds it, and destroyed
+where it lies: a search through memory would find it. So before a submission runs, `blank` takes the program out of
+code, and `erase` empties an object; what may still be put back lies in a `Vault` until then.
 """
 
 from __future__ import annotations
@@ -11,9 +12,46 @@ import gc
 import mmap
 import struct
 import sys
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
-_POINTER = ctypes.sizeof(ctypes.c_void_p)
+from grader.errors import ForbiddenCall
+
+Told = Callable[[str], None]  # called with the name of the operation, as a student knows it
+
+
+class Alarm:
+    """Where all traps of a process ring; `told` may come later than they do."""
+
+    __slots__ = ("_untold", "told")
+
+    def __init__(self) -> None:
+        self.told: Told = _nobody
+        self._untold: str | None = None
+
+    def trap(self, called: str) -> Callable[..., NoReturn]:
+        """Return a function that takes anything and raises `ForbiddenCall`, after it was told."""
+
+        def trapped(*_arguments: object, **_options: object) -> NoReturn:
+            self._untold = called  # to tell may take more stack or memory than the submission has left
+            self.told(called)
+            self._untold = None
+            raise ForbiddenCall(called)
+
+        return trapped
+
+    def tell_late(self) -> None:
+        """Tell what could not be told when it happened."""
+        if self._untold is not None:
+            self.told(self._untold)
+            self._untold = None
+
+
+def _nobody(_called: str) -> None:
+    return
+
+
+POINTER = ctypes.sizeof(ctypes.c_void_p)
 _CONTENT = bytes.__basicsize__ - 1  # where the bytes of a `bytes` begin
 _HEADER = struct.Struct("QQ")  # of a piece in a vault: address, size
 
@@ -52,9 +90,9 @@ def erase(address: int) -> list[Held]:
 
     Only for an object that nobody else refers to.
     """
-    size = type(found(address)).__basicsize__ - _POINTER
-    empty = id(object).to_bytes(_POINTER, sys.byteorder) + bytes(size - _POINTER)  # of another type
-    return [_overwrite(address + _POINTER, empty)]
+    size = type(found(address)).__basicsize__ - POINTER
+    empty = id(object).to_bytes(POINTER, sys.byteorder) + bytes(size - POINTER)  # of another type
+    return [_overwrite(address + POINTER, empty)]
 
 
 def blank(address: int) -> list[Held]:
@@ -78,7 +116,6 @@ class Vault:
     """What was overwritten, in memory pages of their own: closed, they are gone, at the price of a system call."""
 
     def __init__(self, held: list[Held]) -> None:
-        """Take what is held, and overwrite it where it lay."""
         whole = b"".join(_HEADER.pack(one.address, len(one.data)) + one.data for one in held)
         self._pages = mmap.mmap(-1, len(whole), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._pages.write(whole)

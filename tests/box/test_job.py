@@ -1,4 +1,4 @@
-"""The codec: what goes in comes out, and nothing of it is pickled."""
+"""A job: what goes in comes out, and nothing of it is pickled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.box.codec import decode_job, encode_job
 from grader.box.keys import call_name, output_key
 from grader.box.plan import DTYPES, Call, Entry, Kind, Plan, TensorSpec
+from grader.box.wire.job import decode_job, encode_job
 from tests.box.small import attention_plan, numbers
 
 
@@ -31,20 +31,12 @@ def _same(one: object, other: object) -> bool:
 
 def test_a_plan_and_its_source_come_out_as_they_went_in() -> None:
     """Every field survives: dtypes, None, booleans, numbers, axes, the source with its odd characters."""
-    plan, source = attention_plan(), 'print("日本語 \\\\ \\" \u202e")\n'
+    plan, source = dataclasses.replace(attention_plan(), device="cuda"), 'print("日本語 \\\\ \\" \u202e")\n'
 
     again, text = decode_job(encode_job(plan, source))
 
     assert text == source
     assert _same(plan, again)
-
-
-def test_the_comparison_of_plans_sees_a_changed_number() -> None:
-    """The test above can fail."""
-    plan = attention_plan()
-    changed = dataclasses.replace(plan.calls[0], arguments={**plan.calls[0].arguments, "dim": -2})
-
-    assert not _same(plan, dataclasses.replace(plan, calls=(changed, plan.calls[1])))
 
 
 def test_a_plan_without_tensors_travels_too() -> None:
@@ -99,21 +91,23 @@ def test_each_use_of_a_tensor_is_a_tensor_of_its_own() -> None:
     assert all(torch.equal(tensor, x) for tensor in tensors[1:])
 
 
-def test_slots_that_calls_share_are_written_once() -> None:
-    """Many calls have the same outputs; they come out as one object, and as what they were."""
-    slot = TensorSpec(output_key("y"), ("time",), (3,), "bool")
-    others = TensorSpec(output_key("y"), (), (3,)), TensorSpec(output_key("z"), (), ())
-    calls = tuple(Call(call_name("c", str(at)), None, {}, (slot, *others)) for at in range(3))
+def test_the_slots_of_calls_come_out_as_they_went_in() -> None:
+    """With their axes, and with a dtype or without."""
+    slots = (
+        TensorSpec(output_key("y"), ("time",), (3,), "bool"),
+        TensorSpec(output_key("y"), (), (3,)),
+        TensorSpec(output_key("z"), (), ()),
+    )
+    calls = tuple(Call(call_name("c", str(at)), None, {}, slots) for at in range(3))
 
     again, _ = decode_job(encode_job(Plan(Entry("f", Kind.FUNCTION, ()), (), calls), ""))
 
-    assert [call.outputs for call in again.calls] == [(slot, *others)] * 3
-    assert len({id(call.outputs[0]) for call in again.calls}) == 1
+    assert [call.outputs for call in again.calls] == [slots] * 3
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=DTYPES.keys())
 def test_tensors_of_all_dtypes_and_odd_sizes_stand_in_their_places(dtype: torch.dtype) -> None:
-    """Groups whose bytes are no multiple of eight, empty ones and single numbers lie between the others."""
+    """Some whose bytes are no multiple of eight, empty ones and single numbers lie between the others."""
     shapes = ((3,), (), (0, 2), (3,), (1, 1, 5), (2, 3))
     arguments = {f"x{at}": (10 * numbers(*shape, seed=at)).to(dtype) for at, shape in enumerate(shapes)}
     arguments["last"] = numbers(2, 2)

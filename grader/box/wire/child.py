@@ -10,21 +10,19 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
-from grader.box import drivers, loading, overtime, traps
-from grader.box.codec import open_job
-from grader.box.frames import END
-from grader.box.held import hold
-from grader.box.observations import Event
+from grader.box import drivers, loading, traps
+from grader.box.faults import SUBMISSION, raise_after
+from grader.box.held import hold, hold_in
+from grader.box.observations import NOTICES, TRAP_HITS, Event, TrapHit
 from grader.box.observe import observe
-from grader.box.packing import Packer
 from grader.box.plan import Plan
-from grader.box.source import install
-from grader.box.trap_log import TrapLog
+from grader.box.wire.answer import END, Packer
+from grader.box.wire.job import open_job
 
 _CHUNK = 1 << 16  # bytes
 
@@ -47,7 +45,7 @@ def main(job: int, result: int) -> None:
         return namespace
 
     if plan.line_after:
-        overtime.raise_after(plan.line_after)
+        raise_after(plan.line_after)
     for event in observe(plan, load, whole=True):
         traps.tell_late()
         outlet.send(event)
@@ -62,6 +60,16 @@ def _receive(descriptor: int) -> tuple[Plan, str]:
     install(job.modules)
     drivers.prepare(job.plan)
     return job.plan, job.source
+
+
+def install(modules: Mapping[str, str]) -> None:
+    """Execute modules of ours, by name and source, each after those that it imports; then they can be imported."""
+    for name, text in modules.items():
+        module = ModuleType(name)
+        sys.modules[name] = module
+        code = compile(text, f"<{name}>", "exec", dont_inherit=True)
+        exec(code, module.__dict__)  # noqa: S102 - our own source; the child has no file that it could be imported from
+        hold_in([module.__dict__], [code])
 
 
 class _Outlet:
@@ -88,6 +96,48 @@ class _Outlet:
         _write_all(self._result, END)
 
 
+class TrapLog:
+    """Whom the traps tell; it sends the first few places of each call, and each place once.
+
+    Each is sent at once, so that code which catches the exception leaves a trace too.
+    """
+
+    def __init__(self, send: Callable[[TrapHit], None]) -> None:
+        self.loading = True  # until somebody says otherwise
+        self._send = send
+        self._seen: set[TrapHit] = set()
+        self._noticed: set[str] = set()
+
+    def record(self, what: str) -> None:
+        """Take note of a trapped call, from within it."""
+        line, function = _place()
+        hit = TrapHit(what, line, function, self.loading)
+        if hit not in self._seen and len(self._seen) < TRAP_HITS:
+            self._send(hit)
+            self._seen.add(hit)
+
+    def notice(self, what: str) -> None:
+        """Take note of what is let through, once each, before it is."""
+        if what not in self._noticed and len(self._noticed) < NOTICES:
+            line, function = _place()
+            self._send(TrapHit(what, line, function, self.loading, noticed=True))
+            self._noticed.add(what)
+
+    def clear(self) -> None:
+        """Forget the places: another call begins."""
+        self._seen.clear()
+
+
+def _place() -> tuple[int | None, str]:
+    """Return the innermost line of the submission that is being run, and its function."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == SUBMISSION:
+            return frame.f_lineno, frame.f_code.co_qualname
+        frame = frame.f_back
+    return None, ""
+
+
 @cache
 def ours() -> tuple[str, ...]:
     """Return the names of our modules; asked before a fork, since to look at all names writes to all their pages."""
@@ -107,21 +157,16 @@ def _withdraw(arrived: Iterable[str]) -> None:
 
 def _read_all(descriptor: int) -> bytearray:
     """Return what a descriptor holds; each copy of it would take memory of its own, and a page fault for each page."""
-    whole = bytearray(_size_of(descriptor))
+    try:
+        size = os.lseek(descriptor, 0, os.SEEK_END)  # the sandbox allows no other way to ask
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    except OSError:  # a pipe
+        size = 0
+    whole = bytearray(size)
     del whole[io.FileIO(descriptor, closefd=False).readinto(whole) :]
     while chunk := os.read(descriptor, _CHUNK):
         whole += chunk
     return whole
-
-
-def _size_of(descriptor: int) -> int:
-    """Return the size of a file, and 0 of a pipe; the sandbox allows no other way to ask."""
-    try:
-        size = os.lseek(descriptor, 0, os.SEEK_END)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-    except OSError:
-        return 0
-    return size
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -9,7 +9,7 @@ import torch
 
 from grader.box.observations import Blame, BuildSeen, CallSeen, Event, Presence, Raised, Seen, Stage
 from grader.box.plan import Build, Entry, Kind, Plan, Weight
-from grader.box.wire import FrameReader, pack
+from grader.box.wire.answer import FrameReader, pack
 from grader.errors import BadAnswer
 from tests.box.small import attention_plan, numbers
 

@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, NoReturn
 
+import numpy
 from torch import nn
 
 from grader.box.faults import SUBMISSION
@@ -22,9 +23,6 @@ _PROGRESS = frozenset({"tqdm", "fastprogress"})  # called with what is to be ite
 _OURS = frozenset({"grader", "__main__"})
 _HERE = frozenset({"torch", "functorch", "numpy", "safetensors", "einops", "jaxtyping", "typing_extensions"})
 _MODULES = frozenset({"Module", "LightningModule"})  # as a base class these are torch's own with something added
-_ONE_OR_MORE = ("nrows", "ncols")
-
-
 _VALUES = (
     "bool", "int", "float", "complex", "index", "contains", "array", "add", "radd", "sub", "rsub", "mul", "rmul",
     "matmul", "rmatmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod", "rmod", "pow", "rpow", "neg", "pos",
@@ -65,7 +63,7 @@ class StandIn(_NoValue):  # type: ignore[misc]  # a base that is put together ha
             return arguments[0]
         last = self._path.rpartition(".")[2]
         if last == "subplots":
-            return StandIn(self._path), _axes(self._path, arguments, options)
+            return StandIn(self._path), _axes(self._path, *arguments, **options)
         if _root(self._path) in _PROGRESS and arguments:
             given = range(*arguments) if last == "trange" else arguments[0]
             return StandIn(self._path, given if isinstance(given, Iterable) else None)
@@ -247,40 +245,12 @@ def _root(path: str) -> str:
     return path.partition(".")[0]
 
 
-def _axes(path: str, arguments: Sequence[Any], options: dict[str, Any]) -> Any:
-    """Return as many axes as were asked for, in rows if there are rows; one that stands for all of it if only one."""
-    sizes = dict.fromkeys(_ONE_OR_MORE, 1) | dict(zip(_ONE_OR_MORE, arguments, strict=False))
-    sizes |= {name: options[name] for name in _ONE_OR_MORE if name in options}
-    rows, columns = (size if isinstance(size, int) else 1 for size in sizes.values())
-    return _Axes(path, rows, columns) if rows * columns > 1 else StandIn(path)
-
-
-class _Axes(StandIn):
-    """Several axes, which can be counted and unpacked as the array is that stands there otherwise."""
-
-    _items: list[StandIn]
-    _all: list[StandIn]
-
-    def __init__(self, path: str, rows: int, columns: int) -> None:
-        """Have `rows` x `columns`; a single row or column has one axis only, as in matplotlib."""
-        super().__init__(path)
-        lone = 1 in (rows, columns)
-        items = [StandIn(path) if lone else _Axes(path, 1, columns) for _ in range(rows * columns if lone else rows)]
-        object.__setattr__(self, "_given", items)
-        object.__setattr__(self, "_items", items)
-        object.__setattr__(self, "_all", [StandIn(path) for _ in range(rows * columns)])
-
-    def __getattr__(self, name: str) -> StandIn:
-        if name in ("flat", "ravel", "flatten", "reshape"):
-            return _All(self._path, self._all)
-        return super().__getattr__(name)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-
-class _All(StandIn):
-    """All axes in a row: an attribute, `axes.flat`, and a method, `axes.flatten()`, at once."""
-
-    def __call__(self, *_arguments: Any, **_options: Any) -> Any:
-        return self
+def _axes(path: str, /, nrows: object = 1, ncols: object = 1, *_: Any, **__: Any) -> Any:
+    """Return as many axes as were asked for, in an array like matplotlib's; one by itself."""
+    rows, columns = (size if isinstance(size, int) else 1 for size in (nrows, ncols))
+    if rows * columns <= 1:
+        return StandIn(path)
+    axes = numpy.empty(rows * columns, dtype=object)
+    for place in range(rows * columns):
+        axes[place] = StandIn(path)
+    return axes.reshape(rows, columns).squeeze()

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from grader.box.faults import describe
+from grader.box.loading import compiled
 from grader.box.observations import Stage
-from grader.box.source import compiled
 
 
 def _told(source: str) -> str:

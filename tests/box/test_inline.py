@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.box.inline import observe_all
+from grader.box.inline import Prebuilt, observe_all
 from grader.box.observations import Observations
-from grader.box.prebuilt import Prebuilt
 from grader.exercise.catalog import Catalog
 from grader.judge.sheet import draw_up
 
