@@ -14,7 +14,7 @@ from functools import partial
 
 import typer
 
-from grader.cli import exercises, grading, moving, operations, results, status
+from grader.cli import exercises, grade, operations
 from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnavailable, SettingsError
 from grader.judge.text import one_line
 from grader.local import WrongUse
@@ -41,12 +41,9 @@ def make_app() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    grading.add_to(app)
+    grade.add_to(app)
     app.add_typer(exercises.make_app(), name="exercise")
     operations.add_to(app)
-    status.add_to(app)
-    results.add_to(app)
-    moving.add_to(app)
     return app
 
 

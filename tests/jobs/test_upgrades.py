@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from grader.box.inline import InlineBox
 from grader.box.run import Box
-from grader.cli.status import mixed
+from grader.cli.operations import mixed
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.jobs import overview
 from grader.jobs.engine import GradingEngine
