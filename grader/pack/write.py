@@ -218,7 +218,7 @@ def _files_needed(modules: Iterable[str], root: Path, tables: Mapping[str, froze
     it, and take what they alone needed with them.
     """
     found: dict[str, bytes] = {}
-    waiting = [*modules]
+    waiting = [name for module in modules for name in _with_packages(module)]
     while waiting:
         path = _path(waiting.pop(), root)
         if path is None or (name := path.relative_to(root).as_posix()) in found:
@@ -247,10 +247,15 @@ def _imports(node: ast.AST) -> Iterator[str]:
         names = [f"{node.module}.{alias.name}" for alias in node.names]
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("grader."):
         names = [node.value]
-    for parts in (name.split(".") for name in names):
-        yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+    for name in names:
+        yield from _with_packages(name)
     for child in ast.iter_child_nodes(node):
         yield from _imports(child)
+
+
+def _with_packages(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 def _cut(module: ast.Module, tables: Mapping[str, frozenset[str]]) -> bool:
