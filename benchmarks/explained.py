@@ -24,7 +24,7 @@ from grader.box.plan import Plan
 from grader.box.run import Ending, Limits
 from grader.examples import Example, read_examples
 from grader.exercise.catalog import Catalog
-from grader.gate.trial import Trial, open_trial
+from grader.gate.prove import Trial, open_trial
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.explaining import causes
 from grader.judge.grade import observe_reference

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.errors import AuthorError, Rejected
 from grader.exercise.spec import Dimension
-from grader.judge.notebook import python_of
+from grader.judge.source import python_of
 
 FOLDER = "examples"
 SUFFIXES = frozenset({".py", ".ipynb"})
@@ -55,7 +55,8 @@ def _read_example(path: Path) -> Example:
     if verdict.removeprefix("loses ") not in set(Dimension):
         losses = f"`# verdict: loses <dimension>`, which is one of {', '.join(Dimension)}"
         raise AuthorError(f"`{path}` must begin with `# verdict: full marks` or {losses}")
-    return Example(path, Dimension(verdict.removeprefix("loses ")), _names(said.get("diagnosis", "")))
+    names = (name.strip() for name in said.get("diagnosis", "").split(","))
+    return Example(path, Dimension(verdict.removeprefix("loses ")), tuple(filter(None, names)))
 
 
 def _header(path: Path) -> list[str]:
@@ -67,7 +68,3 @@ def _header(path: Path) -> list[str]:
         return python_of(text).splitlines()[1:]  # the first line says which cell it is
     except Rejected as error:
         raise AuthorError(f"`{path}` is no notebook: {error}") from error
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())

@@ -17,7 +17,7 @@ import torch
 
 from grader.box.run import Box, Run
 from grader.exercise.catalog import Catalog
-from grader.gate.trial import Trial, open_trial
+from grader.gate.prove import Trial, open_trial
 from grader.sandbox import choice
 from grader.sandbox.choice import choose_box
 

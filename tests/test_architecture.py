@@ -24,7 +24,7 @@ _BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.With, ast.Asyn
 # For each contract on imports in pyproject.toml a module and an import that breaks it.
 _WRONG_IMPORTS = {
     "imports go down the list": ("box/plan.py", "grader.exercise.spec"),
-    "judging knows neither sandbox nor store": ("gate/texts.py", "grader.sandbox.runner"),
+    "judging knows neither sandbox nor store": ("gate/contract.py", "grader.sandbox.runner"),
     "local grading knows no service": ("pack/paper.py", "grader.store.tables"),
     "the store knows of judging the report only": ("store/keys.py", "grader.checks.finding"),
     "no two modules import each other, nor any round of them": ("pages/wording.py", "grader.pages.server"),

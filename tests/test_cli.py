@@ -18,9 +18,9 @@ import pytest
 import torch
 
 from grader.checks.finding import Verdict
-from grader.cli.as_text import body
-from grader.cli.grading import warn_without_walls
+from grader.cli.grade import warn_without_walls
 from grader.cli.main import main
+from grader.cli.text import body
 from grader.exercise.catalog import ROOT
 from grader.exercise.spec import Dimension
 from grader.judge.report import CheckResult, Diagnosis, Property, Report, Status

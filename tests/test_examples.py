@@ -11,7 +11,7 @@ import pytest
 from grader.errors import AuthorError
 from grader.examples import Example, read_examples
 from grader.exercise.catalog import ROOT, Catalog
-from grader.gate.trial import Trial
+from grader.gate.prove import Trial
 from grader.judge.report import Report, Status
 
 _EXAMPLES = {

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.checks.registry import CHECKS
+from grader.checks.registry import _CHECKS, checks
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.gate import check_exercise
-from grader.gate.outcome import Ratio
-from grader.gate.trial import Trial
+from grader.gate.prove import Ratio, Trial
 
 _ID = "self_attention_linear"  # small and quick; any other would do
 _REFERENCE = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
@@ -189,7 +189,7 @@ def test_a_check_without_points_that_raises_is_told(broken: Broken, monkeypatch:
     def judge(*_: object) -> None:
         raise AttributeError("a name that is not there")
 
-    monkeypatch.setattr(type(CHECKS["half"]), "judge", judge)
+    monkeypatch.setitem(_CHECKS, "half", replace(checks()["half"], judge=judge))
     told = broken("statement.md", _plus("\n"))
     said = "the report on the reference says: ", "because of an error in the grader"
     assert any(all(text in line for text in said) for line in told), told

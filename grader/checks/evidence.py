@@ -1,36 +1,134 @@
-"""What a check is given to judge: the student's observations, the expected ones, and how exact they must agree."""
+"""What a check is, and what it is given to judge.
+
+That is the student's observations, the expected ones, and how exactly they must agree.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import torch
+from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
-from grader.box.keys import call_name, is_output
-from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised, Seen
+from grader.box.keys import BASE, call_name, is_output
+from grader.box.observations import BuildSeen, CallSeen, Observations, Presence, Raised
 from grader.box.observe import Load
 from grader.box.plan import Argument, Build, Call, Plan, TensorSpec
 from grader.checks.compare import named
 from grader.checks.explain import explain
 from grader.checks.finding import Finding, failed, skipped
-from grader.checks.options import Options
-from grader.checks.traits import Trait
 from grader.exercise.inputs import Case
-from grader.exercise.spec import CheckSpec, Dimension
+from grader.exercise.spec import CheckSpec, Dimension, PartSpec
 
 # Relative to a tensor's largest magnitude. Correct float64 variants differ by under 4e-15, the subtlest known bug by
 # over 2e-8; the others are a few units in the last place times the length of the sums in these exercises.
 FLOORS: Mapping[str, float] = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2, "bfloat16": 6e-2}
 _GRADIENT_FLOOR = 1e-3
 Known = Callable[[], Iterator[Load]]
-Given = TypeVar("Given", bound=Options)
+Given = TypeVar("Given", bound="Options")
 Found = TypeVar("Found")
 ROUNDING_MARGIN = 8.0  # a right answer may round this many times worse than the reference does
+
+
+class Options(BaseModel):
+    """The options of a check that takes none; others inherit from it.
+
+    Attributes:
+        names: by option that names something, where to find what it may name.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    names: ClassVar[Mapping[str, Callable[[Any, PartSpec], Collection[str]]]] = {}
+
+    def unknown(self, part: PartSpec) -> Iterator[str]:
+        """Yield a sentence for each name that the contract of `part` does not have."""
+        for option, known_by in self.names.items():
+            given, known = getattr(self, option), known_by(self, part)
+            if odd := sorted(set([given] if isinstance(given, str) else given) - set(known)):
+                yield f"`{option}` is {', '.join(odd)}; it must be one of {', '.join(known) or 'nothing'}"
+
+
+class OneOutput(Options):
+    """`output`, the output that is looked at."""
+
+    output: str
+    names: ClassVar = {"output": lambda _, part: part.returns}
+
+
+class InputAxis(Options):
+    """`of`, names of inputs; `axis`, one of theirs; `output`, the output that is compared."""
+
+    of: tuple[str, ...] = Field(min_length=1)
+    axis: str
+    output: str
+    names: ClassVar = {
+        "of": lambda _, part: part.inputs,
+        "axis": lambda given, part: [x for name in given.of if name in part.inputs for x in part.inputs[name].axes],
+        "output": lambda _, part: part.returns,
+    }
+
+
+class Trait(Enum):
+    """Something that a check does, and that others depend on, so that no other module needs to know a check's name."""
+
+    REFUSES = auto()
+    """Its cases are configurations that a right answer refuses."""
+    SHOWS_OUTPUTS = auto()
+    """It compares the outputs of the plain call, so these can be drawn."""
+    SHOWS_INFLUENCE = auto()
+    """It finds out who sees whom; see `masking.influence`."""
+    SHOWS_GRADIENTS = auto()
+    """It looks at the gradients of the plain call."""
+    SHOWS_MEMORY = auto()
+    """It measures the plain call; see `memory.limit_of`."""
+    BOUNDS_LOSS = auto()
+    """It says what a loss must come down to; see `learning.bound_of`."""
+    CHANGES_IN_TRAINING = auto()
+    """It asks for dropout in training mode."""
+    SAME_IN_TRAINING = auto()
+    """It asks that training mode changes nothing where nothing is dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a check wants run: calls, and constructions to be tried beside those that the calls need.
+
+    `initial_of` names the weights whose values right after the constructor are looked at.
+    """
+
+    calls: tuple[Call, ...] = ()
+    builds: tuple[Build, ...] = ()
+    initial_of: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """A kind of check; `grader.checks.registry.check` makes one of a function.
+
+    Attributes:
+        title: its name in the report, unless the exercise gives another.
+        judge: decides, from what was seen.
+        work: gives what must be run for it.
+        needs: kinds that must have passed on the same case; else this one is skipped.
+        options: what an exercise may say of it.
+        traits: what others may ask about it.
+        module: where it is.
+    """
+
+    title: str
+    dimension: Dimension
+    judge: Callable[[Item, Evidence], Finding]
+    work: Callable[[Item], Work]
+    needs: tuple[str, ...]
+    options: type[Options]
+    traits: frozenset[Trait]
+    module: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,43 +150,6 @@ class Item:
     def has(self, trait: Trait) -> bool:
         """Return whether the check has a trait."""
         return trait in self.check.traits
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a check wants run: calls, and constructions to be tried beside those that the calls need.
-
-    `initial_of` names the weights whose values right after the constructor are looked at.
-    """
-
-    calls: tuple[Call, ...] = ()
-    builds: tuple[Build, ...] = ()
-    initial_of: tuple[str, ...] = ()
-
-
-class Check(Protocol):
-    """A kind of check.
-
-    Attributes:
-        title: its name in the report, unless the exercise gives another.
-        needs: kinds that must have passed on the same case; else this one is skipped.
-        options: what an exercise may say of it.
-        traits: what others may ask about it.
-    """
-
-    dimension: ClassVar[Dimension]
-    title: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
-    options: ClassVar[type[Options]] = Options
-    traits: ClassVar[frozenset[Trait]] = frozenset()
-
-    def work(self, item: Item) -> Work:
-        """Return what must be run for it."""
-        ...
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Decide, from what was seen."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what was measured once is kept in the instance
@@ -117,10 +178,6 @@ class Evidence:
         return {call.name: call for call in self.plan.calls}
 
     @cached_property
-    def _problems(self) -> dict[str, Finding | None]:
-        return {}
-
-    @cached_property
     def _answers(self) -> dict[Hashable, Any]:
         return {}
 
@@ -137,9 +194,7 @@ class Evidence:
 
     def problem(self, call: Call) -> Finding | None:
         """Return why `call` cannot be judged at all: it raised, was never reached, or gave wrong shapes."""
-        if call.name not in self._problems:
-            self._problems[call.name] = self._problem(call)
-        return self._problems[call.name]
+        return self.once(("problem", call.name), lambda: self._problem(call))
 
     def _problem(self, call: Call) -> Finding | None:
         seen = self.observed.calls.get(call.name)
@@ -164,7 +219,15 @@ class Evidence:
 
     def output(self, call: Call, slot: TensorSpec) -> Tensor:
         """Return the student's output in float64; the call had no problem."""
-        return _values(self.observed.calls[call.name].slots[slot.key])
+        seen = self.observed.calls[call.name].slots[slot.key].tensor
+        assert seen is not None
+        return seen.double()
+
+    def expected_output(self, call: Call, slot: TensorSpec) -> Tensor:
+        """Return the expected output; the reference gives every output."""
+        truth = self.truth(call, slot.key)
+        assert truth is not None
+        return truth
 
     def has_gradient(self, call: Call, key: str) -> bool:
         """Return whether the reference has a gradient there that is more than rounding noise around zero.
@@ -201,17 +264,8 @@ class Evidence:
 
 def base_call(case: Case, *, backward: bool = False) -> Call:
     """Return the plain call of a case, in evaluation mode; with `backward`, gradients are sent back too."""
-    build = case.build
-    return Call(
-        name=call_name(case.name),
-        build=build.name if build else None,
-        arguments=case.arguments,
-        outputs=case.outputs,
-        grad_outputs=case.grad_outputs if backward else (),
-        wants=case.wants if backward else (),
-        dtype=case.dtype,
-        part=case.part,
-    )
+    call = variant_call(case, BASE)
+    return replace(call, grad_outputs=case.grad_outputs, wants=case.wants) if backward else call
 
 
 def calling(plan: Plan, cases: Collection[Case], call: Callable[[Case], Call]) -> Plan:
@@ -295,8 +349,3 @@ def wanted_dtype(slot: TensorSpec, call: Call) -> str:
         return slot.dtype
     given = any(isinstance(value, Tensor) and value.is_floating_point() for value in call.arguments.values())
     return f"{call.dtype}, as the input is" if given else f"{call.dtype}, PyTorch's default while your code runs"
-
-
-def _values(seen: Seen) -> Tensor:
-    assert seen.tensor is not None
-    return seen.tensor.double()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from grader.box.observations import Blame, Raised, Stage
-from grader.checks.shortening import cut
+from grader.checks.finding import cut
 
 _WHERE = {
     Stage.LOAD: "while your file was being loaded",
@@ -42,7 +42,8 @@ _BY_WORDS = {
 
 def explain(raised: Raised) -> str:
     """Return a sentence: what was raised, where, at which line, and what to do about it."""
-    place = _place(raised)
+    cell = f" of cell {raised.cell}" if raised.cell else ""
+    place = f"line {raised.line}{cell}" if raised.line else ""
     line = f", {place}" if place else ""
     if raised.blame in (Blame.ARGUMENT, Blame.WEIGHTS, Blame.ENTRY):
         return raised.message
@@ -57,11 +58,6 @@ def explain(raised: Raised) -> str:
 def message_of(raised: Raised) -> str:
     """Return the message of an exception in one line, without what a library puts before or behind the cause."""
     return _OF_EINOPS.sub(r"\1: ", _TECHNICAL.sub("", " ".join(raised.message.split())))
-
-
-def _place(raised: Raised) -> str:
-    cell = f" of cell {raised.cell}" if raised.cell else ""
-    return f"line {raised.line}{cell}" if raised.line else ""
 
 
 def hint_of(raised: Raised) -> str:

@@ -1,4 +1,4 @@
-"""What a check says about one case."""
+"""What a check says about one case, and how text is cut; without torch, which most commands never import."""
 
 from __future__ import annotations
 
@@ -47,3 +47,19 @@ def failed(message: str, *, alone: bool = False, besides: bool = False) -> Findi
 def skipped(message: str) -> Finding:
     """Return a skipped check with its reason, a clause that starts with `because`."""
     return Finding(Verdict.SKIPPED, message)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return `text`; of a longer one what ends within `limit` characters: its sentences, or else its words, and `…`.
+
+    Of code in backticks nothing is left that does not end.
+    """
+    if len(text) <= limit:
+        return text
+    ends = [text.rfind(mark + blank, limit // 2, limit + 1) + 1 for mark in ".!?" for blank in " \n"]
+    words = max(text.rfind(blank, limit // 2, limit + 1) for blank in " \n")
+    kept = text[: max(ends) or (words if words > 0 else limit)]
+    if kept.count("`") % 2:
+        kept = kept[: kept.rindex("`")]
+    gap = "" if text[len(kept)].strip() and not kept.endswith((" ", "\n")) else " "
+    return f"{kept.rstrip()}{gap}…"

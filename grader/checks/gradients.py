@@ -1,10 +1,9 @@
-"""Gradient flow: gradient flow at every input and weight, and are the right ones."""
+"""Gradients: they arrive at every input and weight, and are the right ones."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import ClassVar
 
 import torch
 
@@ -12,10 +11,10 @@ from grader.box.keys import call_name
 from grader.box.observations import FROZEN, Presence, Seen
 from grader.box.plan import Call, TensorSpec
 from grader.checks.compare import difference, same
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, magnitude
+from grader.checks.evidence import Evidence, Item, Trait, Work, base_call, magnitude
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, failed
-from grader.checks.traits import Trait
+from grader.checks.registry import check
 from grader.exercise.spec import Dimension
 
 TRAINED = "trained"  # the variant of a call whose numbers are chance: only whether gradients arrive is asked of it
@@ -40,86 +39,53 @@ def gradient_slots(call: Call, evidence: Evidence) -> tuple[TensorSpec, ...]:
     return evidence.once(("gradients", call.name), lambda: evidence.plan.slots(call)[len(call.outputs) :])
 
 
-class GradientFlow(Check):
-    """A finite gradient that is not zero arrives wherever the reference has one, and one at all in training mode."""
-
-    dimension: ClassVar = Dimension.GRADIENTS
-    title: ClassVar[str] = "gradient flow"
-    needs: ClassVar[tuple[str, ...]] = ("shape",)
-    traits: ClassVar = frozenset({Trait.SHOWS_GRADIENTS})
-
-    def work(self, item: Item) -> Work:
-        """Call once, with a backward pass, and a module in training mode too."""
-        base = base_call(item.case, backward=True)
-        trained = replace(base, name=call_name(item.case.name, TRAINED), training=True)
-        return Work((base, trained) if _is_trained(item) else (base,))
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Look at each gradient by itself."""
-        call = evidence.call(item, "base")
-        if (problem := evidence.problem(call)) is not None:
-            return problem
-        seen = evidence.seen(call)
-        if seen.raised is not None:
-            return failed(explain(seen.raised))
-        for slot in gradient_slots(call, evidence):
-            if (text := blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
-                return failed(f"{text}{_spoilt(call, evidence, slot)}")
-        text = _lost_in_training(evidence.call(item, TRAINED), evidence) if _is_trained(item) else ""
-        return (
-            failed(f"in evaluation mode all gradients are there, but in a later call, in training mode, {text}")
-            if text
-            else PASSED
-        )
+def _flow_work(item: Item) -> Work:
+    base = base_call(item.case, backward=True)
+    trained = replace(base, name=call_name(item.case.name, TRAINED), training=True)
+    return Work((base, trained) if _is_trained(item) else (base,))
 
 
-class GradientValues(Check):
-    """Every element of every gradient equals the reference's, for a random upstream gradient."""
+@check("gradient_flow", "gradient flow", Dimension.GRADIENTS, work=_flow_work, traits=[Trait.SHOWS_GRADIENTS])
+def judge_flow(item: Item, evidence: Evidence) -> Finding:
+    """A finite gradient, not zero, must arrive wherever the reference has one, and one at all in training mode."""
+    call = evidence.call(item, "base")
+    seen = evidence.seen(call)
+    if seen.raised is not None:
+        return failed(explain(seen.raised))
+    for slot in gradient_slots(call, evidence):
+        if (text := blocked(slot, seen.slots[slot.key])) and evidence.has_gradient(call, slot.key):
+            return failed(f"{text}{_spoilt(call, evidence, slot)}")
+    text = _lost_in_training(evidence.call(item, TRAINED), evidence) if _is_trained(item) else ""
+    later = "in evaluation mode all gradients are there, but in a later call, in training mode, "
+    return failed(f"{later}{text}") if text else PASSED
 
-    dimension: ClassVar = Dimension.GRADIENTS
-    title: ClassVar[str] = "gradient values"
-    needs: ClassVar[tuple[str, ...]] = ("shape", "values", "gradient_flow")
-    traits: ClassVar = frozenset({Trait.SHOWS_GRADIENTS})
 
-    def work(self, item: Item) -> Work:
-        """Call once, with a backward pass."""
-        return Work((base_call(item.case, backward=True),))
+@check(
+    "gradient_values",
+    "gradient values",
+    Dimension.GRADIENTS,
+    work=lambda item: Work((base_call(item.case, backward=True),)),
+    needs=("shape", "values", "gradient_flow"),
+    traits=[Trait.SHOWS_GRADIENTS],
+)
+def judge_values(item: Item, evidence: Evidence) -> Finding:
+    """Every element of every gradient must equal the reference's, for a random upstream gradient."""
+    call = evidence.call(item, "base")
+    seen = evidence.seen(call)
+    if seen.raised is not None:
+        return failed(explain(seen.raised))
+    wrong = (_wrong(slot, seen.slots[slot.key], call, evidence) for slot in gradient_slots(call, evidence))
+    text = next(filter(None, wrong), "")
+    return failed(text) if text else PASSED
 
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Compare element by element."""
-        call = evidence.call(item, "base")
-        if (problem := evidence.problem(call)) is not None:
-            return problem
-        seen = evidence.seen(call)
-        if seen.raised is not None:
-            return failed(explain(seen.raised))
-        for slot in gradient_slots(call, evidence):
-            if text := _wrong(slot, seen.slots[slot.key], call, evidence):
-                return failed(text)
+
+@check("no_parameters", "no parameters", Dimension.GRADIENTS)
+def judge_no_parameters(item: Item, evidence: Evidence) -> Finding:
+    """The module must hold no parameter beside the contract's weights: what is fixed must not be trained."""
+    built = evidence.built(evidence.call(item, "base"))
+    if built is None or not built.unused:
         return PASSED
-
-
-class NoParameters(Check):
-    """The module holds no parameter beside the contract's weights: what is fixed must not be trained."""
-
-    dimension: ClassVar = Dimension.GRADIENTS
-    title: ClassVar[str] = "no parameters"
-    needs: ClassVar[tuple[str, ...]] = ("shape",)
-
-    def work(self, item: Item) -> Work:
-        """Call once, so that the module is built."""
-        return Work((base_call(item.case),))
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Look for parameters that no weight of the contract claimed."""
-        call = evidence.call(item, "base")
-        if (problem := evidence.problem(call)) is not None:
-            return problem
-        built = evidence.built(call)
-        if built is None or not built.unused:
-            return PASSED
-        listed = ", ".join(built.unused)
-        return failed(_LISTED.format(listed=listed))
+    return failed(_LISTED.format(listed=", ".join(built.unused)))
 
 
 def _is_trained(item: Item) -> bool:

@@ -2,54 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import importlib
+import pkgutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from grader.checks.dropout_gradients import DropoutGradient
-from grader.checks.evidence import Check, Item
-from grader.checks.gradients import GradientFlow, GradientValues, NoParameters
-from grader.checks.influence import Influence
-from grader.checks.initial import Initial
-from grader.checks.learning import Accuracy, Bleu, Loss
-from grader.checks.looking import Labels, Trainable, Untouched
-from grader.checks.masking import Outscored, Support
-from grader.checks.memory import Memory
-from grader.checks.numerics import Dropout, Values
-from grader.checks.options import Options, read_options
-from grader.checks.precision import Finite, Half
-from grader.checks.properties import Permutation, RowSums, Shift
-from grader.checks.shapes import RefusesWrongArguments, Shape
-from grader.checks.steady import Steady
+from pydantic import ValidationError
+
+from grader.checks.evidence import Check, Evidence, Item, Options, Trait, Work, base_call
+from grader.checks.finding import Finding
 from grader.errors import AuthorError
 from grader.exercise.inputs import Case
-from grader.exercise.spec import CheckSpec, Spec
+from grader.exercise.spec import CheckSpec, Dimension, PartSpec, Spec
 
-CHECKS: Mapping[str, Check] = {
-    "shape": Shape(),
-    "refusal": RefusesWrongArguments(),
-    "values": Values(),
-    "steady": Steady(),
-    "dropout": Dropout(),
-    "initial": Initial(),
-    "row_sums": RowSums(),
-    "permutation": Permutation(),
-    "shift": Shift(),
-    "finite": Finite(),
-    "half": Half(),
-    "influence": Influence(),
-    "support": Support(),
-    "outscored": Outscored(),
-    "gradient_flow": GradientFlow(),
-    "gradient_values": GradientValues(),
-    "dropout_gradient": DropoutGradient(),
-    "no_parameters": NoParameters(),
-    "memory": Memory(),
-    "loss": Loss(),
-    "accuracy": Accuracy(),
-    "bleu": Bleu(),
-    "untouched": Untouched(),
-    "trainable": Trainable(),
-    "labels": Labels(),
-}
+Judge = Callable[[Item, Evidence], Finding]
+_CHECKS: dict[str, Check] = {}
+
+
+def plain_work(item: Item) -> Work:
+    """Return that the plain call of the case is to be made, without gradients."""
+    return Work((base_call(item.case),))
+
+
+def check(
+    name: str,
+    title: str,
+    dimension: Dimension,
+    *,
+    work: Callable[[Item], Work] = plain_work,
+    after: Collection[str] = ("base",),
+    needs: tuple[str, ...] = ("shape",),
+    options: type[Options] = Options,
+    traits: Collection[Trait] = (),
+) -> Callable[[Judge], Judge]:
+    """Make a function that judges an item the check that exercises call `name`.
+
+        @check("finite", "finite everywhere", Dimension.NUMERICS)
+        def judge_finite(item: Item, evidence: Evidence) -> Finding: ...
+
+    Args:
+        name: what exercises call it.
+        title: its name in the report, unless the exercise gives another.
+        dimension: whose points it is about.
+        work: what must be run for it; one plain call if left out.
+        after: variants of the case's call; the function is asked only if none of them had a problem.
+        needs, options, traits: those of `Check`.
+    """
+
+    def add(judge: Judge) -> Judge:
+        def guarded(item: Item, evidence: Evidence) -> Finding:
+            problems = (evidence.problem(evidence.call(item, variant)) for variant in after)
+            return next((problem for problem in problems if problem is not None), None) or judge(item, evidence)
+
+        _CHECKS[name] = Check(title, dimension, guarded, work, needs, options, frozenset(traits), judge.__module__)
+        return judge
+
+    return add
+
+
+@cache
+def checks() -> Mapping[str, Check]:
+    """Return every kind of check by its name; the modules beside this one are imported to find them."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")
+    return _CHECKS
 
 
 def check_of(spec: CheckSpec) -> Check:
@@ -58,9 +76,9 @@ def check_of(spec: CheckSpec) -> Check:
     Raises:
         AuthorError: there is none of that name.
     """
-    if spec.check not in CHECKS:
-        raise AuthorError(f"there is no check `{spec.check}`; there are {', '.join(CHECKS)}")
-    return CHECKS[spec.check]
+    if spec.check not in checks():
+        raise AuthorError(f"there is no check `{spec.check}`; there are {', '.join(checks())}")
+    return checks()[spec.check]
 
 
 def given_options(spec: Spec) -> list[Options]:
@@ -83,7 +101,31 @@ def items_of(spec: Spec, cases: Mapping[str, Case]) -> Iterator[Item]:
         AuthorError: a check is not there, or has other options.
     """
     for one, options in zip(spec.checks, given_options(spec), strict=True):
-        check = check_of(one)
+        kind = check_of(one)
         for name in one.cases:
-            title = f"{cases[name].title}: {one.title or check.title}"
-            yield Item(one, check, options, cases[name], title, one.points / len(one.cases))
+            title = f"{cases[name].title}: {one.title or kind.title}"
+            yield Item(one, kind, options, cases[name], title, one.points / len(one.cases))
+
+
+def read_options(name: str, model: type[Options], given: Mapping[str, Any], parts: Collection[PartSpec]) -> Options:
+    """Return the options that an exercise gives to a check, whose cases are about `parts`.
+
+    Raises:
+        AuthorError: one is missing, not known, or not what it must be; the text names the check and the option.
+    """
+    try:
+        options = model.model_validate(dict(given))
+    except ValidationError as error:
+        raise AuthorError("; ".join(f"check `{name}`: {_wrong(e, model)}" for e in error.errors())) from error
+    if unknown := dict.fromkeys(text for part in parts for text in options.unknown(part)):
+        raise AuthorError("; ".join(f"check `{name}`: {text}" for text in unknown))
+    return options
+
+
+def _wrong(error: Mapping[str, Any], model: type[Options]) -> str:
+    name = ".".join(map(str, error["loc"]))
+    if error["type"] == "missing":
+        return f"it needs `{name}`"
+    if error["type"] == "extra_forbidden":
+        return f"it takes no `{name}`; it takes {', '.join(f'`{one}`' for one in model.model_fields) or 'no options'}"
+    return f"`{name}`: {error['msg']}"

@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar
 
 from grader.box.keys import call_name
 from grader.box.plan import Build, Call, TensorSpec
-from grader.checks.evidence import Check, Evidence, Item, Work, base_call, variant_call, wanted_dtype
+from grader.checks.evidence import Evidence, Item, Options, Trait, Work, base_call, variant_call, wanted_dtype
 from grader.checks.explain import explain
 from grader.checks.finding import PASSED, Finding, Verdict, failed, skipped
-from grader.checks.options import Options
-from grader.checks.traits import Trait
+from grader.checks.registry import check
 from grader.exercise.spec import Dimension
 
 _CREATED, _USUAL = "created", "float32"
 _OF_DTYPES = ("dtype", "Float", "Double", _USUAL, "float64")  # in what torch says of two that do not fit
 
 
-class Shape(Check):
-    """Every output is a plain tensor of the announced shape, in the input's dtype.
+def _shape_work(item: Item) -> Work:
+    created = replace(variant_call(item.case, _CREATED), default_dtype=_USUAL)
+    return Work((base_call(item.case), created) if _follows_an_input(item) else (base_call(item.case),))
+
+
+@check("shape", "shape and dtype", Dimension.SHAPES, work=_shape_work, needs=())
+def judge_shape(item: Item, evidence: Evidence) -> Finding:
+    """Every output must be a plain tensor of the announced shape, in the input's dtype.
 
     The first case is called once more where torch's default dtype is another one than the input's.
     """
-
-    dimension: ClassVar = Dimension.SHAPES
-    title: ClassVar[str] = "shape and dtype"
-    needs: ClassVar[tuple[str, ...]] = ()
-
-    def work(self, item: Item) -> Work:
-        """Call once, and the first case with another default dtype too."""
-        created = replace(variant_call(item.case, _CREATED), default_dtype=_USUAL)
-        return Work((base_call(item.case), created) if _follows_an_input(item) else (base_call(item.case),))
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Compare type, shape and dtype of each output."""
-        call = evidence.call(item, "base")
-        if (problem := evidence.problem(call)) is not None:
-            return problem
-        if wrong := _other_dtype(call, evidence):
-            slot, dtype = wrong
-            return failed(f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {dtype}")
-        return _as_created(item, evidence) if _follows_an_input(item) else PASSED
+    call = evidence.call(item, "base")
+    if wrong := _other_dtype(call, evidence):
+        slot, dtype = wrong
+        return failed(f"`{slot.name}` must be {wanted_dtype(slot, call)}; yours is {dtype}")
+    return _judge_created(item, evidence) if _follows_an_input(item) else PASSED
 
 
 def _follows_an_input(item: Item) -> bool:
@@ -50,7 +40,7 @@ def _follows_an_input(item: Item) -> bool:
     return looks_after and bool(item.case.wants) and item.case.dtype != _USUAL
 
 
-def _as_created(item: Item, evidence: Evidence) -> Finding:
+def _judge_created(item: Item, evidence: Evidence) -> Finding:
     """Look at what comes out where a tensor that is created without a dtype has another one than the input."""
     call = evidence.call(item, _CREATED)
     where = f"where the input is {call.dtype} and torch's default dtype is {_USUAL}"
@@ -70,8 +60,8 @@ def _as_created(item: Item, evidence: Evidence) -> Finding:
 def _other_dtype(call: Call, evidence: Evidence) -> tuple[TensorSpec, str] | None:
     """Return the first output that has another dtype than announced, and which."""
     seen = evidence.seen(call).slots
-    found = ((slot, seen[slot.key].dtype) for slot in call.outputs)
-    return next(((slot, dtype) for slot, dtype in found if dtype != (slot.dtype or call.dtype)), None)
+    dtypes = ((slot, seen[slot.key].dtype) for slot in call.outputs)
+    return next(((slot, dtype) for slot, dtype in dtypes if dtype != (slot.dtype or call.dtype)), None)
 
 
 class RefusalOptions(Options):
@@ -81,38 +71,39 @@ class RefusalOptions(Options):
     error: str = ""
 
 
-class RefusesWrongArguments(Check):
-    """A configuration that cannot work makes the constructor raise."""
+def _refusal_work(item: Item) -> Work:
+    build = _refused(item)
+    call = replace(base_call(item.case), name=call_name(item.case.name, "refused"), build=build.name)
+    return Work((call,) if item.given(RefusalOptions).late else (), (build,))
 
-    dimension: ClassVar = Dimension.SHAPES
-    title: ClassVar[str] = "rejects invalid arguments"
-    needs: ClassVar[tuple[str, ...]] = ()
-    options: ClassVar = RefusalOptions
-    traits: ClassVar = frozenset({Trait.REFUSES})
 
-    def work(self, item: Item) -> Work:
-        """Try the construction, and a call where the refusal may come that late."""
-        build = _refused(item)
-        call = replace(base_call(item.case), name=call_name(item.case.name, "refused"), build=build.name)
-        return Work((call,) if item.given(RefusalOptions).late else (), (build,))
-
-    def judge(self, item: Item, evidence: Evidence) -> Finding:
-        """Look whether anything was raised."""
-        options = item.given(RefusalOptions)
-        seen = evidence.observed.builds.get(_refused(item).name)
-        if seen is None:
-            return skipped("because the run ended before this check")
-        if not any(built.raised is None for built in evidence.observed.builds.values()):
-            return skipped("because your constructor raises for every configuration")
-        called = evidence.observed.calls.get(call_name(item.case.name, "refused"))
-        raised = seen.raised or (called.raised if called else None)
-        given = ", ".join(f"{name}={value!r}" for name, value in item.case.construct.items())
-        wanted = f"with {given} your {'module' if options.late else 'constructor'} must raise"
-        if raised is None:
-            return failed(f"{wanted} {f'a {options.error}' if options.error else 'an error'}; yours accepts this")
-        if options.error and not raised.is_a(options.error):
-            return failed(f"{wanted} a {options.error}; yours raised {explain(raised)}")
-        return PASSED
+@check(
+    "refusal",
+    "rejects invalid arguments",
+    Dimension.SHAPES,
+    work=_refusal_work,
+    after=(),
+    needs=(),
+    options=RefusalOptions,
+    traits=[Trait.REFUSES],
+)
+def judge_refusal(item: Item, evidence: Evidence) -> Finding:
+    """A configuration that cannot work must make the constructor raise."""
+    options = item.given(RefusalOptions)
+    seen = evidence.observed.builds.get(_refused(item).name)
+    if seen is None:
+        return skipped("because the run ended before this check")
+    if not any(built.raised is None for built in evidence.observed.builds.values()):
+        return skipped("because your constructor raises for every configuration")
+    called = evidence.observed.calls.get(call_name(item.case.name, "refused"))
+    raised = seen.raised or (called.raised if called else None)
+    given = ", ".join(f"{name}={value!r}" for name, value in item.case.construct.items())
+    wanted = f"with {given} your {'module' if options.late else 'constructor'} must raise"
+    if raised is None:
+        return failed(f"{wanted} {f'a {options.error}' if options.error else 'an error'}; yours accepts this")
+    if options.error and not raised.is_a(options.error):
+        return failed(f"{wanted} a {options.error}; yours raised {explain(raised)}")
+    return PASSED
 
 
 def _refused(item: Item) -> Build:

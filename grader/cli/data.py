@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.written import echo
+from grader.cli.text import echo
 from grader.exercise.catalog import Catalog
 from grader.local import WrongUse
 from grader.settings import PREFIX, Settings

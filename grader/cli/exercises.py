@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader import authoring, local
-from grader.cli.gate_table import GateTable
-from grader.cli.written import said_of, write_anew
+from grader.cli.text import said_of, write_anew
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import Catalog
+from grader.exercise.spec import Dimension
 from grader.judge.text import one_line
 from grader.local import LocalGrader, WrongUse
 
 if TYPE_CHECKING:  # it brings torch, which listing and starting do without
     from grader.gate import GateResult
+    from grader.gate.prove import Ratio
 
 FAILED = 1
+COMMAND = "attention-gym exercise table --write docs/exercises.md"
+_TOP = f"""\
+# The exercises
+
+<!-- Generated; do not edit by hand. To renew it: {COMMAND} -->
+
+{{exercises}} exercises in {{tracks}} tracks, in the order in which to do them. `make check` runs the gate of every
+exercise. It accepts an exercise only if all of this holds:
+
+- each *known mistake* loses points in its own dimension, and its report names that mistake alone and with certainty;
+- each *right example* gets full marks, and each *wrong example* loses points where its first line says;
+- trivial answers (zeros, means, copies of an input) do not get through.
+
+So the numbers below count complete sets:
+{{mistakes}} known mistakes, {{right}} right examples and {{wrong}} wrong examples in all.
+"""
+_HEAD = """\
+| exercise | id | level | graded on | known mistakes | right examples | wrong examples |
+|---|---|---|---|--:|--:|--:|
+"""
+_COLUMNS = ("mistakes caught", "named", "right accepted", "wrong refused", "trivial refused", "one grade")
 
 
 def make_app() -> typer.Typer:
@@ -72,6 +96,48 @@ def begin(exercise: Annotated[str, typer.Argument(help="The new exercise's id, i
     typer.echo(f"then run: attention-gym exercise check {exercise}")
 
 
+@dataclass(frozen=True, slots=True)
+class GateTable:
+    """A line per exercise, the names `width` wide; with `markdown`, without what differs from run to run."""
+
+    width: int
+    markdown: bool = False
+
+    def head(self) -> str:
+        """Return the line of titles."""
+        if self.markdown:
+            columns = ("exercise", "graded on", *_COLUMNS[:-1])
+            return f"| {' | '.join(columns)} |\n|---|{'---|' * (len(columns) - 1)}"
+        return f"{'exercise':{self.width}}  {'  '.join(_COLUMNS)}  verdict"
+
+    def row(self, outcome: GateResult) -> str:
+        """Return the line of one exercise."""
+        said = "right" if outcome.passed else f"{len(outcome.complaints)} to fix"
+        seconds = f"{outcome.seconds * 1000:.0f} ms"
+        graded = (", ".join(outcome.dimensions),) if self.markdown else ()
+        return self._line(outcome.exercise, (*graded, *_figures(outcome)), seconds, said)
+
+    def total(self, outcomes: Sequence[GateResult]) -> str:
+        """Return the line of all exercises together."""
+        first, *rest = [_figures(outcome) for outcome in outcomes]
+        for figures in rest:
+            first = tuple(one + other for one, other in zip(first, figures, strict=True))
+        failed = sum(not outcome.passed for outcome in outcomes)
+        graded = ("",) if self.markdown else ()
+        return self._line("all together", (*graded, *first), "", f"{failed} to fix" if failed else "right")
+
+    def _line(self, name: str, figures: Sequence[object], seconds: str, said: str) -> str:
+        if self.markdown:
+            shown = name if " " in name else f"`{name}`"
+            return f"| {shown} | {' | '.join(map(str, figures))} |"
+        cells = (f"{cell!s:>{len(title)}}" for cell, title in zip((*figures, seconds), _COLUMNS, strict=True))
+        return f"{name:{self.width}}  {'  '.join(cells)}  {said}"
+
+
+def _figures(outcome: GateResult) -> tuple[Ratio, ...]:
+    return outcome.caught, outcome.named, outcome.accepted, outcome.refused, outcome.trivial
+
+
 def check(
     exercises: Annotated[list[str] | None, typer.Argument(help="Ids; --all for every exercise.")] = None,
     all: Annotated[bool, typer.Option("--all", help="Prove every exercise.")] = False,
@@ -95,8 +161,6 @@ def table(
     write: Annotated[Path | None, typer.Option(help="Write the page into this file instead of the terminal.")] = None,
 ) -> None:
     """Print the page of all exercises with the numbers of their known mistakes and examples, as Markdown."""
-    from grader.cli.exercise_page import exercise_page  # here: it brings the checks, and so torch
-
     page = exercise_page(Catalog.load())
     if write is None:
         typer.echo(page, nl=False)
@@ -106,6 +170,33 @@ def table(
     except OSError as error:
         raise WrongUse(f"`{write}` cannot be written: {error.strerror}") from error
     typer.echo(said_of(write, was_there))
+
+
+def exercise_page(catalog: Catalog) -> str:
+    """Return `docs/exercises.md`: what each exercise is graded on, and how many known answers its gate holds."""
+    from grader.checks.registry import check_of  # here: it brings torch
+    from grader.examples import read_examples
+
+    tables, counted, track = [], Counter[str](), ""
+    for exercise in catalog.values():
+        spec = exercise.spec
+        if spec.track != track:
+            track = spec.track
+            tables.append(f"\n## {track}\n\n{_HEAD}")
+            counted["tracks"] += 1
+        is_right = [example.loses is None for example in read_examples(exercise.folder)]
+        counts = {"mistakes": len(exercise.mistakes), "right": sum(is_right), "wrong": is_right.count(False)}
+        counted.update(counts)
+        paid = {check_of(one).dimension for one in spec.checks if one.points}
+        cells = (
+            f"[{spec.title}](../exercises/{exercise.id}/statement.md)",
+            f"`{exercise.id}`",
+            f"{spec.difficulty}, {spec.minutes} min",
+            ", ".join(dimension for dimension in Dimension if dimension in paid),
+            *map(str, counts.values()),
+        )
+        tables.append(f"| {' | '.join(cells)} |\n")
+    return _TOP.format(exercises=len(catalog), **counted) + "".join(tables)
 
 
 def pack(

@@ -14,7 +14,7 @@ from functools import partial
 
 import typer
 
-from grader.cli import data, exercises, grading, operations
+from grader.cli import data, exercises, grade, operations
 from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnavailable, SettingsError
 from grader.judge.text import one_line
 from grader.local import WrongUse
@@ -41,7 +41,7 @@ def make_app() -> typer.Typer:
         add_completion=False,
         pretty_exceptions_enable=False,
     )
-    grading.add_to(app)
+    grade.add_to(app)
     app.add_typer(exercises.make_app(), name="exercise")
     operations.add_to(app)
     data.add_to(app)

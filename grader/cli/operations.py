@@ -8,26 +8,29 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, replace
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader import stopping
-from grader.cli.written import echo
+from grader.cli.text import echo
 from grader.exercise.catalog import Catalog
-from grader.judge.text import one_line
 from grader.local import WrongUse
 from grader.sandbox import doctor
 from grader.settings import PREFIX, Settings
 
 if TYPE_CHECKING:
     from grader.jobs.overview import Heard, OpenFaults, QueueLoad
+    from grader.service.service import Service
     from grader.store.engine import Database
+
+# Imported inside of the commands, and not here: the store brings SQLAlchemy, judge and sandbox torch, and the pages
+# Gradio. Each takes seconds that the other commands do without.
 
 
 class Device(StrEnum):
@@ -46,12 +49,12 @@ def add_to(app: typer.Typer) -> None:
     app.command("serve")(serve_pages)
     app.command("worker")(work)
     app.command("doctor")(examine)
-    app.command("status")(show_status)
     app.command("class-code")(show_class_code)
     users = typer.Typer(help="The people of the class.")
     users.command("add")(add_user)
     users.command("reset")(reset_password)
     app.add_typer(users, name="user")
+    app.command("status")(show_status)
 
 
 def serve_pages(
@@ -61,7 +64,6 @@ def serve_pages(
 ) -> None:
     """Serve the pages, on http://127.0.0.1:7860 unless the settings say otherwise."""
     settings = Settings.from_environment()  # first: a wrong one is told at once
-    # Here and not above: the pages bring Gradio, which takes seconds and which no other command needs.
     from grader.pages.server import serve
 
     serve(settings, grading=not pages_only)
@@ -76,7 +78,6 @@ def work(
     if slots is not None:
         settings = replace(settings, slots=slots, gpu_slots=slots)
     stopping.stop_at_once()
-    # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.bootstrap import grade_until
     from grader.installation import keep_temporary_files
     from grader.log import set_up_log
@@ -99,7 +100,8 @@ def examine() -> None:
     """Say which walls this machine has; exits with 0 if it may grade for strangers."""
     settings = Settings.from_environment()
     found = doctor.probe()
-    for line in (*found.lines(), doctor.memory(), *_machine()):
+    machine = f"Python {platform.python_version()}, torch {metadata.version('torch')}, GPU: {_gpu()}"
+    for line in (*found.lines(), doctor.memory(), machine):
         echo(line)
     if found.tier == "C" and settings.allow_one_wall:
         echo(f"the settings accept this: {PREFIX}ALLOW_ONE_WALL is on, and strangers' code has one wall")
@@ -110,71 +112,22 @@ def examine() -> None:
         raise typer.Exit(1)
 
 
-def show_status(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one object of JSON, for programs.")] = False,
-) -> None:
-    """Say what waits, what is graded and by whom, which faults are open, and which versions these are."""
-    # Here and not above: the store brings SQLAlchemy, which other commands do without.
-    from grader.exercise.versions import grader_version
-    from grader.installation import present
-    from grader.jobs import overview
-    from grader.store import migrate
+def _gpu() -> str:
+    none = "none that torch can use"
+    if sys.platform == "linux" and not any(Path(driver).exists() for driver in _DRIVERS):
+        return none
+    import torch  # here: it takes seconds, and where there is no driver there is nothing to ask it
 
-    settings = Settings.from_environment()
-    with closing(present(settings)) as database:
-        schema = migrate.check(database)
-        with database.read() as session:
-            queues, faults = overview.queues(session), overview.faults(session)
-            workers = overview.workers(session, settings.data / "workers")
-            code = overview.grading_code(session)
-    versions = {"program": metadata.version("attention-gym"), "grading": grader_version(), "schema": schema}
-    if as_json:
-        typer.echo(json.dumps(_document(database, queues, faults, workers) | {"versions": versions, "code": code}))
-        return
-    about = ", ".join(f"{name} {version}" for name, version in versions.items())
-    for line in (f"versions: {about}", *_lines(database, queues, faults, workers), *mixed(code)):
-        typer.echo(one_line(line))
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else none
 
 
-def mixed(code: Mapping[str, int]) -> list[str]:
-    """Return a line on the versions of the code that grades, if there are several, by how many processes run each."""
-    if len(code) < 2:
-        return []
-    each = ", ".join(f"{version} ({number})" for version, number in sorted(code.items()))
-    return [f"upgrade: grading processes differ: {each}; each result says which one it comes from"]
-
-
-def _document(
-    database: Database, queues: dict[str, QueueLoad], faults: OpenFaults, workers: list[Heard]
-) -> dict[str, Any]:
-    return {
-        "database": database.place,
-        "queues": {name: asdict(load) for name, load in queues.items()},
-        "workers": [asdict(worker) for worker in workers],
-        "faults": asdict(faults),
-    }
-
-
-def _lines(database: Database, queues: dict[str, QueueLoad], faults: OpenFaults, workers: list[Heard]) -> Iterator[str]:
-    yield f"database: {database.place.removeprefix('the ')}"
-    for name, load in queues.items():
-        oldest = f", the oldest for {load.oldest_seconds:.0f} s" if load.waiting else ""
-        yield f"queue {name}: {load.waiting} waiting{oldest}; {load.running} being graded"
-    if not workers:
-        yield "workers: none; nothing is graded until the service or a worker is started"
-    elif database.embedded:
-        yield f"workers: {len(workers)} on this machine"
-    else:
-        longest = max(worker.seconds_ago for worker in workers)
-        yield f"workers: {len(workers)} on all machines, each heard of in the last {longest:.1f} s"
-    yield f"faults: {faults.retried} tried again, {faults.killed} after a kill, {faults.broken} broken for good"
+# ---- people
 
 
 def show_class_code(
     new: Annotated[bool, typer.Option("--new", help="Draw another one first; it takes effect at once.")] = False,
 ) -> None:
     """Print the code with which students join the class."""
-    # Here and not above: the store brings SQLAlchemy, which other commands do without.
     from grader.installation import opened
     from grader.store import keys, people
 
@@ -196,52 +149,92 @@ def add_user(
     ] = False,
 ) -> None:
     """Make an account; asks for the password."""
-    # Here and not above: the store brings SQLAlchemy, and the box torch, which other commands do without.
-    from grader.grading_process import assemble
-    from grader.sandbox.plain import PlainBox
     from grader.store.records import Role
 
-    password = _read_password() if from_stdin else typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-    role = Role.INSTRUCTOR if instructor else Role.STUDENT
-    # Nothing is graded here, so neither exercises nor a sandbox are needed.
-    service = assemble(Settings.from_environment(), Catalog([]), PlainBox())
-    try:
-        user = service.add_user(name, password, role)
-    finally:
-        service.stop()
+    if not from_stdin:
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    elif not (password := sys.stdin.readline().rstrip("\r\n")):
+        raise WrongUse("--password-stdin found nothing on standard input; write the password there, on one line")
+    with _service() as service:
+        user = service.add_user(name, password, Role.INSTRUCTOR if instructor else Role.STUDENT)
     echo(f"{user.name} can sign in now, as {'an instructor' if instructor else 'a student'}")
 
 
 def reset_password(name: Annotated[str, typer.Argument(help="Whose password is forgotten.")]) -> None:
     """Print a link, good once and for 48 hours, with which somebody sets a new password."""
-    # Here and not above, as in `add_user`.
+    with _service() as service:
+        token = service.own_account.link_for(name)
+    echo("Append this to the address of your pages, and give it to that person in private:", err=True)
+    echo(f"/reset?token={token}")
+
+
+@contextmanager
+def _service() -> Iterator[Service]:
+    """Give the service, without exercises and a sandbox: nothing is graded here."""
     from grader.grading_process import assemble
     from grader.sandbox.plain import PlainBox
 
     service = assemble(Settings.from_environment(), Catalog([]), PlainBox())
     try:
-        token = service.own_account.link_for(name)
+        yield service
     finally:
         service.stop()
-    echo("Append this to the address of your pages, and give it to that person in private:", err=True)
-    echo(f"/reset?token={token}")
 
 
-def _read_password() -> str:
-    password = sys.stdin.readline().rstrip("\r\n")
-    if not password:
-        raise WrongUse("--password-stdin found nothing on standard input; write the password there, on one line")
-    return password
+# ---- what is going on
 
 
-def _machine() -> list[str]:
-    return [f"Python {platform.python_version()}, torch {metadata.version('torch')}, GPU: {_gpu()}"]
+def show_status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one object of JSON, for programs.")] = False,
+) -> None:
+    """Say what waits, what is graded and by whom, which faults are open, and which versions these are."""
+    from grader.exercise.versions import grader_version
+    from grader.installation import present
+    from grader.jobs import overview
+    from grader.store import migrate
+
+    settings = Settings.from_environment()
+    with closing(present(settings)) as database:
+        schema = migrate.check(database)
+        with database.read() as session:
+            queues, faults = overview.queues(session), overview.faults(session)
+            workers = overview.workers(session, settings.data / "workers")
+            code = overview.grading_code(session)
+    versions = {"program": metadata.version("attention-gym"), "grading": grader_version(), "schema": schema}
+    if as_json:
+        document = {
+            "database": database.place,
+            "queues": {name: asdict(load) for name, load in queues.items()},
+            "workers": [asdict(worker) for worker in workers],
+            "faults": asdict(faults),
+            "versions": versions,
+            "code": code,
+        }
+        typer.echo(json.dumps(document))
+        return
+    about = ", ".join(f"{name} {version}" for name, version in versions.items())
+    for line in (f"versions: {about}", *_lines(database, queues, faults, workers), *mixed(code)):
+        echo(line)
 
 
-def _gpu() -> str:
-    none = "none that torch can use"
-    if sys.platform == "linux" and not any(Path(driver).exists() for driver in _DRIVERS):
-        return none
-    import torch  # here: it takes seconds, and where there is no driver there is nothing to ask it
+def mixed(code: Mapping[str, int]) -> list[str]:
+    """Return a line on the versions of the code that grades, if there are several, by how many processes run each."""
+    if len(code) < 2:
+        return []
+    each = ", ".join(f"{version} ({number})" for version, number in sorted(code.items()))
+    return [f"upgrade: grading processes differ: {each}; each result says which one it comes from"]
 
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else none
+
+def _lines(database: Database, queues: dict[str, QueueLoad], faults: OpenFaults, workers: list[Heard]) -> Iterator[str]:
+    yield f"database: {database.place.removeprefix('the ')}"
+    for name, load in queues.items():
+        oldest = f", the oldest for {load.oldest_seconds:.0f} s" if load.waiting else ""
+        yield f"queue {name}: {load.waiting} waiting{oldest}; {load.running} being graded"
+    if not workers:
+        yield "workers: none; nothing is graded until the service or a worker is started"
+    elif database.embedded:
+        yield f"workers: {len(workers)} on this machine"
+    else:
+        longest = max(worker.seconds_ago for worker in workers)
+        yield f"workers: {len(workers)} on all machines, each heard of in the last {longest:.1f} s"
+    yield f"faults: {faults.retried} tried again, {faults.killed} after a kill, {faults.broken} broken for good"

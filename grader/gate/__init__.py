@@ -5,5 +5,5 @@ every known mistake costs points where it says and is diagnosed as itself, and e
 gets the verdict written at its top. `docs/authors.md` says what to do about each sentence.
 """
 
-from grader.gate.outcome import GateResult as GateResult
+from grader.gate.prove import GateResult as GateResult
 from grader.gate.prove import check_exercise as check_exercise

@@ -1,36 +1,196 @@
-"""The proof: the reference, the starter, trivial answers, every known mistake, every example."""
+"""An exercise on trial, and the proof: reference, starter, trivial answers, every known mistake, every example."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
 
 from grader.box.inline import InlineBox
-from grader.box.run import Box
+from grader.box.observations import CallSeen, Observations
+from grader.box.plan import Plan
+from grader.box.run import Box, Limits
 from grader.checks.evidence import Evidence
 from grader.checks.finding import Verdict
 from grader.errors import AuthorError
-from grader.examples import FOLDER, Example
+from grader.examples import FOLDER, Example, read_examples
 from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
-from grader.gate.coincidences import unvaried
-from grader.gate.outcome import GateResult, Ratio
-from grader.gate.recognised import unseen
-from grader.gate.texts import draws, sizes, texts
-from grader.gate.trial import Trial, open_trial
-from grader.gate.trivial import TRIVIAL, Answer, pretend
-from grader.judge import scoring
+from grader.gate.answers import TRIVIAL, Answer, pretend, unseen
+from grader.gate.contract import draws, sizes, texts, unvaried
+from grader.judge import verdicts
+from grader.judge.attempt import attempt, tell
 from grader.judge.diagnosis import diagnose, explanations
+from grader.judge.explaining import causes
+from grader.judge.grade import grade, observe_reference
+from grader.judge.mistake_runs import MistakeRuns
 from grader.judge.optional_parts import FAULT
+from grader.judge.recall import Memory
 from grader.judge.report import Points, Report, Status
+from grader.judge.sheet import Sheet, draw_up
+from grader.judge.source import read_source
 from grader.judge.verdicts import judge
 
 _NOTHING = 30  # points, which an answer that computes nothing must not reach
 _ROUNDS = 5  # grades of the reference that are timed; more would make slow exercises slower
 _SLIPS = {"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError"}  # no student's mistake ends like this
 _PATIENCE_SECONDS = 1.0  # a grade that takes longer is timed once
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """How many of how many."""
+
+    good: int = 0
+    all: int = 0
+
+    @classmethod
+    def of(cls, flags: list[bool]) -> Ratio:
+        """Count the flags that are set."""
+        return cls(sum(flags), len(flags))
+
+    def __add__(self, other: Ratio) -> Ratio:
+        return Ratio(self.good + other.good, self.all + other.all)
+
+    def __str__(self) -> str:
+        return f"{self.good}/{self.all}"
+
+
+@dataclass(frozen=True, slots=True)
+class GateResult:
+    """What the gate found: complaints in plain sentences, and the figures behind them.
+
+    Attributes:
+        caught: known mistakes that lose in the dimension where they must.
+        named: known mistakes that are diagnosed as themselves, alone and for certain.
+        accepted: right examples with full marks.
+        refused: wrong examples that lose where they must.
+        trivial: answers made up from nothing, such as zeros, that do not get through.
+        seconds: the median of a few grades of the reference.
+        dimensions: what points are given for, by name.
+    """
+
+    exercise: str
+    complaints: tuple[str, ...]
+    caught: Ratio = Ratio()
+    named: Ratio = Ratio()
+    accepted: Ratio = Ratio()
+    refused: Ratio = Ratio()
+    trivial: Ratio = Ratio()
+    seconds: float = 0.0
+    dimensions: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is nothing to complain about."""
+        return not self.complaints
+
+
+# ---- an exercise on trial
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """An exercise on trial, with all that the gate asks more than once.
+
+    Attributes:
+        truth: the reference's observations, held against themselves.
+        known: by mistake, what it gives on the whole plan; empty until `with_mistakes`.
+        memory: what the searches for mistakes have found so far.
+        graded: the reports on examples so far, by path.
+    """
+
+    exercise: Exercise
+    seed: int
+    box: Box
+    sheet: Sheet
+    truth: Evidence
+    examples: Sequence[Example]
+    known: Mapping[str, Observations] = field(default_factory=dict)
+    memory: Memory = field(default_factory=dict)
+    graded: dict[Path, Report] = field(default_factory=dict)
+
+    def with_mistakes(self) -> Trial:
+        """Return this trial with every known mistake observed; a diagnosis then compares, and runs none of them.
+
+        One object stands for all calls that gave the same, bit for bit: most mistakes change nothing in most calls, so
+        that most comparisons of two are one that was made before.
+        """
+        plan, mistakes = self.sheet.plan.untrained(), self.exercise.mistakes
+        alike = {_content(seen): seen for seen in self.truth.expected.calls.values()}
+        runs = MistakeRuns(self.exercise, mistakes, plan)
+        known: dict[str, Observations] = {}
+        for one in mistakes:
+            observed = runs.observe(one)
+            calls = {name: alike.setdefault(_content(seen), seen) for name, seen in observed.calls.items()}
+            known[one.name] = replace(observed, calls=calls)
+        return replace(self, known=known)
+
+    def grade(self, source: str | bytes) -> Report:
+        """Return the report on `source`, as a student would get it."""
+        return grade(self.exercise, source, seed=self.seed, box=self.box)
+
+    def judge(self, example: Example) -> Report:
+        """Return the report on `example` without its pictures, and diagnosed only where its header names a mistake.
+
+        All examples share the reference's observations and what searches find, and the search for mistakes that nobody
+        asks for is left out: that is most of what a report costs. What must lose elsewhere than in learning trains no
+        model. An example is graded once, whoever asks.
+        """
+        if example.path not in self.graded:
+            self.graded[example.path] = self._judge(example)
+        return self.graded[example.path]
+
+    def _judge(self, example: Example) -> Report:
+        limits = Limits(**self.exercise.spec.limits.model_dump())
+        source = read_source(example.path.read_bytes(), limit_bytes=limits.source_bytes)
+        sheet, plan = self.sheet, self.sheet.plan
+        if example.loses not in (None, Dimension.LEARNING):
+            items = tuple(item for item in sheet.items if not plan.contract(item.case.part).kind.trains)
+            if len(items) < len(sheet.items):  # the truth holds nothing of what is trained anyway
+                sheet = replace(sheet, items=items, plan=plan.untrained())
+
+        def truth(asked: Plan) -> tuple[Observations, Observations]:
+            if asked is sheet.plan:
+                return self.truth.expected, self.truth.rounded
+            return observe_reference(self.exercise, asked)  # the same plan in another dtype
+
+        outcome = attempt(sheet, source, partial(self.box.run, limits=limits), truth)
+        report = tell(Report(self.exercise.id, Status.REJECTED, 0.0, self.seed, "cpu", 0.0), outcome)
+        if not example.diagnosis:
+            return replace(report, diagnosis=())
+        likely = causes(self.exercise, outcome, report.lost, self.known, memory=self.memory)
+        return replace(report, diagnosis=likely)
+
+
+def open_trial(exercise: Exercise, seed: int, box: Box) -> Trial:
+    """Draw up the sheet, and run the reference.
+
+    Raises:
+        AuthorError: the exercise is written wrongly.
+    """
+    sheet = draw_up(exercise, seed)
+    expected, rounded = observe_reference(exercise, sheet.plan)
+    truth = Evidence(sheet.plan, expected, expected, rounded, sheet.free)
+    return Trial(exercise, seed, box, sheet, truth, read_examples(exercise.folder))
+
+
+def _content(seen: CallSeen) -> Hashable:
+    slots = ((key, s.presence, s.shape, s.dtype, s.what, _bytes(s.tensor)) for key, s in sorted(seen.slots.items()))
+    return seen.name, seen.raised, seen.modified, seen.largest, seen.trace, *slots
+
+
+def _bytes(tensor: Tensor | None) -> bytes | None:
+    return None if tensor is None else tensor.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+
+
+# ---- the proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +206,7 @@ class _Examined:
 
 
 def check_exercise(
-    exercise: Exercise,
-    *,
-    seed: int = 0,
-    box: Box | None = None,
-    examples: Trial | None = None,
-    rounds: int = _ROUNDS,
+    exercise: Exercise, *, seed: int = 0, box: Box | None = None, examples: Trial | None = None, rounds: int = _ROUNDS
 ) -> GateResult:
     """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`.
 
@@ -132,7 +287,7 @@ def _starter(exercise: Exercise, report: Report) -> Iterator[str]:
 
 def _trivial(trial: Trial, name: str, answer: Answer) -> _Examined:
     lines = judge(trial.sheet.items, replace(trial.truth, observed=pretend(trial.sheet.plan, answer)))
-    complaints = tuple(_too_good(name, scoring.score(lines), scoring.by_dimension(lines).get(Dimension.NUMERICS)))
+    complaints = tuple(_too_good(name, verdicts.score(lines), verdicts.by_dimension(lines).get(Dimension.NUMERICS)))
     return _Examined(complaints, good=not complaints)
 
 
@@ -166,7 +321,7 @@ def _unsound(trial: Trial, wrong: Mistake) -> Iterator[str]:
 
 
 def _uncaught(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
-    lost = scoring.lost(judge(trial.sheet.items, own))
+    lost = verdicts.lost(judge(trial.sheet.items, own))
     if wrong.dimension not in lost:
         where = ", ".join(lost) or "nothing at all"
         yield f"mistake `{wrong.name}` loses nothing in {wrong.dimension}; it loses in {where}"

@@ -13,8 +13,8 @@ from torch import Tensor
 from grader.box.keys import is_input
 from grader.box.observations import CallSeen, Presence, Raised, Seen
 from grader.box.plan import Call
+from grader.checks.dropout import is_drawn
 from grader.checks.evidence import scales
-from grader.checks.numerics import is_drawn
 
 # Relative to a tensor's scale, by the precision that the verdict was reached in.
 _AGREEMENT = {"float64": 1e-9, "float32": 1e-5}

@@ -5,30 +5,37 @@ Nothing here knows an exercise. The truth comes from whoever has it: a running r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from torch import Tensor
 
-from grader.box.keys import case_of
-from grader.box.observations import Blame, BuildSeen, Observations
+from grader.box.keys import call_name, case_of
+from grader.box.observations import Blame, BuildSeen, Loaded, Observations
 from grader.box.observe import alone
 from grader.box.plan import Call, Plan
 from grader.box.run import Ending, Run
 from grader.checks.evidence import Evidence, Known, misfit
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
-from grader.judge import advice, notebook, scoring
+from grader.checks.values import outputs_differ, unsteady
+from grader.judge import verdicts
 from grader.judge.background import Background
 from grader.judge.clues import Clue, Sight
 from grader.judge.inspection import find_clues
-from grader.judge.not_python import what_it_is
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.placing import FOUND, by_behaviour, untold
 from grader.judge.report import Property, Report, Status
 from grader.judge.sheet import Sheet
-from grader.judge.source import in_double_precision, names_single_precision
+from grader.judge.source import (
+    clues_in_cells,
+    in_cells,
+    in_double_precision,
+    names_single_precision,
+    skipped_magic,
+    what_it_is,
+)
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged, judge
 
@@ -52,6 +59,9 @@ _SINGLE_ADVICE = (
 _BARE = (
     "your file takes too long to load, so it was graded without the statements that your answer does not need, such as "
     'a demonstration or a training; put those under `if __name__ == "__main__":`'
+)
+_NOTHING_DONE = (
+    "nothing was finished. Code that runs while your file is loaded, such as a demonstration, uses the same time"
 )
 MUCH_PRINTED = 20_000  # characters
 _LEFT_OPEN = (
@@ -83,7 +93,7 @@ class Outcome:
     @cached_property
     def score(self) -> float:
         """The points, 0 to 100."""
-        return scoring.score(self.judged)
+        return verdicts.score(self.judged)
 
 
 def attempt(
@@ -102,24 +112,25 @@ def attempt(
     `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
     """
 
-    def in_cells(plan: Plan, source: str) -> Run:
-        return _in_cells(_in_two_runs(run, plan, source), text)
+    def run_it(plan: Plan, source: str) -> Run:
+        done = _in_two_runs(run, plan, source)
+        return replace(done, observations=in_cells(done.observations, text))
 
     def at_leisure(plan: Plan) -> tuple[Observations, Observations]:
         found = truth(plan)
         meanwhile(plan)
         return found
 
-    outcome = _placed(sheet, lambda plan: in_cells(plan, text), at_leisure, known)
-    said = notebook.skipped(text)
+    outcome = _placed(sheet, lambda plan: run_it(plan, text), at_leisure, known)
+    said = skipped_magic(text)
     if outcome.run.ending is Ending.TIMEOUT and not outcome.run.observations.loaded.over:
         seen, bare = outcome.evidence, replace(sheet, plan=replace(sheet.plan, bare=True))
         truths = (seen.expected, seen.rounded)
-        again = _placed(bare, lambda plan: in_cells(plan, text), lambda _: truths, known)
+        again = _placed(bare, lambda plan: run_it(plan, text), lambda _: truths, known)
         if again.run.observations.loaded.over and again.run.observations.loading is None:  # else it defines no answer
             outcome, sheet, said = again, bare, (*said, _BARE)
     if outcome.score < 100 and outcome.run.ending is Ending.FINISHED and names_single_precision(text):
-        outcome = _excused(sheet, text, outcome, run=in_cells, truth=truth)
+        outcome = _excused(sheet, text, outcome, run=run_it, truth=truth)
     clues = partial(_find_clues, text, sheet.plan, outcome)
     misread = what_it_is(text, outcome.run.observations.loading)
     return replace(outcome, clues=clues, said=said, misread=misread)
@@ -220,14 +231,10 @@ def _the_worse(single: Judged, wide: Judged, evidence: Evidence) -> Judged:
     return single if any(evidence.problem(call) for call in calls) else wide
 
 
-def _in_cells(run: Run, text: str) -> Run:
-    return replace(run, observations=notebook.in_cells(run.observations, text))
-
-
 def _find_clues(text: str, plan: Plan, outcome: Outcome) -> tuple[Clue, ...]:
     told = dict.fromkeys(line.finding.contradiction for line in outcome.judged if line.finding.contradiction)
     found = find_clues(text, plan, outcome.run.observations)
-    return (*notebook.clues_in_cells(found, text), *(Clue(Sight.CONTRADICTED, what) for what in told))
+    return (*clues_in_cells(found, text), *(Clue(Sight.CONTRADICTED, what) for what in told))
 
 
 def _placed(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
@@ -260,50 +267,45 @@ def _once(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outco
 
 def tell(blank: Report, outcome: Outcome) -> Report:
     """Return `blank` with all that follows from the outcome alone: no diagnosis, and no figures."""
-    run, observed = outcome.run, outcome.run.observations
-    output = clean(run.output)
+    run, observed, judged = outcome.run, outcome.run.observations, outcome.judged
     status, reason = _status(run)
-    reason = outcome.misread or reason
-    optional, judged = OptionalParts(), outcome.judged
-    clues: tuple[Clue, ...] = optional.make("the list of forbidden calls is", outcome.clues, ())
-    dtype = "float32" if outcome.single else "float64"
-    blank = replace(blank, status=status, reason=reason, output=output, dtype=dtype, clues=clues)
+    optional = OptionalParts()
+    no_clues: tuple[Clue, ...] = ()
+    told = replace(
+        blank,
+        status=status,
+        reason=outcome.misread or reason,
+        output=clean(run.output),
+        dtype="float32" if outcome.single else "float64",
+        clues=optional.make("the list of forbidden calls is", outcome.clues, no_clues),
+    )
     if status in (Status.REJECTED, Status.UNGRADABLE):
-        return blank
-    properties: tuple[Property, ...] = ()
-    properties = optional.make("the properties of your output are", lambda: scoring.properties(judged), properties)
-    remarks: tuple[str, ...] = ()
-    remarks = optional.make("advice is", lambda: (*scoring.remarks(judged), *advice.remarks(outcome.evidence)), remarks)
+        return told
+    none: tuple[Property, ...] = ()
+    properties = optional.make("the properties of your output are", lambda: verdicts.properties(judged), none)
+    silence: tuple[str, ...] = ()
+    remarks = optional.make("advice is", lambda: (*verdicts.remarks(judged), *_advice(outcome.evidence)), silence)
     single = (_SINGLE_ADVICE,) if outcome.single else ()
     unnamed = untold(observed) if outcome.score < 100 else ()
-    return _opened(
-        replace(
-            blank,
-            score=outcome.score,
-            dimensions=scoring.by_dimension(judged),
-            checks=scoring.results(judged),
-            properties=properties,
-            advice=(*single, *outcome.said, *unnamed, *remarks, *optional.missing),
-            mapping=next((_cleaned(b, outcome.places) for b in observed.builds.values() if b.mapping), {}),
-        ),
-        judged,
+    found = f"; {FOUND}" if outcome.places else ""
+    mapping = next((build.mapping for build in observed.builds.values() if build.mapping), {})
+    told = replace(
+        told,
+        score=outcome.score,
+        dimensions=verdicts.by_dimension(judged),
+        checks=verdicts.results(judged),
+        properties=properties,
+        advice=(*single, *outcome.said, *unnamed, *remarks, *optional.missing),
+        mapping={clean(name, limit=100): clean(place, limit=150) + found for name, place in mapping.items()},
     )
-
-
-def _opened(report: Report, judged: Iterable[Judged]) -> Report:
-    """Return `report`, left open if a check that has points broke by our fault and could not give them."""
-    open_ends = (line.finding for line in judged if line.item.points and not line.finding.granted)
-    incident = next((finding.incident for finding in open_ends if finding.incident), "")
-    return replace(report, incident=incident, reason=_LEFT_OPEN.format(incident=incident)) if incident else report
-
-
-def _cleaned(build: BuildSeen, places: str) -> dict[str, str]:
-    """Return where each weight was found, and that its behaviour showed it, where it did."""
-    how = f"; {FOUND}" if places else ""
-    return {clean(name, limit=100): clean(place, limit=150) + how for name, place in build.mapping.items()}
+    # It is left open if a check that has points broke by our fault and could not give them.
+    open_ends = (line.finding.incident for line in judged if line.item.points and not line.finding.granted)
+    incident = next(filter(None, open_ends), "")
+    return replace(told, incident=incident, reason=_LEFT_OPEN.format(incident=incident)) if incident else told
 
 
 def _status(run: Run) -> tuple[Status, str]:
+    """Return what became of a run as a whole, and why in words."""
     observed = run.observations
     if observed.loading is not None:
         return Status.REJECTED, clean(explain(observed.loading), limit=1000)
@@ -311,27 +313,70 @@ def _status(run: Run) -> tuple[Status, str]:
     built = [b for b in observed.builds.values() if b.raised is None and b.mapping]
     if unmatched and not built:
         return Status.UNGRADABLE, clean(explain(unmatched[0]), limit=1000)
-    return _STATUS[run.ending], _reason(run)
-
-
-def _reason(run: Run) -> str:
     where = f" ({run.detail})" if run.detail else ""
-    return {
+    count = "earlier results count"
+    done = count if observed.calls or observed.builds else _NOTHING_DONE
+    printed = ". It printed a lot, which takes time too" if len(run.output) > MUCH_PRINTED else ""
+    reason = {
         Ending.FINISHED: "",
-        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; {_finished(run)}{_printed(run)}",
-        Ending.MEMORY: f"your code was stopped because it used too much memory{where}; earlier results count",
-        Ending.OUTPUT: "your code was stopped because it printed too much; earlier results count",
-        Ending.CRASHED: f"your code ended its process{where}; earlier results count",
-        Ending.PROTOCOL: f"your code corrupted the channel for its results{where}; earlier results count",
+        Ending.TIMEOUT: f"your code was stopped because it took too long{where}; {done}{printed}",
+        Ending.MEMORY: f"your code was stopped because it used too much memory{where}; {count}",
+        Ending.OUTPUT: f"your code was stopped because it printed too much; {count}",
+        Ending.CRASHED: f"your code ended its process{where}; {count}",
+        Ending.PROTOCOL: f"your code corrupted the channel for its results{where}; {count}",
     }[run.ending]
+    return _STATUS[run.ending], reason
 
 
-def _printed(run: Run) -> str:
-    return ". It printed a lot, which takes time too" if len(run.output) > MUCH_PRINTED else ""
+# ---- advice on habits that happen to work here and hurt elsewhere; it costs nothing
 
 
-def _finished(run: Run) -> str:
-    """Return what came of a run that was stopped, and where its time may have gone if nothing did."""
-    if run.observations.calls or run.observations.builds:
-        return "earlier results count"
-    return "nothing was finished. Code that runs while your file is loaded, such as a demonstration, uses the same time"
+def _advice(evidence: Evidence) -> tuple[str, ...]:
+    builds = tuple(evidence.observed.builds.values())
+    remarks = [*_on_loading(evidence.observed.loaded), *_on_weights(builds), *_on_strides(evidence)]
+    return tuple(clean(text, limit=500) for text in dict.fromkeys(remarks))
+
+
+def _on_loading(loaded: Loaded) -> Iterator[str]:
+    raised = loaded.raised
+    # A script may end itself and report success, as `sys.exit(main())` does.
+    on_purpose = raised is not None and raised.type == "SystemExit" and raised.message in ("", "0", "None")
+    if raised is not None and not on_purpose:
+        what = "a part of your file that your answer does not need raised an error, which costs nothing"
+        yield f"{what}: {explain(raised)}"
+    if loaded.missing:
+        replaced = "it was replaced by a placeholder, which draws nothing and has no values"
+        if len(loaded.missing) > 1:
+            replaced = "they were replaced by placeholders, which draw nothing and have no values"
+        yield f"{', '.join(f'`{name}`' for name in loaded.missing[:8])}: not available, so {replaced}"
+
+
+def _on_weights(builds: Sequence[BuildSeen]) -> Iterator[str]:
+    if zeroed := sorted({name for build in builds for name in build.zeroed}):
+        was = "it was" if len(zeroed) == 1 else "they were"
+        names = ", ".join(f"`{name}`" for name in zeroed)
+        yield f"{names}: the exercise has no bias here, so {was} set to zero"
+    used = {place for build in builds for places in build.mapping.values() for place in places.split(", ")}
+    for name in sorted({name.partition(" ")[0] for build in builds for name in build.unused} - used):
+        yield f"`{name}` is no weight of the exercise, so it kept your initial values"
+    for name in sorted({name for build in builds for name in build.loose}):
+        yield f"`self.{name}` is a plain tensor: `.to(device)` and `state_dict()` ignore it; register it as a buffer"
+
+
+def _on_strides(evidence: Evidence) -> list[str]:
+    """Return what becomes of inputs that are not contiguous, where the same numbers gave no trouble otherwise.
+
+    Code that changes from call to call had no trouble with them in the first one only.
+    """
+    if unsteady(evidence):
+        return []
+    given = "given inputs that are not contiguous in memory"
+    for call in (call for call in evidence.plan.calls if call.non_contiguous):
+        plain = next((c for c in evidence.plan.calls if c.name == call_name(case_of(call.name))), None)
+        if plain is None or evidence.problem(plain) is not None or outputs_differ(plain, evidence):
+            continue
+        if (problem := evidence.problem(call)) is not None:
+            return [f"{given}, your code fails: {problem.message}"] if problem.verdict is Verdict.FAILED else []
+        if text := outputs_differ(call, evidence):
+            return [f"{given}, your output is wrong: {text}"]
+    return []

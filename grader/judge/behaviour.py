@@ -13,7 +13,7 @@ from torch import Tensor
 from grader.box.keys import CallName, call_name, case_of, is_output
 from grader.box.observations import CallSeen
 from grader.box.plan import Call
-from grader.checks.traits import Trait
+from grader.checks.evidence import Trait
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace, first_change
 from grader.judge.text import capitalised, clean

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from grader.box.keys import BASE, case_of, variant_of
-from grader.box.observations import BuildSeen, CallSeen, Observations, Seen
-from grader.box.plan import Call, Plan, TensorSpec
+from grader.box.observations import CallSeen, Observations, Seen
+from grader.box.plan import Call, Plan
 from grader.box.run import Box, Ending, Run
 from grader.checks.evidence import Evidence
 from grader.checks.explain import explain
@@ -52,6 +52,8 @@ def device_panels(
 ) -> tuple[DevicePanel, ...]:
     """Return the verdict's own panel and one for each place; none where there is no place.
 
+    Compared are the plain calls of the verdict's precision that points depend on, and in which something came back.
+
     Args:
         evidence: of the verdict.
         box_name: where the verdict's run was.
@@ -62,28 +64,25 @@ def device_panels(
     Raises:
         GraderFault: something of ours failed.
     """
-    names = _comparable(evidence)
-    if not places or not names:
+    plan = evidence.plan.untrained()
+    refused = {build.name for build in plan.builds if build.must_raise}
+    plain = [call for call in plan.calls if variant_of(call.name) == BASE and call.build not in refused]
+    paid = [call for call in plain if call.name not in evidence.free and evidence.problem(call) is None]
+    compared = [call for call in paid if call.dtype == "float64"] or paid
+    if not places or not compared:
         return ()
-    plan = evidence.plan.only(names)
+    plan = evidence.plan.only(frozenset(call.name for call in compared))
     dtype = plan.calls[0].dtype
     own = _panel(replace(evidence, plan=plan), device=plan.device, dtype=dtype, box=box_name)
     others = (place for place in places if (place.device, place.dtype) != (plan.device, dtype))
     return (own, *(_elsewhere(evidence, plan, place, run=run, reference=reference) for place in others))
 
 
-def _comparable(evidence: Evidence) -> frozenset[str]:
-    """Return the plain calls of the verdict's precision that points depend on, and in which something came back."""
-    plan = evidence.plan.untrained()
-    refused = {build.name for build in plan.builds if build.must_raise}
-    plain = [call for call in plan.calls if variant_of(call.name) == BASE and call.build not in refused]
-    paid = [call for call in plain if call.name not in evidence.free and evidence.problem(call) is None]
-    return frozenset(call.name for call in [call for call in paid if call.dtype == "float64"] or paid)
-
-
 def _elsewhere(evidence: Evidence, plan: Plan, place: DevicePlace, *, run: Runner, reference: Reference) -> DevicePanel:
     """Run the submission and the reference in a place, side by side, and compare both with the verdict's truth."""
-    there = replace(_cast(plan, place.dtype), device=place.device)
+    builds = tuple(replace(build, dtype=place.dtype) for build in plan.builds)
+    calls = tuple(replace(call, dtype=place.dtype) for call in plan.calls)
+    there = replace(plan, builds=builds, calls=calls, device=place.device)
     with ThreadPoolExecutor(1) as beside:
         running = beside.submit(copy_context().run, run, place.box, there)
         rounded = reference(place, there)
@@ -93,19 +92,13 @@ def _elsewhere(evidence: Evidence, plan: Plan, place: DevicePlace, *, run: Runne
     return replace(panel, note=_note(done, there))
 
 
-def _cast(plan: Plan, dtype: str) -> Plan:
-    builds = tuple(replace(build, dtype=dtype) for build in plan.builds)
-    return replace(plan, builds=builds, calls=tuple(replace(call, dtype=dtype) for call in plan.calls))
-
-
 def _note(run: Run, plan: Plan) -> str:
     """Return why something is missing from a panel; empty if nothing is."""
     observed = run.observations
     calls = [observed.calls[call.name] for call in plan.calls if call.name in observed.calls]
-    events: list[BuildSeen | CallSeen] = [*observed.builds.values(), *calls]
-    raised = observed.loading or next((event.raised for event in events if event.raised is not None), None)
-    if raised is not None:
-        return clean(f"there, your code fails: {explain(raised)}", limit=600)
+    raised = [*(build.raised for build in observed.builds.values()), *(call.raised for call in calls)]
+    if first := next(filter(None, (observed.loading, *raised)), None):
+        return clean(f"there, your code fails: {explain(first)}", limit=600)
     if run.ending is not Ending.FINISHED:
         return clean(f"there, your code did not finish ({run.ending}{f', {run.detail}' * bool(run.detail)})")
     return ""
@@ -115,29 +108,25 @@ def _panel(evidence: Evidence, *, device: str, dtype: str, box: str) -> DevicePa
     """Return for each output and each gradient the case in which it strays furthest, against its bound."""
     worst: dict[str, Reading] = {}
     for call in evidence.plan.calls:
-        for name, reading in _readings(evidence, call):
-            if name not in worst or _excess(reading) > _excess(worst[name]):
-                worst[name] = reading
+        for reading in _readings(evidence, call):
+            if reading.name not in worst or _excess(reading) > _excess(worst[reading.name]):
+                worst[reading.name] = reading
     return DevicePanel(device, dtype, box, tuple(worst.values()))
 
 
-def _readings(evidence: Evidence, call: Call) -> Iterator[tuple[str, Reading]]:
-    seen, case = evidence.observed.calls.get(call.name, CallSeen(call.name)), case_of(call.name)
+def _readings(evidence: Evidence, call: Call) -> Iterator[Reading]:
+    seen = evidence.observed.calls.get(call.name, CallSeen(call.name))
     for slot in evidence.plan.slots(call):
-        truth = evidence.truth(call, slot.key)
-        if truth is not None and truth.is_floating_point() and truth.numel() and _counts(evidence, call, slot):
-            scale, bound = evidence.scale(call, slot.key), evidence.bound(call, slot.key)
-            error = _error(seen.slots.get(slot.key), truth)
-            name = slot.name if slot in call.outputs else f"gradient of {slot.name}"
-            reading = Reading(
-                name, _short(error, scale), _short(bound, scale) or 0.0, error is not None and error <= bound, case
-            )
-            yield name, reading
-
-
-def _counts(evidence: Evidence, call: Call, slot: TensorSpec) -> bool:
-    """Whether there is anything to compare: a gradient that is zero in exact arithmetic is noise."""
-    return slot in call.outputs or evidence.has_gradient(call, slot.key)
+        truth, is_output = evidence.truth(call, slot.key), slot in call.outputs
+        if truth is None or not truth.is_floating_point() or not truth.numel():
+            continue
+        if not is_output and not evidence.has_gradient(call, slot.key):
+            continue  # a gradient that is zero in exact arithmetic is noise
+        scale, bound = evidence.scale(call, slot.key), evidence.bound(call, slot.key)
+        error = _error(seen.slots.get(slot.key), truth)
+        name = slot.name if is_output else f"gradient of {slot.name}"
+        within = error is not None and error <= bound
+        yield Reading(name, _short(error, scale), _short(bound, scale) or 0.0, within, case_of(call.name))
 
 
 def _error(seen: Seen | None, truth: Tensor) -> float | None:

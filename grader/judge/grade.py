@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.box.cancel import CancelToken
 from grader.box.keys import CallName
 from grader.box.observations import BuildSeen, CallSeen, Observations
-from grader.box.plan import Call, Plan
+from grader.box.plan import Plan
 from grader.box.run import Box, Limits, Progress
 from grader.checks.evidence import misfit
 from grader.checks.explain import explain
@@ -31,12 +31,7 @@ from grader.judge.source import read_source
 
 
 def grade(
-    exercise: Exercise,
-    source: str | bytes,
-    *,
-    seed: int,
-    box: Box,
-    places: Sequence[DevicePlace] = (),
+    exercise: Exercise, source: str | bytes, *, seed: int, box: Box, places: Sequence[DevicePlace] = ()
 ) -> Report:
     """Grade `source` as `decide` does, and search for the cause of what went wrong at once.
 
@@ -79,48 +74,47 @@ def decide(
     preview = Preview(partial(box.run, limits=limits, cancel=cancel), progress)
     tried = partial(attempt, known=exercise.attempts, meanwhile=partial(preview.read, text))
     outcome = tried(draw_up(exercise, seed), text, preview.run, partial(observe_reference, exercise))
-    report = _pictured(blank, outcome, start)
+    report = _verdict(blank, outcome, start)
     if not report.checks or (report.score == 100 and not places):
         return report, None
     complete = Completion(exercise, report, outcome, text, box, limits, places, budget)
     return replace(report, complete=False), complete
 
 
-def _pictured(blank: Report, outcome: Outcome, start: float) -> Report:
+def _verdict(blank: Report, outcome: Outcome, start: float) -> Report:
     """Return `blank` with all that follows from the outcome, with pictures where anything was checked."""
     report = replace(tell(blank, outcome), seconds=round(time.perf_counter() - start, 4))
     if not report.checks:
         return report
-    optional = OptionalParts()
-    drawn = optional.make(
-        "the pictures are",
-        lambda: figures.draw(outcome.judged, outcome.evidence, outcome.run.grown_bytes),
-        Figures(),
-    )
+    optional, grown = OptionalParts(), outcome.run.grown_bytes
+    draw = partial(figures.draw, outcome.judged, outcome.evidence, grown)
+    drawn = optional.make("the pictures are", draw, Figures())
     return replace(report, figures=drawn, advice=(*report.advice, *optional.missing))
 
 
 def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Observations]:
-    """Return what the reference gives in float64, and in the calls of lower precision as they are; nothing trains."""
+    """Return what the reference gives in float64, and in the calls of lower precision as they are; nothing trains.
+
+    Raises:
+        AuthorError: it does not load, raises where it must not, or returns something else.
+    """
     plan = plan.untrained()
     lower = frozenset(call.name for call in plan.calls if call.dtype != "float64")
     twins = _twins(plan)
     once = replace(plan, calls=tuple(call for call in plan.calls if call.name not in twins))
     expected = exercise.prebuilt.observe(once.in_double())
     if expected.loading is None:
-        told = ((call, expected.calls.get(twins.get(call.name, call.name))) for call in plan.calls)
-        calls: dict[str, CallSeen] = {call.name: _as_asked(plan, call, one) for call, one in told if one is not None}
+        calls: dict[str, CallSeen] = {}
+        for call in plan.calls:
+            if (seen := expected.calls.get(twins.get(call.name, call.name))) is not None:
+                asked = {slot.key for slot in plan.slots(call)}  # without gradients where it asks for none
+                slots = {key: one for key, one in seen.slots.items() if key in asked}
+                calls[call.name] = replace(seen, name=call.name, slots=slots)
         expected = replace(expected, calls=calls)
     rounded = exercise.prebuilt.observe(plan.only(lower)) if lower else Observations()
     for text in _failures(plan.in_double(), expected):
         raise AuthorError(f"the reference of `{exercise.id}` {text}")
     return expected, rounded
-
-
-def _as_asked(plan: Plan, call: Call, seen: CallSeen) -> CallSeen:
-    """Return what a call's twin gave as this call's own: without gradients where it asks for none."""
-    asked = {slot.key for slot in plan.slots(call)}
-    return replace(seen, name=call.name, slots={key: one for key, one in seen.slots.items() if key in asked})
 
 
 def _twins(plan: Plan) -> dict[CallName, CallName]:
@@ -141,7 +135,6 @@ def _twins(plan: Plan) -> dict[CallName, CallName]:
 
 
 def _failures(plan: Plan, expected: Observations) -> Iterator[str]:
-    """Yield what is wrong with a reference: it does not load, raises where it must not, or returns something else."""
     if expected.loading is not None:
         yield f"cannot be loaded: {explain(expected.loading)}"
     refused = {build.name for build in plan.builds if build.must_raise}
@@ -151,5 +144,6 @@ def _failures(plan: Plan, expected: Observations) -> Iterator[str]:
         if event.raised is not None and event.name not in refused:
             yield f"fails in `{event.name}`: {explain(event.raised)}"
     for call in (call for call in plan.calls if call.name not in refused):
-        found = (misfit(slot, expected.calls[call.name], call) for slot in call.outputs)
-        yield from (f"fails in `{call.name}`: {text}" for text in found if text)
+        for slot in call.outputs:
+            if text := misfit(slot, expected.calls[call.name], call):
+                yield f"fails in `{call.name}`: {text}"

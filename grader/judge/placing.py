@@ -9,7 +9,7 @@ is right is known out here. If none agrees, the first run stands.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from torch import Tensor
@@ -17,7 +17,7 @@ from torch import Tensor
 from grader.box.binding.choose import described_names
 from grader.box.binding.names import exact_names, known_words
 from grader.box.keys import CallName
-from grader.box.observations import BuildSeen, Observations
+from grader.box.observations import Observations
 from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan
 from grader.box.run import Run
 from grader.checks.evidence import Evidence
@@ -49,13 +49,8 @@ def by_behaviour(evidence: Evidence, run: Callable[[Plan], Run]) -> str:
     trials = list(_trials(evidence.plan, evidence.observed))
     if not trials:
         return ""
-    plan = replace(
-        evidence.plan,
-        builds=tuple(trial.build for trial in trials),
-        calls=tuple(trial.call for trial in trials),
-        initial_of=(),
-    )
-    seen = run(plan).observations
+    builds, calls = tuple(trial.build for trial in trials), tuple(trial.call for trial in trials)
+    seen = run(replace(evidence.plan, builds=builds, calls=calls, initial_of=())).observations
     agreed = {(t.like, seen.builds[t.build.name].places) for t in trials if _agrees(t, seen, evidence)}
     agreeing = Counter(places for _, places in sorted(agreed))  # each construction has one voice for each of them
     best: dict[frozenset[str], str] = {}
@@ -69,45 +64,43 @@ def untold(seen: Observations) -> tuple[str, ...]:
 
     One name may stand for other weights in another construction: it is a name of the contract all the same.
     """
-    names = {_last(name) for build in seen.builds.values() for name in build.mapping if not name.endswith(".bias")}
+
+    def last(path: str) -> str:
+        return path.rpartition(".")[2]
+
+    names = {last(name) for build in seen.builds.values() for name in build.mapping if not name.endswith(".bias")}
     known = known_words(tuple(sorted(names)))
-    nameless = dict.fromkeys(
-        f"`{_last(name.removesuffix('.bias'))}`"
-        for build in seen.builds.values()
-        for name, place in build.mapping.items()
-        if build.choices > 1 and not _is_named(name, place.partition(",")[0].partition(" ")[0], known)
-    )
+    nameless: dict[str, None] = {}
+    for build in (build for build in seen.builds.values() if build.choices > 1):
+        for name, place in build.mapping.items():
+            path = place.partition(",")[0].partition(" ")[0]
+            says_it = any(f".{path}".endswith(f".{alias}") for alias in exact_names(name))
+            if not says_it and last(path.removesuffix(".weight").removesuffix(".bias")) not in known:
+                nameless[f"`{last(name.removesuffix('.bias'))}`"] = None
     return (UNTOLD.format(names=", ".join(nameless)),) if nameless else ()
-
-
-def _is_named(name: str, path: str, known: Collection[str]) -> bool:
-    """Return whether a weight was found under a name that says which one it is."""
-    exact = any(f".{path}".endswith(f".{alias}") for alias in exact_names(name))
-    return exact or _last(path.removesuffix(".weight").removesuffix(".bias")) in known
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]
 
 
 def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
     """Yield the assignments to try, at most so many; those of constructions with many heads come first."""
-    left = MOST_CHOICES
-    open_ones = [(build, seen.builds[build.name]) for build in plan.builds if _is_open(build, seen)]
-    described = list(dict.fromkeys(found.places for _, found in open_ones))
-    if not described or (len(described) == 1 and all(_is_settled(build, seen) for build in plan.builds)):
+    built = [(build, seen.builds[build.name]) for build in plan.builds if build.name in seen.builds]
+    open_ones = [(build, one) for build, one in built if one.places and not build.must_raise]
+    candidates = list(dict.fromkeys(one.places for _, one in open_ones))
+    nothing_else = all(build.must_raise or (one.places and one.choices == 1) for build, one in built)
+    if not candidates or (len(candidates) == 1 and nothing_else):
         return
-    open_ones.sort(key=lambda pair: (_is_coarse(pair[0]), -_heads(pair[0]), pair[1].choices))
+    heads = {build.name: max((weight.heads for weight in build.weights), default=0) for build, _ in open_ones}
+    open_ones.sort(key=lambda pair: (pair[0].dtype != "float64", -heads[pair[0].name], pair[1].choices))
     looked_at: Counter[frozenset[str]] = Counter()
-    for build, found in open_ones:
+    left = MOST_CHOICES
+    for build, one in open_ones:
         call, weights = _smallest(plan, build), frozenset(weight.name for weight in build.weights)
         if call is not None:
             looked_at[weights] += 1
         if looked_at[weights] > _ENOUGH:
             continue
-        picks = [Pick(nth=number) for number in range(found.choices)]
-        if len(described) > 1:  # constructions of other sizes had other candidates
-            picks = [*(Pick(places=places) for places in described), *picks]
+        picks = [Pick(nth=number) for number in range(one.choices)]
+        if len(candidates) > 1:  # constructions of other sizes had other candidates
+            picks = [*(Pick(places=places) for places in candidates), *picks]
         if call is None or (len(picks) > left and left < MOST_CHOICES):
             continue
         for number, pick in enumerate(picks[:left]):
@@ -117,43 +110,21 @@ def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
         left -= len(picks)
 
 
-def _is_coarse(build: Build) -> bool:
-    return build.dtype != "float64"
-
-
-def _heads(build: Build) -> int:
-    return max((weight.heads for weight in build.weights), default=0)
-
-
-def _is_open(build: Build, seen: Observations) -> bool:
-    found: BuildSeen | None = seen.builds.get(build.name)
-    return found is not None and bool(found.places) and not build.must_raise
-
-
-def _is_settled(build: Build, seen: Observations) -> bool:
-    """Return whether nothing else could be tried in a construction."""
-    found = seen.builds.get(build.name)
-    return build.must_raise or found is None or (bool(found.places) and found.choices == 1)
-
-
 def _smallest(plan: Plan, build: Build) -> Call | None:
     """Return the call on `build` that has least to compute and no luck in it."""
-    calls = (c for c in plan.calls if c.build == build.name and not (c.training or c.reads_weights or c.non_contiguous))
-    return min(calls, key=_size, default=None)
-
-
-def _size(call: Call) -> int:
-    return sum(value.numel() for value in call.arguments.values() if isinstance(value, Tensor))
+    calls = [c for c in plan.calls if c.build == build.name and not (c.training or c.reads_weights or c.non_contiguous)]
+    sizes = [sum(one.numel() for one in call.arguments.values() if isinstance(one, Tensor)) for call in calls]
+    return calls[sizes.index(min(sizes))] if calls else None
 
 
 def _agrees(trial: _Trial, seen: Observations, evidence: Evidence) -> bool:
     """Return whether every output of a trial is the truth's, as closely as a check would ask."""
-    found, build = seen.calls.get(trial.call.name), seen.builds.get(trial.build.name)
-    if found is None or found.raised is not None or build is None or not build.places:
+    called, build = seen.calls.get(trial.call.name), seen.builds.get(trial.build.name)
+    if called is None or called.raised is not None or build is None or not build.places:
         return False
     call = evidence.plan.call(trial.like)
     for slot in call.outputs:
-        got, truth = found.slots.get(slot.key), evidence.truth(call, slot.key)
+        got, truth = called.slots.get(slot.key), evidence.truth(call, slot.key)
         if got is None or got.tensor is None or truth is None:
             return False
         wrong = ~((got.tensor.double() - truth.double()).abs() <= evidence.bound(call, slot.key))

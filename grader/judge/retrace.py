@@ -18,7 +18,7 @@ from grader.checks.evidence import FLOORS, Evidence
 from grader.checks.masking import says_nothing
 from grader.exercise.catalog import Exercise
 from grader.judge.attempt import Outcome
-from grader.judge.notebook import place_of
+from grader.judge.source import place_of
 
 Runner = Callable[[Plan], Run]
 _MOST_RUNS = 8  # of the answer, for one report; each is a fork

@@ -71,8 +71,7 @@ def _builds(wanted: Iterable[tuple[Item, Work]], calls: tuple[Call, ...]) -> tup
     builds: dict[str, Build] = {}
     for item, work in wanted:
         own = item.case.build
-        needed = [own] if own is not None and own.name in used else []
-        for build in (*needed, *work.builds):
+        for build in (*([own] if own is not None and own.name in used else []), *work.builds):
             builds.setdefault(build.name, build)
     return tuple(builds.values())
 
@@ -82,9 +81,6 @@ def _merge(calls: Iterable[Call]) -> tuple[Call, ...]:
     merged: dict[str, Call] = {}
     for call in calls:
         before = merged.get(call.name, call)
-        fuller = call if call.grad_outputs else before
-        max_elements = before.max_elements or call.max_elements
-        merged[call.name] = (
-            fuller if fuller.max_elements == max_elements else replace(fuller, max_elements=max_elements)
-        )
+        fuller, most = call if call.grad_outputs else before, before.max_elements or call.max_elements
+        merged[call.name] = fuller if fuller.max_elements == most else replace(fuller, max_elements=most)
     return tuple(merged.values())

@@ -17,7 +17,7 @@ from grader.checks.compare import index_of
 from grader.exercise.steps import Place, Values, magnitude
 from grader.judge.arrangements import matches
 from grader.judge.cause import Standing, StepSeen
-from grader.judge.matrices import cells
+from grader.judge.figures import cells
 from grader.judge.scene import Node, Scene
 from grader.judge.search import Found
 

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from grader.box.observations import Blame, Observations, Presence, Raised, Seen, Stage, Traced
 from grader.box.plan import Call
+from grader.checks.evidence import Trait
 from grader.checks.explain import hint_of, message_of
-from grader.checks.traits import Trait
 from grader.judge import outline
 from grader.judge.cause import Location
 from grader.judge.retrace import Retrace

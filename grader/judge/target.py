@@ -14,8 +14,8 @@ from grader.box.observations import BuildSeen, CallSeen, Event, Observations
 from grader.box.plan import Call, Plan
 from grader.checks.evidence import ROUNDING_MARGIN, Evidence
 from grader.checks.gradients import TRAINED
-from grader.checks.initial import alike
 from grader.checks.masking import says_nothing
+from grader.checks.properties import alike
 from grader.judge.agreement import agree
 from grader.judge.effort import Effort
 from grader.judge.recall import Memory, recalled

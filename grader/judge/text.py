@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from grader.checks.shortening import cut
+from grader.checks.finding import cut
 
 _KEPT = "\n\t"
 _MARKED = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
@@ -13,7 +13,10 @@ _MARKED = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 def clean(text: str, *, limit: int = 10_000) -> str:
     """Return `text` with every invisible character written out (`<U+202E>`), cut to `limit` characters."""
     short = cut(text, limit)
-    return short if short.isprintable() else "".join(_visible(character) for character in short)
+    if short.isprintable():
+        return short
+    hidden = (one not in _KEPT and unicodedata.category(one) in _MARKED for one in short)
+    return "".join(f"<U+{ord(one):04X}>" if hide else one for one, hide in zip(short, hidden, strict=True))
 
 
 def one_line(text: str, *, limit: int = 10_000) -> str:
@@ -24,9 +27,3 @@ def one_line(text: str, *, limit: int = 10_000) -> str:
 def capitalised(text: str) -> str:
     """Return `text` with a capital letter at its beginning, and nothing else changed."""
     return text[:1].upper() + text[1:]
-
-
-def _visible(character: str) -> str:
-    if character in _KEPT or unicodedata.category(character) not in _MARKED:
-        return character
-    return f"<U+{ord(character):04X}>"

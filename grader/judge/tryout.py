@@ -7,7 +7,7 @@ taken there, and the same numbers are right.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -16,12 +16,12 @@ from torch import Tensor
 
 from grader.box.inline import observe_all
 from grader.box.observations import CallSeen, Observations, Raised
-from grader.box.plan import Argument, Call, Function, Plan
-from grader.box.run import Box, Ending, Limits, Run
+from grader.box.plan import Argument, Call, Function, Plan, TensorSpec
+from grader.box.run import Box, Ending, Limits
+from grader.checks.evidence import Trait
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
 from grader.checks.registry import check_of
-from grader.checks.traits import Trait
 from grader.exercise.catalog import STILL_THE_STARTER, Exercise
 from grader.exercise.inputs import Case
 from grader.exercise.spec import Spec
@@ -123,30 +123,28 @@ def try_out(
     """
     text = read_source(source, limit_bytes=LIMITS.source_bytes)
     case = make_example(exercise, example, seed, typed)
-    sheet = of_cases(_only(exercise.spec, case.name), {case.name: case})
-    sheet, expected = _expected(exercise, sheet)
+    sheet, expected = _expected(exercise, of_cases(_only(exercise.spec, case.name), {case.name: case}))
     call = sheet.plan.calls[0]
     blank = Tryout(
         examples=tuple((one.name, one.title) for one in examples(exercise)),
         example=case.name,
         seed=seed,
-        call=_written(sheet.plan, call),
+        call=_as_code(sheet.plan, call),
         arguments=tuple(_argument(case, name, value) for name, value in call.arguments.items()),
     )
     run_on = partial(box.run, limits=LIMITS)
     run = partial(run_on, source=text)
-    refused = expected.calls.get(call.name, CallSeen("")).raised or _refused(expected)
-    if refused is not None:
-        seen = run(sheet.plan)
+    if (refused := _raised(expected, call)) is not None:
         said = f"These inputs make the reference raise too: {explain(refused)}. Nothing can be compared"
-        return replace(blank, message=clean(said, limit=1000), printed=clean(seen.output, limit=MOST_PRINTED))
+        printed = clean(run(sheet.plan).output, limit=MOST_PRINTED)
+        return replace(blank, message=clean(said, limit=1000), printed=printed)
     outcome = attempt(sheet, text, run_on, lambda _: (expected, Observations()))
-    found = _told(blank, sheet, outcome)
+    tried = _outcome(blank, outcome)
     if exercise.is_starter(text.encode()):
-        return replace(found, right=None, message=STILL_THE_STARTER, line=None)
+        return replace(tried, right=None, message=STILL_THE_STARTER, line=None)
     if outcome.run.ending is Ending.TIMEOUT and (place := unfinished(Retrace(exercise, outcome, text, run))):
-        found = replace(found, message=f"{found.message}. {place.message}", line=place.line)
-    return found
+        return replace(tried, message=f"{tried.message}. {place.message}", line=place.line)
+    return tried
 
 
 def _only(spec: Spec, case: str) -> Spec:
@@ -162,34 +160,39 @@ def _only(spec: Spec, case: str) -> Spec:
 def _expected(exercise: Exercise, sheet: Sheet) -> tuple[Sheet, Observations]:
     """Return what the reference gives, and the sheet with the shapes of that: sizes may follow from what was typed."""
     expected = observe_all(sheet.plan, exercise.reference())
-    seen = expected.calls.get(sheet.plan.calls[0].name, CallSeen(""))
-    shapes = {key: slot.shape for key, slot in seen.slots.items()}
-    if all(shapes.get(slot.key, slot.shape) == slot.shape for slot in sheet.plan.calls[0].outputs):
+    (first, *others) = sheet.plan.calls
+    seen = expected.calls.get(first.name, CallSeen("")).slots
+    outputs = [replace(slot, shape=seen[slot.key].shape) if slot.key in seen else slot for slot in first.outputs]
+    if tuple(outputs) == first.outputs:
         return sheet, expected
+    shapes = {slot.key: slot.shape for slot in outputs}
     calls = (
         replace(call, outputs=tuple(replace(slot, shape=shapes.get(slot.key, slot.shape)) for slot in call.outputs))
-        for call in sheet.plan.calls
+        for call in (first, *others)
     )
     sheet = replace(sheet, plan=replace(sheet.plan, calls=tuple(calls)))
     return sheet, observe_all(sheet.plan, exercise.reference())
 
 
-def _refused(expected: Observations) -> Raised | None:
-    return next((built.raised for built in expected.builds.values() if built.raised is not None), None)
-
-
-def _told(blank: Tryout, sheet: Sheet, outcome: Outcome) -> Tryout:
-    """Return what the run of an answer showed."""
-    call, run, evidence = sheet.plan.calls[0], outcome.run, outcome.evidence
-    seen = run.observations.calls.get(call.name)
-    findings = [line.finding for line in outcome.judged]
+def _outcome(blank: Tryout, outcome: Outcome) -> Tryout:
+    """Return `blank` with what the run of an answer showed."""
+    run, evidence = outcome.run, outcome.evidence
+    call, findings = evidence.plan.calls[0], [line.finding for line in outcome.judged]
     right = all(one.verdict is Verdict.PASSED for one in findings) and run.ending is Ending.FINISHED
-    message = "As expected" if right else outcome.misread or _message(run, [one.message for one in findings])
-    raised = _raised(run.observations, seen)
-    shown = outcome.evidence.plan.calls[0]
+    if right:
+        message = "As expected"
+    elif outcome.misread:
+        message = outcome.misread
+    elif run.ending in _ENDINGS:
+        message = _ENDINGS[run.ending] + (f" ({run.detail})" if run.detail else "")
+    elif run.observations.loading is not None:
+        message = explain(run.observations.loading)
+    else:
+        message = next((one.message for one in findings if one.message), "")
+    raised = _raised(run.observations, call)
     return replace(
         blank,
-        outputs=tuple(_outputs(outcome, shown)),
+        outputs=tuple(_output(outcome, call, slot) for slot in call.outputs),
         right=right if evidence.expected.calls else None,
         message=clean(message, limit=1000),
         line=raised.line if raised is not None and raised.cell is None else None,
@@ -197,36 +200,26 @@ def _told(blank: Tryout, sheet: Sheet, outcome: Outcome) -> Tryout:
     )
 
 
-def _message(run: Run, found: list[str]) -> str:
-    if run.ending in _ENDINGS:
-        return _ENDINGS[run.ending] + (f" ({run.detail})" if run.detail else "")
-    if run.observations.loading is not None:
-        return explain(run.observations.loading)
-    return next(filter(None, found), "")
+def _raised(observed: Observations, call: Call) -> Raised | None:
+    """Return the first error: of loading, of a constructor, or of the call."""
+    seen = observed.calls.get(call.name)
+    built = [one.raised for one in observed.builds.values()]
+    return next(filter(None, (observed.loading, *built, seen.raised if seen else None)), None)
 
 
-def _raised(seen: Observations, call: CallSeen | None) -> Raised | None:
-    built = (one.raised for one in seen.builds.values())
-    return seen.loading or next(filter(None, built), None) or (call.raised if call else None)
-
-
-def _outputs(outcome: Outcome, call: Call) -> Iterator[ShownOutput]:
+def _output(outcome: Outcome, call: Call, slot: TensorSpec) -> ShownOutput:
     evidence = outcome.evidence
-    seen = outcome.run.observations.calls.get(call.name, CallSeen(call.name))
-    for slot in call.outputs:
-        truth, found = evidence.truth(call, slot.key), seen.slots.get(slot.key)
-        expected = truth if truth is None else _tensor(slot.name, truth, slot.axes)
-        yours = None if found is None or found.tensor is None else found.tensor
-        if yours is None or truth is None or yours.shape != truth.shape:
-            yield ShownOutput(None, expected)
-            continue
-        wrong = _wrong(yours.double(), truth.double(), evidence.bound(call, slot.key))
-        yield ShownOutput(replace(_tensor(slot.name, yours, slot.axes), wrong=wrong), expected)
-
-
-def _wrong(seen: Tensor, expected: Tensor, bound: float) -> tuple[int, ...]:
-    wrong = ~(((seen - expected).abs() <= bound) | (seen == expected))
-    return tuple(place for place in wrong.reshape(-1).nonzero().reshape(-1).tolist() if place < MOST_CELLS)
+    seen = outcome.run.observations.calls.get(call.name, CallSeen(call.name)).slots.get(slot.key)
+    truth, yours = evidence.truth(call, slot.key), None if seen is None else seen.tensor
+    if truth is None:
+        return ShownOutput(None, None)
+    expected = _tensor(slot.name, truth, slot.axes)
+    if yours is None or yours.shape != truth.shape:
+        return ShownOutput(None, expected)
+    one, other = yours.double(), truth.double()
+    wrong = ~(((one - other).abs() <= evidence.bound(call, slot.key)) | (one == other))
+    places = [place for place in wrong.reshape(-1).nonzero().reshape(-1).tolist() if place < MOST_CELLS]
+    return ShownOutput(replace(_tensor(slot.name, yours, slot.axes), wrong=tuple(places)), expected)
 
 
 def _argument(case: Case, name: str, value: Argument) -> ShownTensor:
@@ -242,8 +235,8 @@ def _tensor(name: str, value: Tensor, axes: tuple[str, ...]) -> ShownTensor:
     return ShownTensor(name, cells, axes, tuple(value.shape), str(value.dtype).removeprefix("torch."))
 
 
-def _written(plan: Plan, call: Call) -> str:
-    """Return what was run as one would write it: `Attention(d_in=3)(x)`."""
+def _as_code(plan: Plan, call: Call) -> str:
+    """Return what is run as one would write it: `Attention(d_in=3)(x)`."""
     entry, build = plan.contract(call.part), plan.build_of(call)
     made = "" if build is None else "(" + ", ".join(f"{key}={value!r}" for key, value in build.arguments.items()) + ")"
     given = ", ".join(

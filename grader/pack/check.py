@@ -1,28 +1,61 @@
-"""Checks an answer against a pack; this module, and what it imports, is what a pack brings of the grader."""
+"""Checks an answer against a pack; this module, and what it imports, is what a pack brings of the grader.
+
+A pack keeps of an exercise its `exercise.toml`, and in the forms in which they travel anyway its cases, as a plan, and
+what the reference gave, as frames. The plan of the checks is not kept: the same cases give the same plan again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal, Self
 
 import torch
+from pydantic import BaseModel, ConfigDict, ValidationError
+from torch import Tensor
 
 from grader.box.observations import Observations
-from grader.box.plan import Plan
+from grader.box.plan import Argument, Build, Call, Plan
 from grader.box.run import Limits
+from grader.box.wire.answer import FrameReader
+from grader.box.wire.job import decode_job
 from grader.checks.finding import Verdict
-from grader.errors import BadAnswer, Rejected
+from grader.errors import BadAnswer, GraderFault, Rejected
+from grader.exercise.inputs import Case, make_case
 from grader.exercise.spec import Spec, read_spec
 from grader.judge.attempt import attempt, tell
 from grader.judge.report import Report, Status
 from grader.judge.sheet import Sheet, of_cases
 from grader.judge.source import read_source
-from grader.pack.contents import read_cases, read_observations
-from grader.pack.manifest import CASES, DATA, EXPECTED, ROUNDED, SPEC, Damaged, Manifest, read_data
 from grader.sandbox.plain import PlainBox
+
+DATA, MANIFEST = "data", "pack.json"
+SPEC, CASES, EXPECTED, ROUNDED = "exercise.toml", "cases.bin", "expected.bin", "rounded.bin"
+DECODE = "(decode)"  # a case's decoder, kept among the arguments, of which none can be called so
+
+
+class Damaged(GraderFault):
+    """A pack is not as it was written; the text names the file."""
+
+
+class Manifest(BaseModel):
+    """Which exercise a pack is about, what its tensors were drawn from, and the SHA-256 of each file of its data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format_version: Literal[1] = 1
+    exercise: str
+    seed: int
+    files: dict[str, str]
+
+    @classmethod
+    def of(cls, exercise: str, seed: int, files: dict[str, bytes]) -> Self:
+        """List `files`."""
+        return cls(exercise=exercise, seed=seed, files={name: _digest(data) for name, data in files.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,28 +109,71 @@ class Pack:
         if found.status is Verdict.PASSED or (found.status is Verdict.SKIPPED and not stopped):
             return found.status, found.message
         first = next((check for check in report.checks if check.status is Verdict.FAILED), None)
-        hints = self._hints() if found is first else ""
-        return Verdict.FAILED, f"{found.message}{stopped}{hints}"
-
-    def _hints(self) -> str:
-        return "".join(f"\nHint {number}: {hint}" for number, hint in enumerate(self.spec.hints, start=1))
+        hints = [f"\nHint {number}: {hint}" for number, hint in enumerate(self.spec.hints, 1) if found is first]
+        return Verdict.FAILED, f"{found.message}{stopped}{''.join(hints)}"
 
 
 def read_pack(folder: Path) -> Pack:
     """Read the pack in `folder`.
 
     Raises:
-        Damaged: it is not as it was written.
+        Damaged: it is not as it was written: a file is missing or was changed.
     """
-    manifest, files = read_data(folder)
+    try:
+        manifest = Manifest.model_validate_json(_read(folder / DATA / MANIFEST))
+    except ValidationError as error:
+        raise Damaged(f"`{DATA}/{MANIFEST}` of this pack is damaged; unpack the pack again") from error
+    files = {name: _read(folder / DATA / name) for name in (SPEC, CASES, EXPECTED, ROUNDED)}
+    for name, data in files.items():
+        if manifest.files.get(name) != _digest(data):
+            raise Damaged(f"`{DATA}/{name}` of this pack was changed since the pack was written; unpack the pack again")
     spec = read_spec(folder / DATA / SPEC)
     try:
         sheet = of_cases(spec, read_cases(spec, files[CASES], manifest.seed))
-        expected = read_observations(sheet.plan, files[EXPECTED])
-        rounded = read_observations(sheet.plan, files[ROUNDED])
+        expected, rounded = (Observations.of(FrameReader(sheet.plan).feed(files[name])) for name in (EXPECTED, ROUNDED))
     except BadAnswer as error:
         raise Damaged(f"this pack does not fit together ({error}); ask for another one") from error
     return Pack(manifest, spec, sheet, expected, rounded)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        where = f"{path.parent.name}/{path.name}"
+        raise Damaged(f"`{where}` of this pack cannot be read ({error.strerror}); unpack the pack again") from error
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_cases(spec: Spec, blob: bytes, seed: int) -> dict[str, Case]:
+    """Return the cases that a pack was written with; `seed` is what they were drawn from."""
+    plan, _ = decode_job(blob)
+    cases: dict[str, Case] = {}
+    for case, call in zip(spec.cases, plan.calls, strict=True):
+        drawn = make_case(spec, case, seed=seed)  # for its names and sizes; every tensor of it is replaced
+        cases[case.name] = _case_in(replace(drawn, made=case.make is not None), call, plan.build_of(call))
+    return cases
+
+
+def _case_in(case: Case, call: Call, build: Build | None) -> Case:
+    """Return `case`, of which names and sizes are kept, with the tensors of its call."""
+    arguments: dict[str, Argument] = dict(call.arguments)
+    decode = arguments.pop(DECODE)
+    assert decode is None or isinstance(decode, Tensor)
+    return replace(
+        case,
+        construct=build.arguments if build is not None else {},
+        weights=build.weights if build is not None else (),
+        arguments=arguments,
+        outputs=call.outputs,
+        grad_outputs=call.grad_outputs,
+        wants=call.wants,
+        dtype=call.dtype,
+        decode=decode,
+    )
 
 
 def summary(report: Report) -> Iterator[str]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from grader.checks.shortening import cut
+from grader.checks.finding import cut
 
 View: TypeAlias = "str | int | float | bool | Sequence[View] | Mapping[str, View] | None"
 

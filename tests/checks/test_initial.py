@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.checks.finding import Verdict
-from grader.checks.initial import alike
+from grader.checks.properties import alike
 from grader.exercise.catalog import Exercise
 from tests.checks.workshop import BLOCK_TOML, build, change, grade_here, line
 

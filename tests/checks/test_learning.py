@@ -21,7 +21,7 @@ from grader.box.wire.job import encode_job
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict
 from grader.checks.learning import answering_call, tensor, training_calls, weights_call
-from grader.checks.registry import CHECKS
+from grader.checks.registry import checks
 from grader.errors import GraderFault
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
 from grader.judge.attempt import attempt
@@ -91,7 +91,7 @@ def judge(name: str, check: str, *, curve: Tensor | None = None, said: Tensor | 
     left = weights_call(item.case)
     seen.append(CallSeen(left.name, told(left.outputs, *(torch.zeros(slot.shape) for slot in left.outputs))))
     observed = Observations.of(seen[:done])
-    return CHECKS[check].judge(item, Evidence(sheet(name).plan, observed, Observations(), Observations()))
+    return checks()[check].judge(item, Evidence(sheet(name).plan, observed, Observations(), Observations()))
 
 
 @pytest.mark.parametrize("name", [COPYING, TRANSLATING])
@@ -162,7 +162,7 @@ def claimed(call: Call, slot: TensorSpec, tensor: Tensor) -> Evidence:
 
 def verdicts(evidence: Evidence) -> tuple[Verdict, Verdict]:
     """Return the verdicts on the loss and on the answers."""
-    loss, accuracy = (CHECKS[check].judge(line(COPYING, check), evidence).verdict for check in ("loss", "accuracy"))
+    loss, accuracy = (checks()[check].judge(line(COPYING, check), evidence).verdict for check in ("loss", "accuracy"))
     return loss, accuracy
 
 
@@ -180,7 +180,7 @@ def test_losses_that_no_attention_has_do_not_count(step: int) -> None:
     evidence = claimed(call, call.outputs[0], torch.where(torch.arange(10) == step, seen * 1.001, seen))
 
     assert verdicts(evidence) == (Verdict.FAILED, Verdict.FAILED)
-    said = CHECKS["loss"].judge(line(COPYING, "loss"), evidence).message
+    said = checks()["loss"].judge(line(COPYING, "loss"), evidence).message
     assert f"the loss in step {step + 1} is" in said
 
 
@@ -255,10 +255,10 @@ def test_what_is_told_and_not_borne_out_is_worth_a_look() -> None:
     calls = {**honest().observed.calls, call.name: CallSeen(call.name, begun)}
     forged = replace(honest(), observed=replace(honest().observed, calls=calls), reruns={})
 
-    found = CHECKS["accuracy"].judge(accuracy, forged)
+    found = checks()["accuracy"].judge(accuracy, forged)
 
     assert "repeated outside the sandbox it comes to" in found.contradiction
-    assert CHECKS["accuracy"].judge(accuracy, honest()).contradiction == ""
+    assert checks()["accuracy"].judge(accuracy, honest()).contradiction == ""
 
 
 def test_padding_does_not_count() -> None:

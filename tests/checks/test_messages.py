@@ -22,7 +22,7 @@ from grader.box.keys import variant_of
 from grader.box.models import PAD
 from grader.box.run import Limits
 from grader.checks.learning import tensor, training_calls
-from grader.checks.registry import CHECKS
+from grader.checks.registry import checks
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.judge.attempt import Truth, attempt
 from grader.judge.grade import observe_reference
@@ -454,7 +454,7 @@ def _doubted(first: int, factor: float, odd: float = 0.0) -> str:
         calls[one.name] = replace(calls[one.name], slots={})
     known = partial(islice, learning.lab(learning.COPYING).attempts(), 2)  # more of them only take longer
     evidence = replace(found, observed=replace(found.observed, calls=calls), known=known)
-    return CHECKS["loss"].judge(item, evidence).message
+    return checks()["loss"].judge(item, evidence).message
 
 
 def _one_in(count: int, target: Tensor) -> Tensor:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.checks.options import read_options
-from grader.checks.registry import CHECKS, items_of
+from grader.checks.registry import checks, items_of, read_options
 from grader.errors import AuthorError
 from grader.exercise.catalog import ROOT, Catalog, Exercise
 from grader.exercise.spec import EntrySpec, InputSpec, PartSpec, ReturnSpec, WeightSpec
@@ -44,15 +43,15 @@ _SEEN = {"of": ["x"], "axis": "time", "output": "y", "rows": "row"}
 def test_an_option_that_does_not_fit_is_refused(check: str, given: dict[str, object], words: str) -> None:
     """The text names the check, the option, and what it must be."""
     with pytest.raises(AuthorError) as caught:
-        read_options(check, CHECKS[check].options, given, [_PART])
+        read_options(check, checks()[check].options, given, [_PART])
 
     assert words in str(caught.value)
 
 
 def test_options_that_fit_are_read() -> None:
     """As the check's own model, with defaults for what is left out."""
-    seen = read_options("influence", CHECKS["influence"].options, _SEEN, [_PART])
-    refused = read_options("refusal", CHECKS["refusal"].options, {"late": True}, [_PART])
+    seen = read_options("influence", checks()["influence"].options, _SEEN, [_PART])
+    refused = read_options("refusal", checks()["refusal"].options, {"late": True}, [_PART])
 
     assert seen.model_dump() == {**_SEEN, "of": ("x",)}
     assert refused.model_dump() == {"late": True, "error": ""}
@@ -79,12 +78,13 @@ def _named(path: Path) -> list[str]:
     nodes = [
         node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Compare | ast.Subscript)
     ]
-    return [f"{path.name}:{node.lineno}" for node in nodes if _asks_for_a_check(node) and _literals(node) & set(CHECKS)]
+    known = set(checks())
+    return [f"{path.name}:{node.lineno}" for node in nodes if _asks_for_a_check(node) and _literals(node) & known]
 
 
 def _asks_for_a_check(node: ast.AST) -> bool:
     names = {part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in ast.walk(node)}
-    return bool(names & {"check", "CHECKS", "checks"})
+    return bool(names & {"check", "checks"})
 
 
 def _literals(node: ast.AST) -> set[object]:

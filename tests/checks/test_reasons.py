@@ -10,10 +10,9 @@ import torch
 
 from grader.box.observations import Blame, Raised, Stage
 from grader.box.plan import TensorSpec
-from grader.checks.compare import named
+from grader.checks.compare import cause_of_nan, named
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
-from grader.checks.undefined import cause_of_nan
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
 from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, build, change, grade_here, line
 

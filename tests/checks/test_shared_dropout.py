@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from grader.box.inline import InlineBox
-from grader.checks.draws import paired_elements
+from grader.checks.dropout import paired_elements
 from grader.checks.finding import Verdict
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.grade import grade

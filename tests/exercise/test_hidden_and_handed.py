@@ -15,7 +15,7 @@ from grader.box.inline import observe_all
 from grader.box.plan import Plan
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict
-from grader.checks.registry import CHECKS
+from grader.checks.registry import checks
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.sheet import draw_up
 
@@ -40,11 +40,11 @@ def _findings(catalog: Catalog, name: str, check: str, source: str) -> list[Find
     plan = _plan_of(sheet.plan, items)
     truth = observe_all(plan, exercise.reference())
     evidence = Evidence(plan, observe_all(plan, _loader(source)), truth, truth)
-    return [CHECKS[check].judge(item, evidence) for item in items]
+    return [checks()[check].judge(item, evidence) for item in items]
 
 
 def _plan_of(plan: Plan, items: list[Item]) -> Plan:
-    called = {call.name for item in items for call in CHECKS[item.spec.check].work(item).calls}
+    called = {call.name for item in items for call in checks()[item.spec.check].work(item).calls}
     return plan.only(frozenset(called))
 
 

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 from grader.judge.inspection import read
-from grader.judge.inspection.names import Names
+from grader.judge.inspection.names import Names, unquote
 from grader.judge.inspection.reach import reached
-from grader.judge.inspection.tree import unquote
 
 _ANSWER = "\ndef attend(q):\n    return q\n"
 # Each construct of the language, so that all of it is evaluated at import; nothing has a name that anything else uses.

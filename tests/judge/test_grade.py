@@ -12,7 +12,7 @@ from grader.box.inline import InlineBox
 from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.cli.as_text import body
+from grader.cli.text import body
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.judge.grade import decide, grade, observe_reference

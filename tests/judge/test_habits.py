@@ -14,8 +14,8 @@ from grader.box.run import Box
 from grader.exercise.catalog import Catalog
 from grader.installation import choose, close
 from grader.judge.grade import grade
-from grader.judge.not_python import what_it_is
 from grader.judge.report import Status
+from grader.judge.source import what_it_is
 from grader.pages.render import report_view
 from grader.settings import Settings
 from tests.limited import with_limits

@@ -15,9 +15,8 @@ from grader.exercise.catalog import ROOT, Catalog
 from grader.judge import inspection
 from grader.judge.clues import Clue, Flag, Sight, flag_of
 from grader.judge.inspection import MOST, find_clues, read
-from grader.judge.inspection.forbidden import Forbidden
 from grader.judge.inspection.names import by_its_home
-from grader.judge.inspection.unusual import replaces
+from grader.judge.inspection.unusual import Forbidden, replaces
 
 _PLAN = Plan(Entry("attend", Kind.FUNCTION, ("q",)), (), (), ("attention",))
 _RAN = Observations({"small/base": CallSeen("small/base")})

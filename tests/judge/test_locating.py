@@ -11,8 +11,8 @@ from benchmarks.located import judged, location, outcome_of, written
 from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
 from grader.box.run import Box, Limits
-from grader.cli.as_json import to_line
-from grader.cli.as_text import body
+from grader.cli.grade import to_line
+from grader.cli.text import body
 from grader.errors import Stopped
 from grader.exercise.catalog import ROOT, Catalog
 from grader.exercise.steps import Place

@@ -9,9 +9,8 @@ import torch
 
 from grader.box.inline import InlineBox
 from grader.exercise.catalog import ROOT, read_exercise
+from grader.judge.figures import LARGEST, MOST, Picture, heatmap, influence_note
 from grader.judge.grade import grade
-from grader.judge.maps import influence_note
-from grader.judge.matrices import LARGEST, MOST, heatmap, stacked
 from grader.judge.report import Heatmap, Report
 
 
@@ -73,6 +72,24 @@ def test_a_mask_keeps_its_infinities() -> None:
     assert values[-1] == (0.0,) * len(values)
 
 
+@pytest.mark.parametrize("name", ["causal_attention", "multi_head_attention_causal"])
+def test_weights_are_read_off_an_output_that_was_made_for_it(name: str) -> None:
+    """Every row adds up to one, no weight lies in the future, and yours equal the expected ones."""
+    weights = picture(report_on(name), "attention")
+
+    values = torch.tensor(weights.values, dtype=torch.float64)
+    torch.testing.assert_close(values.sum(dim=1), torch.ones(len(values), dtype=torch.float64), rtol=0, atol=1e-3)
+    assert not values.triu(1).any()
+    assert weights.expected == weights.values
+
+
+def test_a_look_into_the_future_is_marked_in_the_map() -> None:
+    """Cells that must hold no weight and do are listed as wrong."""
+    weights = picture(report_on("causal_attention", ("diagonal=1", "diagonal=2")), "attention")
+
+    assert weights.wrong == tuple((row, row + 1) for row in range(len(weights.values) - 1))
+
+
 def test_an_encoding_is_what_is_added() -> None:
     """At position 0 the sines are 0 and the cosines 1, whatever the input was."""
     first = picture(report_on("sinusoidal_encoding"), "encoding").values[0]
@@ -124,9 +141,9 @@ def test_numbers_made_of_no_tensor_become_a_curve() -> None:
 def test_a_large_output_is_cut_to_what_can_be_read() -> None:
     """Rows, columns and matrices beyond the bounds are left out, and the note says so."""
     large = torch.zeros(2, 3 * MOST, LARGEST + 7, 5)
-    stack = stacked((large, large, large > 0), ("batch", "heads", "time", "dim"))
+    picture = Picture("title", ("batch", "heads", "time", "dim"), large, large, lambda: large > 0)
 
-    drawn = heatmap(stack.shown(), "output", "title", "note")
+    drawn = heatmap(picture.stacked().shown(), "output", "title", "note")
 
     assert (len(drawn.all_panes), len(drawn.values), len(drawn.values[0])) == (MOST, LARGEST, 5)
     assert drawn.note == f"note; showing {LARGEST} of {LARGEST + 7} rows and 5 of 5 columns"
@@ -137,9 +154,9 @@ def test_the_example_with_the_most_wrong_cells_is_drawn() -> None:
     yours = torch.arange(24.0).reshape(4, 2, 3)
     wrong = torch.zeros(4, 2, 3, dtype=torch.bool)
     wrong[2, 1, 0] = True
-    stack = stacked((yours, yours, wrong), ("batch", "time", "dim"))
+    picture = Picture("title", ("batch", "time", "dim"), yours, yours, lambda: wrong)
 
-    drawn = heatmap(stack.shown(), "output", "title", "")
+    drawn = heatmap(picture.stacked().shown(), "output", "title", "")
 
     assert (drawn.values, drawn.wrong) == (((12.0, 13.0, 14.0), (15.0, 16.0, 17.0)), ((1, 0),))
 
@@ -147,7 +164,8 @@ def test_the_example_with_the_most_wrong_cells_is_drawn() -> None:
 def test_layers_and_heads_lie_around_the_batch() -> None:
     """Whatever the order of the leading axes, one example is drawn, and every head of every layer has its name."""
     yours = torch.arange(2 * 5 * 3 * 4 * 6.0).reshape(2, 5, 3, 4, 6)
-    stack = stacked((yours, yours, yours < 0), ("num_layers", "batch", "num_heads", "words", "keys"))
+    axes = ("num_layers", "batch", "num_heads", "words", "keys")
+    stack = Picture("title", axes, yours, yours, lambda: yours < 0).stacked()
 
     assert stack.names[:4] == ("layer 0, head 0", "layer 0, head 1", "layer 0, head 2", "layer 1, head 0")
     torch.testing.assert_close(stack.yours[2][4], yours[1, 2, 1])

@@ -11,8 +11,8 @@ from grader.errors import Rejected
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.clues import Clue, Sight
 from grader.judge.grade import grade
-from grader.judge.notebook import clues_in_cells, python_of, skipped
 from grader.judge.report import Report
+from grader.judge.source import clues_in_cells, python_of, skipped_magic
 
 _SOFTMAX = (
     "def softmax(x, dim=-1):\n    e = (x - x.amax(dim, keepdim=True)).exp()\n    return e / e.sum(dim, keepdim=True)\n"
@@ -89,7 +89,7 @@ def test_what_is_no_notebook_is_told_so(text: str) -> None:
 def test_signs_that_are_pythons_own_stay(text: str) -> None:
     """In brackets, in strings and behind a backslash a line may begin with them."""
     assert python_of(text) == text
-    assert skipped(python_of(text)) == ()
+    assert skipped_magic(python_of(text)) == ()
 
 
 @pytest.mark.parametrize(

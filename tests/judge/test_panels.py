@@ -13,7 +13,8 @@ from grader.box.inline import InlineBox
 from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
-from grader.cli import as_json, as_text
+from grader.cli.grade import to_line
+from grader.cli.text import body
 from grader.errors import AuthorError, GraderFault
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
@@ -161,8 +162,8 @@ def test_every_face_shows_the_panels() -> None:
     """JSON, the terminal and the page, each within its own escapes; a report comes back from the store as it was."""
     report = _graded(_ANSWER, _single())
 
-    said = json.loads(as_json.to_line(Path("a.py"), report))
-    lines = "\n".join(line.plain for line in as_text.remarks(report) if isinstance(line, Text))
+    said = json.loads(to_line(Path("a.py"), report))
+    lines = "\n".join(line.plain for line in body(report) if isinstance(line, Text))
     view = report_view(Report.from_json(report.to_json()))
 
     assert [panel["within"] for panel in said["panels"]] == [True, True]

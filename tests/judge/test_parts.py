@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from grader.checks.evidence import Item
+from grader.checks.evidence import Item, Options
 from grader.checks.finding import PASSED, Finding, failed
-from grader.checks.options import Options
-from grader.checks.registry import CHECKS
+from grader.checks.registry import checks
 from grader.errors import Rejected
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Dimension
-from grader.judge import scoring
+from grader.judge import verdicts
 from grader.judge.report import CheckResult, Points, Report, Status, Verdict
 from grader.judge.source import in_double_precision, names_single_precision, read_source
 from grader.judge.text import clean
@@ -31,7 +30,7 @@ def _judged(*lines: _Line) -> list[Judged]:
     case = Case("c", "c", {}, {}, {}, (), (), (), (), {})
     specs = (CheckSpec(check=line.check, points=line.points, cases=("c",)) for line in lines)
     return [
-        Judged(Item(spec, CHECKS[spec.check], Options(), case, f"c: {number}", line.points), line.finding)
+        Judged(Item(spec, checks()[spec.check], Options(), case, f"c: {number}", line.points), line.finding)
         for number, (spec, line) in enumerate(zip(specs, lines, strict=True))
     ]
 
@@ -40,20 +39,20 @@ def test_thirds_add_up_to_a_hundred() -> None:
     """Where everything passed, rounding takes nothing away."""
     lines = _judged(*(_Line("values", 100 / 3, PASSED) for _ in range(3)))
 
-    assert scoring.score(lines) == 100
-    assert scoring.by_dimension(lines) == {Dimension.NUMERICS: Points(100, 100)}
+    assert verdicts.score(lines) == 100
+    assert verdicts.by_dimension(lines) == {Dimension.NUMERICS: Points(100, 100)}
 
 
 def test_rounding_never_gives_a_hundred() -> None:
     """The smallest failure shows in the score."""
     lines = _judged(_Line("values", 99.999, PASSED), _Line("shape", 0.001, failed("no")))
 
-    assert scoring.score(lines) == 99.99
+    assert verdicts.score(lines) == 99.99
 
 
 def test_no_checks_are_no_pass() -> None:
     """Zero of zero is zero."""
-    assert scoring.score([]) == 0
+    assert verdicts.score([]) == 0
     assert not Report("e", Status.GRADED, 0, 1, "cpu", 0.1).accepted
 
 
@@ -61,9 +60,9 @@ def test_advice_has_no_points_and_no_line() -> None:
     """A check of 0 points is told as a remark, and does not keep anybody from full marks."""
     lines = _judged(_Line("values", 100, PASSED), _Line("finite", 0, failed("NaN\u202e")))
 
-    assert scoring.score(lines) == 100
-    assert [line.name for line in scoring.results(lines)] == ["c: 0"]
-    assert scoring.remarks(lines) == ("c: 1: NaN<U+202E>",)
+    assert verdicts.score(lines) == 100
+    assert [line.name for line in verdicts.results(lines)] == ["c: 0"]
+    assert verdicts.remarks(lines) == ("c: 1: NaN<U+202E>",)
 
 
 def test_skipped_and_broken_checks_earn_nothing() -> None:
@@ -73,7 +72,7 @@ def test_skipped_and_broken_checks_earn_nothing() -> None:
             "e", Status.GRADED, 0, 1, "cpu", 0.1, checks=(CheckResult("n", Dimension.SHAPES, verdict, 0, 1),)
         )
         assert not report.accepted
-        assert scoring.score(_judged(_Line("values", 100, Finding(verdict, "…")))) == 0
+        assert verdicts.score(_judged(_Line("values", 100, Finding(verdict, "…")))) == 0
 
 
 @pytest.mark.parametrize(

@@ -21,16 +21,22 @@ import torch
 
 from grader.box.observations import Blame, Observations, Raised, Stage
 from grader.checks.explain import explain
-from grader.cli import as_text
+from grader.cli import text as cli_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
 from grader.judge import inspection, locating, outline
-from grader.judge.inspection import likeness, tree
-from grader.judge.not_python import what_it_is
-from grader.judge.notebook import in_cells, without_magic
-from grader.judge.source import in_double_precision, names_single_precision, read_source
+from grader.judge.example import read_tensor
+from grader.judge.inspection import names as names_in_sources
+from grader.judge.inspection import unusual
+from grader.judge.source import (
+    in_cells,
+    in_double_precision,
+    names_single_precision,
+    read_source,
+    what_it_is,
+    without_magic,
+)
 from grader.judge.text import clean
-from grader.judge.typed_values import read_tensor
 from grader.pages import wording
 from grader.pages.gradebook import quoted
 from grader.service import accounts, names
@@ -76,7 +82,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
     "line that goes wrong": locating.attributes,
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
-    "message in a terminal": lambda text: as_text._wrap(clean(text)),
+    "message in a terminal": lambda text: cli_text._wrap(clean(text)),
     "report on a page": lambda text: wording.pack({"text": wording.clean(text)}),
     "cell of the export": lambda text: quoted(text[: names.LONGEST_KEY]),
     "name": _name,
@@ -89,8 +95,8 @@ HANDLERS = {
     "grading_entry": "settings",
     "checks/explain": "READERS",
     "box": "read in the box; what comes out of it is bounded by box/wire, see tests/box/test_wire.py",
-    "cli/as_json": "reports",
-    "cli/as_text": "READERS",
+    "cli/grade": "reports",
+    "cli/text": "READERS",
     "cli/plots": "titles of ours",
     "local": "the name of one's own file",
     "log": "entries that are cut at 4000 characters",
@@ -105,14 +111,11 @@ HANDLERS = {
     "judge/locating": "READERS",
     "judge/source": "READERS",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
-    "judge/not_python": "READERS",
-    "judge/notebook": "READERS",
     "judge/outline": "READERS; what it looks at is a tree that was cut",
     "judge/symptoms": "names in messages of a report's length",
     "judge/text": "READERS",
-    "judge/tokens": "READERS",
     "judge/tryout": "what came of a run, of bounded length",
-    "judge/typed_values": "READERS",
+    "judge/example": "READERS",
     "pack": "our own modules and files",
     "pages/answers": "our own pages",
     "pages/connections": "heads of bounded length, see tests/pages/test_guard.py",
@@ -163,7 +166,7 @@ def _grows_too_fast(reader: Callable[[str], object], text: Callable[[int], str])
 @pytest.fixture(scope="module", autouse=True)
 def _without_collections() -> Iterator[None]:
     """Keep the collector of garbage from running where it likes; and have torch's own source read before."""
-    likeness.runs_in_common("x")
+    unusual.runs_in_common("x")
     skeleton("\u0430")
     gc.disable()
     yield
@@ -226,7 +229,7 @@ def test_every_row_of_accents_is_counted() -> None:
     for kind in made_of:
         accents = [bool(unicodedata.combining(sign)) for sign in unicodedata.normalize("NFKD", f"a{kind * 3}a")]
         longest = max(sum(1 for _ in row) if is_accent else 0 for is_accent, row in groupby(accents))
-        if tree._most_accents(f"a{kind * 3}a") != longest:
+        if names_in_sources._most_accents(f"a{kind * 3}a") != longest:
             wrong.append(kind)
 
     assert len(made_of) > 5000

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from grader.box.inline import InlineBox
-from grader.cli.as_json import to_line
+from grader.cli.grade import to_line
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge import stages as module
 from grader.judge.cause import Numbers, StepSeen

@@ -22,10 +22,8 @@ from grader.exercise.catalog import ROOT, Catalog, Exercise
 from grader.judge.grade import observe_reference
 from grader.judge.sheet import draw_up, of_cases
 from grader.pack import check
-from grader.pack.check import read_pack
-from grader.pack.contents import read_cases, write_cases
-from grader.pack.manifest import Damaged
-from grader.pack.write import contents, write_folder, write_zip
+from grader.pack.check import Damaged, read_cases, read_pack
+from grader.pack.write import contents, write_cases, write_folder, write_zip
 from tests.conftest import LentBox
 
 PACKED = ("softmax", "causal_attention", "copy_task")  # a function; dropout, decoded, and made cases; a training
@@ -233,7 +231,7 @@ def test_a_pack_brings_what_the_exercise_needs_and_no_more(pack: Pack) -> None:
         {path.name for path in (pack(name) / "grader").rglob("*.py")} for name in ("softmax", "copy_task")
     )
 
-    assert {"transfer.py", "hooks.py", "models.py", "learning.py", "influence.py", "masking.py"} & function == set()
+    assert {"transfer.py", "hooks.py", "models.py", "learning.py", "masking.py"} & function == set()
     assert {"train.py", "models.py", "copier.py", "learning.py"} <= training
     assert {"transfer.py", "hooks.py", "translator.py", "reader.py"} & training == set()
 

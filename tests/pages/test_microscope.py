@@ -15,7 +15,7 @@ from torch import Tensor
 
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.microscope import Microscope, blocks, microscope
-from grader.gate.texts import texts
+from grader.gate.contract import texts
 from grader.pages import statement
 from grader.pages.statement import scope_view
 from grader.store.records import Role

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.checks.shortening import cut
+from grader.checks.finding import cut
 from grader.exercise.catalog import ROOT, Catalog
 from grader.pages.answers import ASSETS
 from grader.pages.wording import clean, count, number, pack

@@ -2,7 +2,7 @@
 
 It calls the functions of torch that it held before the submission was loaded, so that a submission which puts others in
 their place in torch changes nothing here. What comes out is a claim all the same: a submission shares this process, and
-`grader.checks.rerun` says how claims are held against the weights that the training leaves.
+`grader.checks.learning` says how claims are held against the weights that the training leaves.
 """
 
 from __future__ import annotations

@@ -17,12 +17,19 @@ from grader.box.observations import Observations, TrapHit
 from grader.box.plan import Plan
 from grader.errors import record
 from grader.judge.clues import Clue, Sight
-from grader.judge.inspection.forbidden import Forbidden
-from grader.judge.inspection.likeness import MANY, runs_in_common
-from grader.judge.inspection.names import Names
+from grader.judge.inspection.names import LONGEST, Names, is_readable, tree_of, unquote
 from grader.judge.inspection.reach import reached
-from grader.judge.inspection.tree import LONGEST, is_readable, tree_of, unquote
-from grader.judge.inspection.unusual import WORDS, is_behind, names_private, replaces, tables, unusual
+from grader.judge.inspection.unusual import (
+    MANY,
+    WORDS,
+    Forbidden,
+    is_behind,
+    names_private,
+    replaces,
+    runs_in_common,
+    tables,
+    unusual,
+)
 from grader.judge.text import clean
 
 LOG = logging.getLogger(__name__)
@@ -46,7 +53,10 @@ def find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...
     The source is read only if the box could compile it: no parser is to meet here what it has not survived there.
     """
     trapped = [_seen(hit) for hit in observed.trap_hits if not hit.noticed]
-    stands = read(text, plan.forbidden, plan.entries) if _was_compiled(observed) else ()
+    was_compiled = bool(observed.calls or observed.builds or observed.trap_hits)
+    if observed.loading is not None:
+        was_compiled = observed.loading.type not in _NOT_COMPILED
+    stands = read(text, plan.forbidden, plan.entries) if was_compiled else ()
     noticed = (_seen(hit) for hit in observed.trap_hits if hit.noticed)
     clues = dict.fromkeys([*trapped, *_elsewhere(stands, trapped)])
     return tuple(dict.fromkeys([*clues, *_elsewhere(noticed, clues)]))[:MOST]
@@ -61,12 +71,6 @@ def _elsewhere(clues: Iterable[Clue], known: Iterable[Clue]) -> list[Clue]:
 def _seen(hit: TrapHit) -> Clue:
     sight = Sight.UNUSUAL if hit.noticed else Sight.TRAPPED
     return Clue(sight, clean(hit.what, limit=200), hit.line, clean(hit.function, limit=200))
-
-
-def _was_compiled(observed: Observations) -> bool:
-    if observed.loading is not None:
-        return observed.loading.type not in _NOT_COMPILED
-    return bool(observed.calls or observed.builds or observed.trap_hits)
 
 
 def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue, ...]:

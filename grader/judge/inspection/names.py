@@ -1,22 +1,42 @@
-"""What the names in a source text stand for: `F.softmax` is `torch.nn.functional.softmax`, if `F` was imported so."""
+"""A student's text as a syntax tree, and what its names stand for: `F.softmax` may be `torch.nn.functional.softmax`.
+
+The box has compiled the text before, under its limits; here nothing stops Python's parser, and no other thread runs
+beside it. It needs the square of the length for a row of accents (65 000 of them: 13 s), for the dots in an import and
+for the fields of an f-string. So what it gets is counted first, by tokens, and a tree that is too deep is cut.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain, groupby
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TypeGuard
 
-from grader.judge.inspection.scopes import parameters_of, shadowed
-from grader.judge.inspection.tree import children
+from grader.judge.source import is_text, tokens
 
+LONGEST = 64 << 10  # characters
+_MOST_TOKENS = 20_000  # a file of 64 KiB as people write it has 12 000, our examples have at most 1300
+_FIELD = 10  # tokens that a text counts for, and a field of an f-string: each may start a parser of its own
+_TIMERS = frozenset({"timeit", "repeat", "Timer"})
+_QUOTED = 3  # texts within texts that are followed in an annotation
+_MOST_ACCENTS = 30  # in a row; to put them in order takes the square of their number
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_DEEPEST_NODE = 100  # nodes within nodes; Python's own library goes to 32, our examples to 19
+# Python 3.11 counts how deep it is in a tree for all threads together, and raises where two of them build one.
+_PARSING = threading.Lock()
+LEAVES = frozenset({ast.Name, ast.Constant, ast.alias})  # most nodes; there is none below them that holds anything
 _IMPORTING = ("importlib.import_module", "__import__")
-_DEEPEST = 12  # attributes of attributes
+_DEEPEST_PATH = 12  # attributes of attributes
 _MEANINGS = 4  # that a name may have; who gives it more of them, of torch's modules, say, is worth a look
-_LONGEST = 200  # characters of a path; the longest of torch has 70, and each use of a name looks at its path
+_LONGEST_PATH = 200  # characters of a path; the longest of torch has 70, and each use of a name looks at its path
 _TABLES = ("__dict__", "modules")
 _RUNNING = ("exec", "eval", "compile", "__import__")
 _HANDED_OUT = frozenset({"torch", "sys", "builtins", "ctypes"})  # modules that objects of libraries have as attributes
@@ -24,6 +44,144 @@ _ASKING = frozenset({"getattr", "hasattr"})
 _NAMING = (  # nodes with a name that is bound
     *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
 )
+_Callable = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+# ---- the tree
+
+
+def is_readable(text: str) -> bool:
+    """Return whether a tree of `text` is built in a time that nobody else would notice."""
+    return len(text) <= LONGEST and _most_accents(text) <= _MOST_ACCENTS and _is_short(text)
+
+
+def tree_of(text: str) -> tuple[ast.Module, bool]:
+    """Return the tree of a readable text, and whether it is the whole one.
+
+    Raises:
+        SyntaxError, ValueError, RecursionError, MemoryError: Python cannot parse it.
+    """
+    with _PARSING:
+        tree = ast.parse(text)
+    return tree, _cut(tree)
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right below `node`, but for those that hold nothing: operators, and contexts of names.
+
+    It takes a third of the time of `ast.iter_child_nodes`.
+    """
+    found: list[ast.AST] = []
+    if type(node) in LEAVES:
+        return found
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [child for child in value if isinstance(child, ast.AST) and child._fields]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
+
+
+def unquote(tree: ast.Module) -> None:
+    """Replace each text that somebody evaluates by its expression: in annotations, and what a timer is given."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        waiting += children(node)
+        if isinstance(node, ast.Call):
+            _unquote_timed(node)
+        for name in ("annotation", "returns"):
+            if (value := getattr(node, name, None)) is not None:
+                setattr(node, name, _unquoted(value, _QUOTED))
+
+
+def _unquoted(node: ast.expr, deepest: int) -> ast.expr:
+    """Return an annotation without quotes, as far as texts within texts are followed."""
+    if isinstance(node, ast.Constant) and deepest:
+        return _unquoted(found, deepest - 1) if (found := _expression(node)) is not None else node
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            setattr(node, name, [_unquoted(one, deepest) if isinstance(one, ast.expr) else one for one in value])
+        elif isinstance(value, ast.expr):
+            setattr(node, name, _unquoted(value, deepest))
+    return node
+
+
+def _unquote_timed(node: ast.Call) -> None:
+    """Have what a timer is given as a text be a function, as the timer makes one of it."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if name in _TIMERS:
+        node.args[:] = [_timed(one) for one in node.args]
+        for keyword in node.keywords:
+            keyword.value = _timed(keyword.value)
+
+
+def _timed(node: ast.expr) -> ast.expr:
+    """Return the function that a timer makes of a text."""
+    found = _expression(node) if isinstance(node, ast.Constant) else None
+    if found is None:
+        return node
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.copy_location(ast.Lambda(nothing, found), node)
+
+
+def _expression(text: ast.Constant) -> ast.expr | None:
+    """Return what a text in an annotation says, in the line where it stands."""
+    if not isinstance(text.value, str) or not is_readable(text.value):
+        return None
+    try:
+        with _PARSING:
+            found = ast.parse(text.value.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    for node in ast.walk(found):
+        if isinstance(node, ast.expr):
+            node.lineno = text.lineno
+    return found
+
+
+def _is_short(text: str) -> bool:
+    if len(text) + _FIELD * sum(map(text.count, "{'\"")) <= _MOST_TOKENS:
+        return True
+    left = _MOST_TOKENS
+    for token in tokens(text):
+        left -= 1 + (_FIELD * (1 + token.count("{")) if is_text(token) else 0)
+        if left < 0:
+            return False
+    return True
+
+
+def _most_accents(text: str) -> int:
+    """Return the length of the longest row of accents once Python has taken names apart, as it does to compare them."""
+    rows = chain.from_iterable(groupby(chain.from_iterable(map(_accents, run))) for run in _NOT_ASCII.findall(text))
+    return max((sum(1 for _ in row) for is_accent, row in rows if is_accent), default=0)
+
+
+@lru_cache(maxsize=1 << 10)
+def _accents(character: str) -> tuple[bool, ...]:
+    """Return for each part of a character whether it is an accent: a few that are none consist of them."""
+    return tuple(unicodedata.combining(part) > 0 for part in unicodedata.normalize("NFKD", character))
+
+
+def _cut(tree: ast.Module) -> bool:
+    """Empty the nodes at the deepest level that is read, and return whether there was nothing in them."""
+    level: list[ast.AST] = [tree]
+    for _ in range(_DEEPEST_NODE):
+        level = list(chain.from_iterable(map(children, level)))
+    whole = True
+    for node in level:
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value:
+                setattr(node, name, [])
+                whole = False
+            elif isinstance(value, ast.expr | ast.stmt):
+                setattr(node, name, ast.copy_location(ast.Constant(None), value))
+                whole = False
+    return whole
+
+
+# ---- what names stand for
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +226,8 @@ class Names:
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
         given = list(_given(nodes))
         paths, ambiguous = _meanings(imports)
-        stars = tuple(dict.fromkeys(path for node in imports for path in _stars(node)))
+        all_of = (one for one in imports if isinstance(one, ast.ImportFrom) and one.module)
+        stars = tuple(dict.fromkeys(one.module or "" for one in all_of if any(a.name == "*" for a in one.names)))
         stored = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
         own = {name: line for name, line in _own(tree, imports).items() if name not in stored}
         names = cls(
@@ -87,9 +246,10 @@ class Names:
         outside = {id(node) for node in tree.body}
         again = {name for node in imports if id(node) not in outside for name, _ in _imported(node)}
         again |= {name for name, value in given if name in stored and names.paths_of(value)}
-        names = replace(
-            names, local=shadowed(tree, lambda name, default: name in again or names._is_kept(name, default))
-        )
+        # A parameter is what its name stands for elsewhere where its default says so.
+        kept = names._leads_to
+        local = shadowed(tree, lambda name, value: name in again or (value is not None and kept(name, value)))
+        names = replace(names, local=local)
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         return replace(
             names,
@@ -110,10 +270,6 @@ class Names:
         if isinstance(node, ast.NamedExpr):
             return self.paths_of(node.value)
         return self._called(node) if isinstance(node, ast.Call) else ()
-
-    def is_bound(self, name: str) -> bool:
-        """Return whether the file gives a name a value anywhere, in whatever way."""
-        return name in self.bindings
 
     def found(self, path: str) -> object:
         """Return what a path leads to through modules that are loaded here, torch's own for one; None for nothing."""
@@ -137,17 +293,14 @@ class Names:
             return ()
         if name in _IMPORTING:
             return (name,)
-        return tuple(_joined(star, name) for star in self.stars if self._may_have(star, name))
-
-    def _may_have(self, module: str, name: str) -> bool:
-        found = self.found(module)
-        return not _is_module(found) or name in vars(found)
+        modules = ((star, self.found(star)) for star in self.stars)
+        return tuple(_joined(star, name) for star, it in modules if not _is_module(it) or name in vars(it))
 
     def _inside(self, node: ast.Attribute) -> tuple[str, ...]:
         """Return the paths of `a.b.c`, if it is no longer than paths are: each part of a chain is asked for in turn."""
         owner: ast.expr = node
         inner: list[str] = []
-        while isinstance(owner, ast.Attribute) and len(inner) <= _DEEPEST:
+        while isinstance(owner, ast.Attribute) and len(inner) <= _DEEPEST_PATH:
             inner.append(owner.attr)
             owner = owner.value
         if isinstance(owner, ast.Attribute):
@@ -170,10 +323,6 @@ class Names:
         key = text_of(node.slice)
         tables = [path for path in self.paths_of(node.value) if path.rpartition(".")[2] in _TABLES] if key else []
         return tuple(key if t.endswith("sys.modules") else f"{t.rpartition('.')[0]}.{key}" for t in tables)
-
-    def _is_kept(self, name: str, default: ast.expr | None) -> bool:
-        """Return whether a parameter is what its name stands for elsewhere: its default says so."""
-        return default is not None and self._leads_to(name, default)
 
     def _leads_to(self, name: str, value: ast.expr) -> bool:
         """Return whether a name stands, among others, for what a value leads to."""
@@ -248,7 +397,7 @@ def _is_module(thing: object) -> TypeGuard[ModuleType]:
 def text_of(node: ast.AST) -> str:
     """Return the value of a literal string, empty for anything else, and for what is too long to be a name."""
     value = node.value if isinstance(node, ast.Constant) else None
-    return value if isinstance(value, str) and len(value) <= _LONGEST else ""
+    return value if isinstance(value, str) and len(value) <= _LONGEST_PATH else ""
 
 
 def _imported(node: ast.stmt) -> Iterator[tuple[str, str]]:
@@ -260,11 +409,6 @@ def _imported(node: ast.stmt) -> Iterator[tuple[str, str]]:
     elif isinstance(node, ast.ImportFrom) and node.module:
         for alias in node.names:
             yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-def _stars(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.ImportFrom):
-        yield from (node.module or "" for alias in node.names if alias.name == "*" and node.module)
 
 
 def _given(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
@@ -285,7 +429,7 @@ def _meanings(imports: Iterable[ast.stmt]) -> tuple[dict[str, tuple[str, ...]], 
     for node in imports:
         for name, path in _imported(node):
             known = found.get(name, ())
-            if path in known or len(path) > _LONGEST:
+            if path in known or len(path) > _LONGEST_PATH:
                 continue
             if len(known) < _MEANINGS:
                 found[name] = (*known, path)
@@ -356,4 +500,49 @@ def _all_joined(paths: Iterable[str], name: str) -> tuple[str, ...]:
 
 
 def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path and name and len(path) + len(name) < _LONGEST else ""
+    return f"{path}.{name}" if path and name and len(path) + len(name) < _LONGEST_PATH else ""
+
+
+def shadowed(tree: ast.Module, kept: Callable[[str, ast.expr | None], bool]) -> frozenset[int]:
+    """Return the name nodes, by identity, that stand for a parameter or an inner function.
+
+    Args:
+        tree: the file.
+        kept: says of a parameter, by its name and default, whether it is what the name stands for outside as well.
+    """
+    found: set[int] = set()
+    around: Counter[str] = Counter()  # names of the functions around, and how many of them have each
+    waiting: list[tuple[ast.AST, tuple[str, ...]]] = [(tree, ())]
+    while waiting:
+        node, left = waiting.pop()
+        if left:
+            around.subtract(left)
+            continue
+        if isinstance(node, ast.Name) and around[node.id] > 0:
+            found.add(id(node))
+        inside = children(node)
+        if isinstance(node, _Callable):
+            outside = [*node.args.defaults, *(one for one in node.args.kw_defaults if one is not None)]
+            body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+            outside += [] if isinstance(node, ast.Lambda) else node.decorator_list
+            own = [*parameters_of(node.args)]
+            if not isinstance(node, ast.Lambda):
+                own += [(one.name, None) for one in body if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+            inner = tuple(name for name, default in own if not kept(name, default))
+            beyond = {id(one) for one in outside}
+            waiting += ((one, ()) for one in outside)
+            if inner:
+                around.update(inner)
+                waiting.append((node, inner))
+            inside = [part for part in body if id(part) not in beyond]
+        waiting += ((part, ()) for part in inside)
+    return frozenset(found)
+
+
+def parameters_of(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr | None]]:
+    """Yield the parameters of a function, each with its default, None where it has none."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing = len(positional) - len(arguments.defaults)
+    yield from zip((one.arg for one in positional), [*[None] * missing, *arguments.defaults], strict=True)
+    yield from zip((one.arg for one in arguments.kwonlyargs), arguments.kw_defaults, strict=True)
+    yield from ((one.arg, None) for one in (arguments.vararg, arguments.kwarg) if one is not None)

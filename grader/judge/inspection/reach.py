@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.box.loading import is_main
-from grader.judge.inspection.names import Names, text_of
-from grader.judge.inspection.tree import LEAVES
+from grader.judge.inspection.names import LEAVES, Names, text_of
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _RUN = (ast.expr, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -242,11 +241,11 @@ class _Walk:
         if isinstance(node, _Function):
             return not scope.in_function
         is_demonstration = isinstance(node, ast.If) and scope.owner is None and is_main(node.test)
-        return is_demonstration and not self._names.is_bound("__name__")  # the box leaves the same out
+        return is_demonstration and "__name__" not in self._names.bindings  # the box leaves the same out
 
     def _is_kept(self, node: ast.ClassDef) -> bool:
         """Return whether a class statement hands the class to nobody who could call its methods."""
-        self._has_hooks = self._has_hooks or bool(node.keywords) or self._names.is_bound("__init_subclass__")
+        self._has_hooks = self._has_hooks or bool(node.keywords) or "__init_subclass__" in self._names.bindings
         bases = [self._is_plain_base(base) for base in node.bases]
         return (
             not node.keywords
@@ -256,14 +255,14 @@ class _Walk:
 
     def _is_plain_base(self, base: ast.expr) -> bool:
         """Note which class of a library a base is, and return whether it makes nothing of its subclasses."""
-        if isinstance(base, ast.Name) and hasattr(builtins, base.id) and not self._names.is_bound(base.id):
+        if isinstance(base, ast.Name) and hasattr(builtins, base.id) and base.id not in self._names.bindings:
             self._libraries.add(getattr(builtins, base.id))
             return True
         paths = self._names.paths_of(base)
         self._libraries.update(found for path in paths if isinstance(found := self._names.found(path), type))
         if self._keeps(base, _BASES, frozenset()):
             return True
-        own = isinstance(base, ast.Name) and not paths and self._names.is_bound(base.id)
+        own = isinstance(base, ast.Name) and not paths and base.id in self._names.bindings
         if not own:  # such as `ast.NodeVisitor`, which puts names together
             self._reach_by_any_name()
         return own and not self._has_hooks
@@ -272,7 +271,7 @@ class _Walk:
         """Return whether a decorator or base is one of those that keep what they are given, or a placeholder."""
         node = node.func if isinstance(node, ast.Call) else node
         if isinstance(node, ast.Name) and node.id in of_builtins:
-            return not self._names.is_bound(node.id)
+            return node.id not in self._names.bindings
         paths = self._names.paths_of(node)
         known = [
             path.split(".")[0] not in _HERE or f"{path}.".startswith(tuple(f"{k}." for k in keeping)) for path in paths

@@ -1,49 +1,149 @@
-"""Recognises what no answer needs, and whoever goes round a rule does: a person should have a look."""
+"""Recognises in a source text what an exercise forbids, and what no answer needs: a person should look at the latter.
+
+Operations of forbidden groups are known by the names that they have, torch's own attention also by how it is written,
+whatever its names were changed to.
+"""
 
 from __future__ import annotations
 
 import ast
+import functools
+import itertools
+import keyword
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+import torch
+
+from grader.box.traps import registered
+from grader.box.traps.groups import GROUPS, base, complete
 from grader.judge.inspection.names import Names, by_its_home, by_its_name, text_of
-from grader.judge.tokens import is_text, logical_lines, numbered_lines
+from grader.judge.source import is_name, is_text, logical_lines, tokens
+
+# ---- forbidden operations
+
+_AMBIGUOUS = frozenset({"attention", "Attention", "experimental"})  # the name of other things, too; asked for by a path
+_INNER = frozenset({"_call", "__call__", "_forward_impl"})  # their class says what they are
+_OWNERS = frozenset({"self", "cls"})
+_OF_TORCH = (torch, torch.nn.functional, torch.sparse, torch.special)  # where torch keeps functions
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """The names of forbidden operations: single ones, and paths where a single name would say too little."""
+
+    names: frozenset[str]
+    paths: frozenset[str]
+    words: frozenset[str]  # one of which stands in every text that names any of them
+
+    @classmethod
+    def of(cls, groups: Sequence[str]) -> Forbidden:
+        """Collect the names of all operations of `groups`."""
+        return _collect(complete(groups))
+
+    def operation(self, node: ast.AST, names: Names) -> str:
+        """Return the path of the forbidden operation that an expression stands for; empty if it is none."""
+        if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) and (paths := names.paths_of(node)):
+            return next(filter(self._has, paths), "")
+        return self._method(node, names) if isinstance(node, ast.Call) else ""
+
+    def handed_in(self, node: ast.ImportFrom, entries: Sequence[str]) -> list[str]:
+        """Return what is imported as it is, under the very name that the exercise asks for."""
+        paths = {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        return [path for name, path in paths.items() if name in entries and self._has(path)]
+
+    def _has(self, path: str) -> bool:
+        """Return whether any part of a path that leads through torch names a forbidden operation."""
+        _, torchs, inner = f".{path}".partition(".torch.")
+        parts = inner.split(".")
+        begun = itertools.accumulate(parts, "{}.{}".format, initial="torch")
+        return bool(torchs) and (not self.names.isdisjoint(parts) or not self.paths.isdisjoint(begun))
+
+    def _method(self, node: ast.Call, names: Names) -> str:
+        """Return what a call of a tensor's method is, as far as it cannot be a method of the file's own."""
+        func = node.func
+        if not isinstance(func, ast.Attribute) or func.attr not in self.names - names.methods:
+            return ""
+        if isinstance(func.value, ast.Name) and func.value.id in _OWNERS:
+            return ""
+        return "" if names.paths_of(func) or not hasattr(torch.Tensor, func.attr) else f"torch.Tensor.{func.attr}"
+
+
+@functools.cache  # there are few combinations of groups
+def _collect(groups: frozenset[str]) -> Forbidden:
+    chosen = [GROUPS[name] for name in groups]
+    paths = {path for group in chosen for path in (*group.functions, *group.classes)}
+    modules = {path for group in chosen for path in group.modules}
+    known = {base(operator) for operator in registered()}.union(*map(vars, _OF_TORCH))
+    telling = {path.split(".")[-2 if path.split(".")[-1] in _INNER else -1] for path in paths}
+    names = telling.union(*(group.among(known) for group in chosen))
+    # The last part of a module's path may be a name of something else, as `special` is: it counts as a whole only.
+    words = {path.rpartition(".")[2] for path in modules} - _AMBIGUOUS
+    names -= _AMBIGUOUS
+    return Forbidden(frozenset(names), frozenset(paths | modules), frozenset(names | words))
+
+
+# ---- torch's own attention
+
+_TOKENS = 14  # tokens that must follow each other; shorter runs are the common stock of anybody who writes Python
+MANY = 60  # such runs in common: no right or wrong answer to any exercise has above 24, half of torch's function 366
+_KEYWORDS = frozenset(keyword.kwlist)
+_ATTENTION = (  # where torch keeps it: the file, and the beginnings of what is taken from it
+    ("nn/functional.py", ("def multi_head_attention_forward(", "def _in_projection_packed(", "def _in_projection(")),
+    ("nn/modules/activation.py", ("class MultiheadAttention(",)),
+)
+
+
+def runs_in_common(text: str) -> int:
+    """Return how many different runs of `_TOKENS` tokens are torch's own source as well; names count as equal."""
+    return len(_runs(text) & _torchs())
+
+
+@functools.cache
+def _torchs() -> frozenset[tuple[str, ...]]:
+    root = Path(torch.__file__).parent
+    found: frozenset[tuple[str, ...]] = frozenset()
+    for file, initial_weights in _ATTENTION:
+        source = (root / file).read_text(encoding="utf-8")
+        for beginning in initial_weights:
+            _, _, rest = source.partition(f"\n{beginning}")
+            found |= _runs(beginning + re.split(r"\n(?=[^\s)#])", rest, maxsplit=1)[0])
+    return found
+
+
+def _runs(text: str) -> frozenset[tuple[str, ...]]:
+    kinds = [_plain(token) for token in tokens(text) if token[0] != "#"]
+    return frozenset(tuple(kinds[start : start + _TOKENS]) for start in range(len(kinds) - _TOKENS + 1))
+
+
+@functools.lru_cache(maxsize=1 << 12)  # a text repeats most of its tokens
+def _plain(token: str) -> str:
+    """Return a token as it is compared: keywords and signs as they are, names, numbers and strings by their kind."""
+    if is_text(token):
+        return "text"
+    if token[0].isdigit():
+        return "0"
+    return token if token in _KEYWORDS or not is_name(token) else "name"
+
+
+# ---- what no answer needs
 
 _MODULES = frozenset(
     {
-        "ctypes",
-        "_ctypes",
-        "_pickle",
-        "copyreg",
-        "ctypeslib",
-        "cffi",
-        "_testcapi",
-        "_imp",
-        "faulthandler",
-        "marshal",
-        "pickle",
-        "builtins",
-        "runpy",
-        "pkgutil",
+        *("ctypes", "_ctypes", "_pickle", "copyreg", "ctypeslib", "cffi", "_testcapi", "_imp", "faulthandler"),
+        *("marshal", "pickle", "builtins", "runpy", "pkgutil"),
     }
 )
 _TABLE = "__dict__"  # of a module; any other object may well have one
-_FIRST = frozenset(
+_FIRST = frozenset(  # elsewhere just a word
     {
-        "code",
-        "codeop",
-        "pydoc",
-        "profile",
-        "cProfile",
-        "pdb",
-        "bdb",
-        "rlcompleter",
-        "zipimport",
-        "submission",
+        *("code", "codeop", "pydoc", "profile", "cProfile", "pdb", "bdb", "rlcompleter", "zipimport", "submission"),
         "__main__",
     }
-)  # elsewhere just a word
+)
 _PATHS = (
     "gc.get_objects", "gc.get_referrers", "gc.get_referents", "gc.unfreeze", "sys._getframe", "sys.modules",
     "sys.settrace", "sys.setprofile", "sys.addaudithook", "sys.meta_path", "sys.path_hooks", "sys._current_frames",
@@ -64,25 +164,17 @@ _PATHS = (
 _ADDRESSES = frozenset({"cdata", "allocator"})  # what torch's constructors take for an address, without a look at it
 # They run text as code, or evaluate it; to import them for a demonstration is common.
 _RUNNING_TEXT = (
-    *(
-        "timeit.main.",
-        "timeit.template.",
-        "doctest.",
-        "typing.get_type_hints.",
-        "annotationlib.",
-        "inspect.get_annotations.",
-    ),
-    *("functools.singledispatch", "trace.Trace.", "logging.config.", "gettext.c2py.", "turtle."),
-    *("numpy.testing.measure.", "numpy.testing.runstring.", "numpy.testing.rundocs."),
+    *("timeit.main.", "timeit.template.", "doctest.", "typing.get_type_hints.", "annotationlib."),
+    *("inspect.get_annotations.", "functools.singledispatch", "trace.Trace.", "logging.config.", "gettext.c2py."),
+    *("turtle.", "numpy.testing.measure.", "numpy.testing.runstring.", "numpy.testing.rundocs."),
 )
 _TIMERS = (
     "timeit.timeit.",
     "timeit.repeat.",
     "timeit.Timer.",
     "torch.utils.benchmark.Timer.",
-)  # run text or a function
+)  # of a text or a function
 _SETTINGS = ("torch.backends", "sys.stdout", "sys.stderr")  # their attributes are there to be set
-_OWNERS = frozenset({"self", "cls"})
 _BUILTINS = frozenset({"exec", "eval", "compile", "globals", "bytearray"})  # the last is like `array.array`
 # Names with two underscores at both ends that ordinary classes and files have; any other leads to Python's internals.
 _ORDINARY = frozenset(
@@ -127,8 +219,6 @@ _UNUSUAL = re.compile(
     rf"(?:^|\.)(?:{'|'.join(re.escape(path) for path in sorted((*_MODULES, *_PATHS, _TABLE)))})(?:\.|$)"
     rf"|^(?:{'|'.join(sorted(_FIRST))})(?:\.|$)"
 )
-
-
 # Data that somebody brought along: of all examples none has above 18 numbers in a statement, 52 in all, 34 digits and
 # 49 characters of long runs in texts.
 _NUMBERS, _CODED = 100, 400
@@ -137,7 +227,6 @@ _RUN = re.compile(
     r"[!-~]{41,}+"
 )  # longer than words are; not of letters beyond ASCII, which some languages do not part
 _SIGNS = 4  # a rule below a heading has fewer different ones
-
 # Words after which an attribute may be given another value, or be another one than it seems.
 _BINDING = frozenset({"for", "as", "type", "del"})
 
@@ -147,7 +236,7 @@ def replaces(text: str) -> bool:
 
     It is asked about every answer, so it looks at tokens alone, and says yes where they leave a doubt.
     """
-    return "__class__" in text or any(_may_replace(line) for line in logical_lines(text))
+    return "__class__" in text or any(_may_replace(line) for _, line in logical_lines(text))
 
 
 def names_private(text: str) -> bool:
@@ -180,7 +269,7 @@ def tables(text: str) -> Iterator[tuple[int, str]]:
     """
     if sum(map(text.count, "0123456789")) < _NUMBERS and _RUN.search(text) is None:
         return
-    found = [(line, *_data(tokens)) for line, tokens in numbered_lines(text)]
+    found = [(line, *_data(tokens)) for line, tokens in logical_lines(text)]
     kinds = ((1, _NUMBERS, "{} numbers"), (2, _CODED, "{} characters of data in a text"))
     for kind, most, words in kinds:
         large = [(row[0], row[kind]) for row in found if row[kind] >= most]
@@ -241,7 +330,7 @@ def _attribute(node: ast.Attribute, names: Names) -> str:
 
 def _gives_all_names(node: ast.Name, names: Names) -> bool:
     """Return whether a name is `locals`, or `vars` where it is not asked about something."""
-    return node.id in ("locals", "vars") and not names.is_bound(node.id) and id(node) not in names.asking
+    return node.id in ("locals", "vars") and node.id not in names.bindings and id(node) not in names.asking
 
 
 def is_behind(word: str, besides: frozenset[str] = frozenset()) -> bool:
@@ -300,7 +389,7 @@ def _path(node: ast.Name | ast.Attribute | ast.Subscript, names: Names) -> str:
         paths = tuple(path for path in paths if by_its_name(path) != "sys.modules")
     if told := next(filter(_is_unusual_in_use, paths), ""):
         return told
-    if id(node) not in names.called and (timer := next(filter(_is_timer, paths), "")):
+    if id(node) not in names.called and (timer := next((path for path in paths if f"{path}.".startswith(_TIMERS)), "")):
         return timer
     if paths and id(node) not in names.plain and isinstance(node.ctx, ast.Load):
         return next((f"{path}, used as a value" for path in paths if names.is_module(path)), "")
@@ -315,7 +404,7 @@ def _call(node: ast.Call, names: Names) -> str:
         return address
     if told := next((keyword.arg for keyword in node.keywords if keyword.arg and is_behind(keyword.arg)), ""):
         return told
-    if timer := next(filter(_is_timer, names.paths_of(node.func)), ""):
+    if timer := next((path for path in names.paths_of(node.func) if f"{path}.".startswith(_TIMERS)), ""):
         return "" if _times_what_is_read(node, names) else timer
     if isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr") and len(node.args) > 1:
         return _replaced(node.args[0], text_of(node.args[1]) or "…", names)
@@ -337,10 +426,6 @@ def _is_private(path: str) -> bool:
     if first not in _LIBRARIES or path.startswith(_OPEN):
         return False
     return any(name.startswith("_") and not name.endswith("__") and name != "_" for name in (first, *inner))
-
-
-def _is_timer(path: str) -> bool:
-    return f"{path}.".startswith(_TIMERS)
 
 
 def _times_what_is_read(node: ast.Call, names: Names) -> bool:

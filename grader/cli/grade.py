@@ -1,27 +1,27 @@
-"""`attention-gym grade`: grade files on one's own machine."""
+"""`attention-gym grade`: grade files on one's own machine, and say it to people or, as JSON, to programs."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, TextIO
 
 import typer
 
 from grader import local
 from grader.box.run import Box
-from grader.cli import as_json, as_text
-from grader.cli.written import said_of
+from grader.cli import text
+from grader.cli.text import said_of
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.exercise.spec import Device
+from grader.judge.report import Report
 from grader.judge.text import one_line
 from grader.local import LocalGrader, WrongUse
-
-if TYPE_CHECKING:
-    from grader.judge.report import Report
 
 MISUSED = 2
 BANNER = """\
@@ -45,7 +45,7 @@ def grade_files(
         int | None, typer.Option(help="What the tensors are drawn from; a new one if it is left out.")
     ] = None,
     device: Annotated[Device, typer.Option(help="Where your code runs too, beside the verdict on the CPU.")] = "cpu",
-    json: Annotated[bool, typer.Option("--json", help="Write one JSON object per file and line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object per file and line.")] = False,
     plots: Annotated[Path | None, typer.Option(help="Write the pictures of each report into this folder.")] = None,
 ) -> None:
     """Grade files, each by itself, all on the same tensors.
@@ -58,13 +58,13 @@ def grade_files(
     sources, graded = dict(_readable(files)), 0
     if not sources:
         raise typer.Exit(MISUSED)
-    tell = as_json.tell if json else as_text.tell
+    tell = tell_as_json if as_json else text.tell
     with LocalGrader(device) as own:
         # Here and not above: the judge brings torch, and the box imports it at the same time.
         from grader.judge.grade import grade
 
         local.use_one_thread()
-        said = sys.stderr if json else sys.stdout  # JSON has standard output for itself
+        said = sys.stderr if as_json else sys.stdout  # JSON has standard output for itself
         pictures = Pictures(plots, tuple(sources), said)
         warn_without_walls(own.box, *(place.box for place in own.places))
         for path, source in sources.items():
@@ -102,9 +102,9 @@ def _readable(files: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
             yield path, source
 
 
-def _complain(text: str) -> None:
+def _complain(why: str) -> None:
     """Say on standard error, in one line, why a file has no report; the others still get theirs."""
-    sys.stderr.write(f"{one_line(text)}\n")
+    sys.stderr.write(f"{one_line(why)}\n")
 
 
 class Pictures:
@@ -151,3 +151,42 @@ def warn_without_walls(*boxes: Box) -> None:
     """Write a banner to standard error if the code about to run can do what its owner can do in any of the boxes."""
     if not all(local.has_walls(box) for box in boxes):
         sys.stderr.write(BANNER)
+
+
+def tell_as_json(path: Path, title: str, report: Report) -> None:
+    """Write the report on the file at `path` to standard output, as one JSON object on one line."""
+    sys.stdout.write(to_line(path, report) + "\n")
+    sys.stdout.flush()
+
+
+def to_line(path: Path, report: Report) -> str:
+    """Return the report as one line of plain ASCII, which no terminal and no line splitter can spoil.
+
+    Its keys stay as they are. The stages of a location are a picture, as heat maps are, and left out.
+    """
+    place = report.location
+    said = {
+        "file": str(path),
+        "exercise": report.exercise,
+        "status": report.status,
+        "score": report.score,
+        "reason": report.reason,
+        "dimensions": {dimension: asdict(points) for dimension, points in report.dimensions.items()},
+        "checks": [asdict(check) for check in report.checks],
+        "diagnosis": [
+            {"mistake": one.mistake, "message": f"{one.title}\n\n{one.message}".strip(), "certain": one.certain}
+            for one in report.diagnosis
+        ],
+        "location": place and {key: getattr(place, key) for key in ("step", "title", "message", "line")},
+        "advice": report.advice,
+        "clues": [asdict(clue) for clue in report.clues],
+        "panels": [{**asdict(panel), "within": panel.within} for panel in report.panels],
+        "mapping": dict(report.mapping),
+        "output": report.output,
+        "seed": report.seed,
+        "device": report.device,
+        "dtype": report.dtype,
+        "box": report.box,
+        "seconds": report.seconds,
+    }
+    return json.dumps(said, allow_nan=False)
