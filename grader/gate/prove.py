@@ -22,7 +22,7 @@ from grader.gate.texts import draws, sizes, texts
 from grader.gate.trial import Trial, open_trial
 from grader.gate.trivial import TRIVIAL, Answer, pretend
 from grader.judge import scoring
-from grader.judge.diagnosis import diagnose, explanations
+from grader.judge.explain.diagnosis import diagnose, explanations
 from grader.judge.optional_parts import FAULT
 from grader.judge.report import Points, Report, Status
 from grader.judge.verdicts import judge
@@ -173,7 +173,7 @@ def _uncaught(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
 
 
 def _unnamed(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
-    told = diagnose(trial.exercise, own, trial.known, memory=trial.memory)
+    told = diagnose(trial.exercise, own, trial.known)
     if [(one.mistake, one.certain) for one in told] == [(wrong.name, True)]:
         return
     named = explanations(trial.exercise, own, trial.known)

@@ -18,10 +18,8 @@ from grader.examples import Example, read_examples
 from grader.exercise.catalog import Exercise
 from grader.exercise.spec import Dimension
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.explaining import causes
+from grader.judge.explain.diagnosis import MistakeRuns, causes
 from grader.judge.grade import grade, observe_reference
-from grader.judge.mistake_runs import MistakeRuns
-from grader.judge.recall import Memory
 from grader.judge.report import Diagnosis, Report, Status
 from grader.judge.sheet import Sheet, draw_up
 from grader.judge.source import read_source
@@ -34,7 +32,6 @@ class Trial:
     Attributes:
         truth: the reference's observations, held against themselves.
         known: by mistake, what it gives on the whole plan; empty until `with_mistakes`.
-        memory: what the searches for mistakes have found so far.
         graded: the reports on examples so far, by path.
     """
 
@@ -45,7 +42,6 @@ class Trial:
     truth: Evidence
     examples: Sequence[Example]
     known: Mapping[str, Observations] = field(default_factory=dict)
-    memory: Memory = field(default_factory=dict)
     graded: dict[Path, Report] = field(default_factory=dict)
 
     def with_mistakes(self) -> Trial:
@@ -81,7 +77,7 @@ class Trial:
         return replace(report, diagnosis=self._diagnosis(report, outcome) if example.diagnosis else ())
 
     def _diagnosis(self, report: Report, outcome: Outcome) -> tuple[Diagnosis, ...]:
-        return causes(self.exercise, outcome, report.lost, self.known, memory=self.memory)
+        return causes(self.exercise, outcome, report.lost, self.known)
 
     def _observed(self, sheet: Sheet, plan: Plan) -> tuple[Observations, Observations]:
         """Return the reference's observations of the sheet's plan, or of the same plan in another dtype."""

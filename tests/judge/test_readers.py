@@ -24,7 +24,8 @@ from grader.checks.explain import explain
 from grader.cli import as_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
-from grader.judge import inspection, locating, outline
+from grader.judge import inspection
+from grader.judge.explain import location, symptoms
 from grader.judge.inspection import likeness, tree
 from grader.judge.not_python import what_it_is
 from grader.judge.notebook import in_cells, without_magic
@@ -68,14 +69,14 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "precision in its place": in_double_precision,
     "asks for a number's limits": lambda text: in_double_precision("finfo(" + text.replace("\n", "finfo(")),
     "notebook": lambda text: _source(json.dumps({"cells": [{"cell_type": "code", "source": text}] * 3})),
-    "lines of definitions": lambda text: outline.assignments(f"def f(x):\n    return x\n{text}", "x"),
+    "lines of definitions": lambda text: symptoms.assignments(f"def f(x):\n    return x\n{text}", "x"),
     "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
     "lines of a notebook": lambda text: in_cells(Observations(loading=_RAISED), f"# %% cell 1 of the notebook\n{text}"),
     "no Python": lambda text: what_it_is(text, Raised(Stage.LOAD, Blame.ERROR, "SyntaxError", "", 1)),
     "typed numbers": _typed,
     "cleaned for a report": clean,
     "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
-    "line that goes wrong": locating.attributes,
+    "line that goes wrong": location.attributes,
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
     "message in a terminal": lambda text: as_text._wrap(clean(text)),
     "report on a page": lambda text: wording.pack({"text": wording.clean(text)}),
@@ -103,13 +104,12 @@ HANDLERS = {
     "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
-    "judge/locating": "READERS",
+    "judge/explain/location": "READERS",
     "judge/source": "READERS",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
     "judge/not_python": "READERS",
     "judge/notebook": "READERS",
-    "judge/outline": "READERS; what it looks at is a tree that was cut",
-    "judge/symptoms": "names in messages of a report's length",
+    "judge/explain/symptoms": "READERS; what it looks at is a tree that was cut",
     "judge/text": "READERS",
     "judge/tokens": "READERS",
     "judge/tryout": "what came of a run, of bounded length",
